@@ -28,7 +28,7 @@ from .observe.facts import Observer
 from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
-from .slack.rate_limiter.local import LocalRateLimiter, RateLimiter
+from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Store
 from .store.factory import open_store
 
@@ -97,7 +97,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter=rate_limiter or LocalRateLimiter(settings.governor, clock),
+            rate_limiter=rate_limiter or RateLimiter(settings.governor, clock),
             write_timeout=settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)

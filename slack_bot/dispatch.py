@@ -21,11 +21,11 @@ from .clock import Clock
 from .consumer import TurnHandle
 from .errors import BotError, StoreError
 from .observe.facts import MessageIgnored, Observer, TurnEnded
-from .runner import RunnerOptions, referred, run_turn
+from .runner import RunnerOptions, TurnRunner, referred
 from .settings.load import Settings, secrets_of
 from .slack.api import SlackApi
 from .slack.blocks import metadata
-from .slack.fault_policy import StreamingRefusalCache
+from .slack.faults import StreamingRefusalCache
 from .slack.model import Destination, TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
@@ -298,7 +298,8 @@ class TurnDispatcher:
         question = replace(question, context_id=known.context_id, task_id=known.waits.get(question.user))
         settings, timeout = self._settings, self._settings.governor.start_slot_timeout
         options = RunnerOptions(settings.agent, settings.stream, self._secrets, save_ids, timeout)
-        result = await run_turn(question, self._agent, sink, options, self._clock, self._observer, handle)
+        turn = TurnRunner(question, self._agent, sink, options, self._clock, self._observer, handle)
+        result = await turn.run()
         await save(conversation_after(known, question, result))
         await self._save_profile()
 

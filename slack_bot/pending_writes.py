@@ -1,8 +1,7 @@
-"""PURE. The text and the cards that wait to be shown in one turn: at most one write's worth.
+"""PURE. The text and the cards that wait in one turn: at most one write's worth.
 
-Slack's budget is shared by all answers of a workspace, so nothing queues up: while one call is under way,
-text joins the text that waits, and a card's newer state replaces its older one (its details, which Slack
-appends, are added up). So the next call always carries all there is.
+All answers of a workspace share Slack's budget, so nothing queues up: text joins the text that waits, and a
+card's newer state replaces its older one.
 """
 
 from __future__ import annotations
@@ -16,10 +15,7 @@ from .turn.sanitize import StreamSanitizer
 
 
 class PendingWrites:
-    """Text is sanitized on its way into the ledger, over which `buffer` decides.
-
-    `secrets` are values that must never be shown.
-    """
+    """Text is sanitized on its way into the ledger. `secrets` must never be shown."""
 
     def __init__(self, buffer: StreamBuffer, secrets: tuple[str, ...] = ()) -> None:
         self.buffer, self._secrets = buffer, secrets
@@ -38,17 +34,17 @@ class PendingWrites:
         self.buffer.push(shown, now)
 
     def flush(self) -> None:
-        """Nothing follows soon: all that may be shown is ready, but no word without its end."""
+        """Nothing follows soon: all is ready but a word without its end."""
         self.buffer.flush(in_word=self._sanitizer.splits_a_word)
 
     def start_new_text(self, now: float) -> None:
-        """What comes from now on is another text: it may be retracted without what came before."""
+        """What comes now may be retracted without what came before."""
         self.buffer.push(self._sanitizer.end(), now)
         self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
 
     @property
     def is_unsent(self) -> bool:
-        """Nothing that came since the last `start_new_text` was released."""
+        """Nothing since the last `start_new_text` was released."""
         return self._since_mark <= self.buffer.waiting
 
     def retract(self) -> None:
@@ -77,7 +73,7 @@ class PendingWrites:
         return bool(self._cards) or self.plan_title is not None
 
     def take_cards(self) -> Batch:
-        """The cards and the title that wait; they are the caller's now."""
+        """The cards and the title; they are the caller's now."""
         cards, self._cards = tuple(self._cards.values()), {}
         title, self.plan_title = self.plan_title, None
         return Batch("", cards, title)
@@ -89,7 +85,7 @@ class PendingWrites:
         return self.has_cards or self.buffer.is_ready(now)
 
     def due(self, now: float) -> float | None:
-        """Seconds until something may be written: 0 for now, None for nothing in sight."""
+        """Seconds until something may be written; None: nothing in sight."""
         if self.has_cards:
             return 0.0
         deadline = self.buffer.deadline()

@@ -1,12 +1,8 @@
 """One turn: the agent's events go through the machine and the buffer into the thread.
 
-The *consumer* handles each event of the agent as it comes and never waits for Slack. The *writer* makes one
-Slack call at a time and never waits for the agent; it sleeps until its deadline, and an event wakes it only
-if that is earlier now. Between them are the pending writes, which hold at most one write's worth.
-
-All turns share one loop, and an agent may send three megabytes in one event. So an event is handled in steps
-of some milliseconds. What takes more than one step goes on in a third coroutine, the *worker*, with the loop
-in between; later events wait for it.
+The *consumer* handles each event as it comes and never waits for Slack. The *writer* makes one Slack call at
+a time; it sleeps until its deadline, and is woken only for what is earlier. An event that takes more than a
+step of some milliseconds goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from .observe.facts import (
     wants_details,
 )
 from .pending_writes import PendingWrites
-from .settings.models import AgentSettings, GovernorSettings, StreamSettings
+from .settings.models import AgentSettings, StreamSettings
 from .slack.model import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
@@ -74,40 +70,26 @@ _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can 
 
 @dataclass(frozen=True, slots=True)
 class RunnerOptions:
-    """What a turn needs to know. `secrets` never reach Slack; `remember` keeps ids once they are known.
+    """`secrets` never reach Slack; `remember` keeps ids once they are known.
 
     `start_slot_timeout`: seconds an answer waits for a slot to start its stream.
     """
 
     agent: AgentSettings
     stream: StreamSettings
-    secrets: tuple[str, ...] = ()
-    remember: Callable[[SaveIds], Awaitable[None]] | None = None
-    start_slot_timeout: float = GovernorSettings().start_slot_timeout
-
-
-async def run_turn(
-    question: Question,
-    agent: Agent,
-    sink: Sink,
-    options: RunnerOptions,
-    clock: Clock,
-    observer: Observer,
-    handle: TurnHandle,
-) -> TurnResult:
-    """Ask the agent and write its answer into the thread, to the end. Returns how it ended.
-
-    Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
-    """
-    return await _TurnRunner(question, agent, sink, options, clock, observer, handle).run()
+    secrets: tuple[str, ...]
+    remember: Callable[[SaveIds], Awaitable[None]]
+    start_slot_timeout: float
 
 
 def referred(note: str, turn: str) -> str:
-    """`note` for the reader of a turn that went wrong, with the turn's name in the log."""
+    """`note`, with the turn's name in the log."""
     return f"{note} Reference: {reference_of(turn)}."
 
 
-class _TurnRunner:
+class TurnRunner:
+    """Asks the agent and writes its answer into the thread."""
+
     def __init__(
         self,
         question: Question,
@@ -150,11 +132,14 @@ class _TurnRunner:
             clock,
             handle,
             self._handle_event,
-            self._on_agent_event,
+            self._on_agent_event if self._has_details else None,
         )
 
     async def run(self) -> TurnResult:
-        """The turn, to its end."""
+        """The turn, to its end.
+
+        Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
+        """
         asked, thread = self._question, self._question.thread
         self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
@@ -179,23 +164,22 @@ class _TurnRunner:
         return self._result()
 
     def _cancel_writes_if_stopped(self) -> None:
-        """A write may wait a minute for Slack's budget; a user who presses Stop does not wait for it."""
+        """Who presses Stop does not wait for Slack's budget."""
         if self._handle.stopped_by is not None:
             self._sink.cancel_writes()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
-        """A writer or a worker that broke ends the listening too: nothing more can be shown."""
+        """A writer or a worker that broke ends the listening too."""
         if not task.cancelled() and task.exception() is not None:
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        if self._has_details:
-            self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
+        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
     def _handle_event(self, event: Event) -> bool:
-        """Handle `event`: now, where one step is enough and nothing is before it. True: the writer is due."""
+        """Now, where one step is enough and nothing is before it. True: the writer is due."""
         work = self._steps(event)
         if not self._backlog and next(work, _DONE) is _DONE:
             return self._wake.is_set()
@@ -206,7 +190,6 @@ class _TurnRunner:
         return True
 
     async def _work_off(self) -> None:
-        """The backlog, step by step, with the loop in between."""
         while self._backlog:
             await asyncio.sleep(0)
             if next(self._backlog[0], _DONE) is _DONE:
@@ -284,14 +267,13 @@ class _TurnRunner:
     # -- writing ---------------------------------------------------------------------------------------------
 
     async def _write(self) -> None:
-        """Show what waits, one call at a time, until the turn is decided and nothing waits any more."""
+        """Show what waits, one call at a time, until the turn is decided."""
         while True:
             self._wake.clear()
             waiting, self._ids = self._ids, []
             for ids in waiting:
                 self._sink.set_task(ids.task_id)
-                if self._options.remember is not None:
-                    await self._options.remember(ids)
+                await self._options.remember(ids)
             status, self._status = self._status, None
             if status is not None:
                 await self._sink.show_status(status)
@@ -306,10 +288,9 @@ class _TurnRunner:
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._end is None, self._now()
-        if self._handle.stopped_by is not None:
-            self._sink.cancel_writes()
+        if self._handle.stopped_by is not None or not self._sink.is_live or self._rewrite is not None:
             return goes_on
-        if not self._sink.is_live or self._rewrite is not None or not self._is_due(now):
+        if not self._is_due(now):
             return goes_on
         if not self._sink.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
@@ -332,13 +313,12 @@ class _TurnRunner:
         return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     def _priority(self) -> Priority:
-        """What waits, for the rate limiter."""
         if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
             return Priority.FIRST
         return Priority.CARDS if self._pending.has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
-        """Slack's budget is spent: before the stream is started, the status says so."""
+        """Before the stream is started, the status says that Slack's budget is spent."""
         if self._slot_until is None:
             self._slot_until = now + self._options.start_slot_timeout
             await self._sink.show_status(WRITING)

@@ -22,8 +22,7 @@ from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
 from slack_bot.store.memory import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
-from slack_bot.testing.agent.scripted import ScriptedAgent
-from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
@@ -146,7 +145,7 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
     async with serve_scripted(agent) as url:
         for number in (1, 2):
             async with bot_on_network(**{"agent.url": url, "store.url": store_url}) as (workspace, _, app):
-                workspace.place("U1", CHANNEL, "Hello.", now=0.0, ts=root)
+                workspace.say("U1", CHANNEL, "Hello.", now=0.0, ts=root, is_told=False)
                 text = f"<@{workspace.bot.user_id}> {number}"
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await wait_until(partial(is_answered, workspace, root), workspace)
@@ -222,7 +221,8 @@ async def test_a_question_is_answered_though_the_request_that_brought_it_was_can
         lock = sqlite3.connect(file, isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
         body = mention(text=f"<@{workspace.bot.user_id}> hi")
-        root = workspace.place("U1", CHANNEL, body["event"]["text"], now=0.0, ts=body["event"]["ts"]).ts
+        root = body["event"]["ts"]
+        workspace.say("U1", CHANNEL, body["event"]["text"], now=0.0, ts=root, is_told=False)
         request = AsyncBoltRequest(body=body, mode="socket_mode")
         delivery = asyncio.create_task(app.bolt.async_dispatch(request))
         await until(is_being_stored)

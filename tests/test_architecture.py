@@ -183,7 +183,7 @@ STDLIB = {
 def test_what_decides_is_pure() -> None:
     for name in (
         "observe/facts", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy", "slack/readback",
-        "slack/rate_limiter/governor", "slack/rate_limiter/token_bucket", "listeners/inbound",
+        "slack/rate_limiter/governor", "listeners/inbound",
         "testing/slack/workspace",
     ):  # fmt: skip
         assert PACKAGE / f"{name}.py" in PURE
@@ -269,7 +269,6 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
-    "_BlockText.iter_text": "httpx_sse calls it",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

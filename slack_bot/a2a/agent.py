@@ -1,15 +1,14 @@
 """One configured agent: its card, its address, its wire.
 
-The card names the wire, until the agent refuses a method or version. What was refused was not executed, so
-the question may be sent once more on the other wire; the wire that worked is kept. Nothing else is ever sent
-twice (delivery.md 7).
+The card names the wire, until the agent refuses a method or version. Such a question was not executed, so it
+is sent once more on the other wire. Nothing else is ever sent twice (delivery.md 7).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from .wire.card import AgentCard, fetch_card
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
 from .wire.origins import Origins, bare, origin_of
-from .wire.requests import HISTORY_LENGTH, MessageRequest, Wire
+from .wire.requests import HISTORY_LENGTH, MessageRequest, TaskVerb, Wire
 from .wire.transport import new_http
 
 __all__ = ["Agent", "new_http"]
@@ -51,10 +50,7 @@ class _Known:
 
 
 class Agent:
-    """The agent of `settings`. `http` comes from `new_http`; its owner closes it.
-
-    Raises SettingsError for an address or credentials that cannot be used.
-    """
+    """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address or login."""
 
     def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
         if settings.url is None:
@@ -74,17 +70,14 @@ class Agent:
         """Key for the store: origin and path of the configured URL, without credentials."""
 
     def in_conversation(self, key: Hashable) -> Self:
-        """The same agent, with the cookies of one conversation.
-
-        A server behind a balancer finds a task again by its cookie.
-        """
+        """The same agent, with the cookies of one conversation."""
         found = copy(self)
         found._conversation = key
         return found
 
     @property
     def wire(self) -> str | None:
-        """The wire that worked, "0.3" or "1.0"; None while nothing is known."""
+        """The wire that worked, "0.3" or "1.0"."""
         return self._known.wire
 
     @property
@@ -100,7 +93,7 @@ class Agent:
             self._known.wire = _WIRES.get(facts.get("wire", ""))
 
     async def ensure_card(self) -> AgentCard:
-        """The agent's card, at most `card_ttl` seconds old; an older one if no new one can be fetched.
+        """The card, at most `card_ttl` seconds old; an older one if no new one can be fetched.
 
         Raises AgentUnreachable or CardError if there is none at all.
         """
@@ -121,9 +114,8 @@ class Agent:
     ) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 
-        The end of the stream is not the end of the task. `patience`: seconds for each event; None:
-        `idle_timeout`, `math.inf`: the caller keeps the time. Raises subclasses of AgentError; after
-        AgentUnreachable, CardError and AgentRefused the question was not taken.
+        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
+        After AgentUnreachable, CardError and AgentRefused the question was not taken.
         """
         card = await self.ensure_card()
         asking = MessageRequest(text, message_id, context_id, task_id)
@@ -159,10 +151,7 @@ class Agent:
         return self._wires(self._known.card)[0] == "1.0" or self._settings.resubscribe_03
 
     async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again; the caller keeps the time.
-
-        On 1.0 the present task comes first.
-        """
+        """Join a task's stream again; the caller keeps the time. 1.0 sends the present task first."""
         card = await self.ensure_card()
         client = self._client(card, self._wires(card)[0])
         async with aclosing(client.subscribe(task_id)) as coming:
@@ -170,34 +159,33 @@ class Agent:
                 yield received
 
     async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """The present task, with so many of its last messages. AgentFailed -32001: it is unknown."""
-        return await self._called(lambda client: client.get(task_id, messages))
+        """The task, with so many of its last messages. AgentFailed -32001: it is unknown."""
+        return await self._task("get", task_id, messages)
 
     async def cancel(self, task_id: str) -> Snapshot:
-        """Stop the task, and return it. AgentFailed -32002: it had ended before."""
-        return await self._called(lambda client: client.cancel(task_id))
+        """Stop the task. AgentFailed -32002: it had ended before."""
+        return await self._task("cancel", task_id)
 
-    async def _called(self, call: Callable[[Client], Awaitable[Snapshot]]) -> Snapshot:
+    async def _task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         card = await self.ensure_card()
         wires = self._wires(card)
         try:
-            return await call(self._client(card, wires[0]))
+            return await self._client(card, wires[0]).task(verb, task_id, messages)
         except AgentFailed as error:
             if not self._may_switch(wires, error):
                 raise
-        snapshot = await call(self._client(card, wires[1]))
+        snapshot = await self._client(card, wires[1]).task(verb, task_id, messages)
         self._known.wire = wires[1]
         return snapshot
 
     def _wires(self, card: AgentCard) -> tuple[Wire, ...]:
-        """The wires to try. A configured one is the only one."""
+        """The wires to try."""
         if self._settings.protocol_version != "auto":
             return (self._settings.protocol_version,)
         first = self._known.wire or card.interfaces[0].wire
         return ("1.0", "0.3") if first == "1.0" else ("0.3", "1.0")
 
     def _may_switch(self, wires: Sequence[Wire], error: AgentFailed) -> bool:
-        """After `error` on the first of `wires` the next one may be tried."""
         if len(wires) == 1 or error.code not in _NOT_EXECUTED:
             return False
         wire, other = wires

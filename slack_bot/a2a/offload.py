@@ -1,7 +1,6 @@
 """Work on large input in a thread, so that the loop serves the other turns meanwhile.
 
-Python code lets the loop run every few milliseconds. Only a single call into C holds it; `json.loads` of one
-event is the longest.
+Only a single call into C holds the loop; `json.loads` of one event is the longest.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 
 
 async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """What `work(*args)` returns or raises, in a thread: for input that may be larger than `LARGE`.
+    """What `work(*args)` returns or raises, for input that may be larger than `LARGE`.
 
     A cancelled call waits for the work too, so that no object is left half changed.
     """

@@ -1,9 +1,8 @@
 """PURE. How a stream ended, and what to do about it.
 
-The end of a connection is not the end of a task. Only a terminal state, a question to the human, a final
-result or a message in place of a task means that nothing more will come. After anything else the task is
-polled; on 1.0 its stream is joined again, on 0.3 it is not, because that loses what came in between (facts:
-A2A 2.3). The question is sent again only while it cannot have been taken.
+Only a terminal state, a question to the human, a final result or a message in place of a task means that
+nothing more will come. After anything else the task is polled; on 0.3 its stream is not joined again, because
+that loses what came in between (facts: A2A 2.3).
 """
 
 from __future__ import annotations
@@ -46,10 +45,9 @@ def after_end(
 ) -> AfterStream:
     """What to do after the end of a stream.
 
-    `cut`: it broke, or fell silent; otherwise the agent closed it. `is_settled`: the agent named its result
-    or asked the human something, though the task's state does not say so. `said_something`: an event came.
-    `has_replied`: a message came and nothing of a task. Its task id is not polled: servers put the id of a
-    task that they never make into such a message.
+    `cut`: it broke, or fell silent. `is_settled`: the agent named its result or asked the human something.
+    `said_something`: an event came. `has_replied`: a message came and nothing of a task; servers put the id
+    of a task that they never make into it.
     """
     if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
         return AfterStream.DONE
@@ -61,8 +59,8 @@ def after_end(
 def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
     """Seconds between two polls: `steps`, then the last of them for ever.
 
-    Each is changed by up to `jitter` (a share of it), so that the turns which an agent's restart cut off do
-    not poll together. The same `seed` gives the same pauses.
+    Each is changed by up to `jitter` (a share of it), by `seed`, so that turns which were cut off together
+    do not poll together.
     """
     dice = random.Random(seed)
     for pause in chain(steps, repeat(steps[-1])):
@@ -74,10 +72,9 @@ def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
 
 @dataclass(slots=True)
 class RetryPolicy:
-    """How often a question is sent again that the agent did not take.
+    """How often a question is sent again: `retries` times after no connection, up to `until` on the clock.
 
-    `retries`: times after no connection could be made. `until`: when to give up, on the clock of `now`. A
-    refused login is tried once more, because the token may just be renewed.
+    A refused login is tried once more, because the token may just be renewed.
     """
 
     retries: int
@@ -86,7 +83,7 @@ class RetryPolicy:
     _logged_in: bool = False
 
     def pause_after(self, error: AgentError, now: float) -> float | None:
-        """Seconds until the question may be sent again after `error`; None: it may not."""
+        """Seconds until the question may be sent again; None: it may not."""
         match error:
             case AgentUnreachable() if self._tried < self.retries:
                 pause = float(2**self._tried)
@@ -116,17 +113,16 @@ class PollResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskLost:
-    """The task's end cannot be learned. `is_forgotten`: the agent does not know the task any more."""
+    """The task's end cannot be learned. `is_forgotten`: the agent does not know it any more."""
 
     why: str
     is_forgotten: bool = False
 
 
 class PollPolicy:
-    """Follows a task after its stream was lost: what to do after each poll.
+    """What to do after each poll of a task whose stream was lost.
 
-    `patience`: seconds for which the agent may give no useful answer. `joins`: the stream can be joined again
-    without loss. A running task is followed until the turn's deadline, which the runner keeps.
+    `patience`: seconds without a useful answer. `joins`: the stream can be joined again without loss.
     """
 
     def __init__(
@@ -138,10 +134,7 @@ class PollPolicy:
         self._pauses = pauses(steps, jitter, seed)
 
     def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:
-        """Seconds until the next poll of a task that is not over; None: join its stream again.
-
-        `retry_after`: seconds that the agent asks for.
-        """
+        """Seconds until the next poll, at least `retry_after`; None: join the stream again."""
         self._unknown = self._unknown + 1 if look is PollResult.UNKNOWN else 0
         if look is PollResult.CANNOT:
             return TaskLost("the agent cannot be asked for its task")

@@ -1,9 +1,6 @@
-"""The agent's side of a turn: its events, to the end, and past it where the end is not known.
+"""The agent's side of a turn, to its end, and past it where the end is not known.
 
-A stream that broke is not a task that ended. What the task became is asked for, never by sending the question
-again once it may have been taken; a stop is carried out as soon as there is a task to stop (delivery.md 7,
-D5, D6). `TaskConsumer` is the turn's course; `StreamConsumer` listens to one stream; `TaskRecovery` follows a
-task whose stream is lost; `TaskView` is what is known of the task; `TurnHandle` ends the turn from outside.
+A stream that broke is not a task that ended (delivery.md 7, D5, D6).
 """
 
 from .task_consumer import TaskConsumer

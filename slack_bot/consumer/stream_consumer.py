@@ -1,11 +1,8 @@
-"""Listening to one stream: until it ends, until it is no longer waited for, or until it is silent too long.
+"""Listening to one stream: until it ends, is no longer waited for, or is silent too long.
 
-One task reads the stream and handles each event at once. The caller only keeps the time, and wakes when the
-deadline comes or moves to an earlier time: an event creates no task and no timer.
-
-The silence counts from event to event, not from byte to byte, because pings keep a dead stream alive for
-ever. A silent stream need not be dead either: it stays open while the task is asked for, and is left only if
-the task knows more than the stream said (delivery.md 7.2).
+One task reads the stream; another wakes only for the deadline: an event creates no task and no timer. The
+silence counts from event to event, because pings keep a dead stream alive. A silent stream stays open while
+the task is asked for, and is left only if the task knows more (delivery.md 7.2).
 """
 
 from __future__ import annotations
@@ -54,7 +51,7 @@ class StreamConsumer:
     ) -> StreamExit:
         """Handle what `stream` yields, to its end. `on_silence` decides whether to go on listening.
 
-        Raises what the stream raises; what cannot be read counts as a cut where there is a task to ask for.
+        Raises what the stream raises; what cannot be read is a cut where there is a task to ask for.
         """
         self._grace_until, self._silent_since, self._is_quiet_notified = None, self._now(), False
         pump = asyncio.create_task(self._pump(stream), name="stream pump")
@@ -87,7 +84,7 @@ class StreamConsumer:
                     is_reading = False
                     async with self._busy:
                         await view.on_frame(received)
-                        self._silent_since = self._now()
+                        self._silent_since = view.news_at
                         if self._is_quiet_notified or (self._grace_until is None and view.state in _LAST):
                             self._move_deadline()
                     if self._handle.must_exit and self._must_exit():
@@ -121,7 +118,7 @@ class StreamConsumer:
         return None
 
     def _must_exit(self) -> bool:
-        """A stop is carried out once there is a task to stop, or none was named in time: people wait."""
+        """A stop waits for a task to stop, for a while."""
         handle = self._handle
         if handle.is_gone or not handle.must_exit:
             return handle.is_gone
@@ -133,7 +130,6 @@ class StreamConsumer:
         return now + TIMER_TOLERANCE >= self._stop_until
 
     def _seconds_left(self) -> float:
-        """Seconds until the deadline."""
         settings = self._settings
         until = self._grace_until if self._stop_until is None else self._stop_until
         if until is None:

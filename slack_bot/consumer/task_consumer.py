@@ -1,22 +1,31 @@
-"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
+"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended.
+
+A task whose stream is lost is polled, and its stream is joined again where that loses nothing (1.0).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
     NOT_CANCELABLE,
+    NOT_OFFERED,
     TASK_NOT_FOUND,
     AfterStream,
+    PollPolicy,
     PollResult,
     RetryPolicy,
     TaskLost,
     after_end,
 )
+from ..a2a.wire.frames import Received, Snapshot, TaskState
+from ..a2a.wire.requests import MISSED_MESSAGES
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -29,15 +38,15 @@ from ..errors import (
     StreamLost,
 )
 from ..settings.models import AgentSettings
-from ..turn.events import StopRequested, StreamEnd, StreamEnded
+from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit
-from .task_recovery import TaskRecovery
 from .task_view import OnEvent, OnRaw, TaskView
 from .turn_handle import TurnHandle
 
 log = logging.getLogger(__name__)
 
+_POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
 _REFUSED_STOPS: Mapping[int | None, str] = {
@@ -76,9 +85,8 @@ class TaskConsumer:
             question.task_id, question.context_id, settings, on_event, on_raw, self._now, agent.habits
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
-        self._recovery = TaskRecovery(
-            agent, self.view, self._stream_consumer, handle, settings, self._now, question.message_id
-        )
+        self._retry_after = 0.0  # seconds that the agent asked for in the last poll
+        self._has_gap = False  # a joined stream may have left something out
 
     async def consume(self) -> None:
         """Ask and listen; report all events, and how it ended. Raises no AgentError."""
@@ -94,26 +102,26 @@ class TaskConsumer:
         self._on_event(end)
 
     async def _listen(self) -> StreamEnded:
-        """Follow the stream to its end, and the task past it where its end is not known."""
         try:
-            left = await self._ask()
-            if left is StreamExit.SILENT:
-                return await self._after(_SILENT, why="the stream fell silent", cut=True)
-            return await self._after(_CLOSED_EARLY, why=f"stream {left}")
-        except StreamLost as error:
-            safe, why = error.safe, self._log(error)
-        except (AgentUnreachable, CardError, AgentRefused) as error:
-            return StreamEnded(StreamEnd.REFUSED, error.safe, reason=self._log(error), text=error.said)
+            try:
+                left = await self._ask()
+                safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
+                if cut:
+                    safe, why = _SILENT, "the stream fell silent"
+            except StreamLost as error:
+                safe, why, cut = error.safe, self._log(error), True
+            return await self._after(safe, why, cut=cut)
         except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._log(error), text=error.said)
-        return await self._after_cut(safe, why)
+            is_refused = isinstance(error, AgentUnreachable | CardError | AgentRefused)
+            end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
+            return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
     async def _ask(self) -> StreamExit:
-        """Send the question and listen; send it again only while it cannot have been taken (D5)."""
+        """Send the question and listen; again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._now
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
-            await self._recovery.poll_baseline()
+            await self._poll_baseline()
         while True:
             stream = self._agent.ask(
                 asked.text,
@@ -123,7 +131,7 @@ class TaskConsumer:
                 patience=math.inf,
             )
             try:
-                return await self._stream_consumer.consume(stream, self._recovery.on_silence)
+                return await self._stream_consumer.consume(stream, self.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:
@@ -133,14 +141,8 @@ class TaskConsumer:
                 if self._handle.must_exit:
                     raise
 
-    async def _after_cut(self, safe: str, why: str) -> StreamEnded:
-        try:
-            return await self._after(safe, why, cut=True)
-        except AgentError as error:
-            return StreamEnded(StreamEnd.FAILED, error.safe, reason=self._log(error), text=error.said)
-
-    async def _after(self, safe: str, why: str, *, cut: bool = False) -> StreamEnded:
-        """The stream is over: learn how the task ended, where that is not known."""
+    async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
+        """The stream is over: learn how the task ended."""
         view = self.view
         step = after_end(
             cut=cut,
@@ -155,17 +157,115 @@ class TaskConsumer:
         if step is AfterStream.GIVE_UP or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
         if step is AfterStream.LOOK_ONCE:
-            result = await self._recovery.poll()
+            result = await self.poll()
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
-        end = await self._recovery.follow()
+        end = await self.follow()
         if isinstance(end, TaskLost):
             note = _FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
+    async def on_silence(self) -> bool:
+        """Whether to go on listening, where nothing came for a while."""
+        result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
+        if self.view.state is TaskState.AUTH_REQUIRED:
+            return True  # people take their time to sign in, and know what is waited for
+        if result not in (PollResult.RUNNING, PollResult.CANNOT):
+            return False
+        known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
+        self.view.notify_waiting("no event on the stream", known)
+        return True
+
+    async def _poll_baseline(self) -> None:
+        """The task as it is before its question is answered, if it can be had."""
+        assert self.view.task_id is not None
+        try:
+            task = await self._handle.race(self._agent.get(self.view.task_id, MISSED_MESSAGES))
+        except AgentError as error:
+            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
+        else:
+            if task is not None:
+                await self.view.set_baseline(task)
+
+    async def poll(self) -> PollResult:
+        """Ask for the task once, and report what is new."""
+        assert self.view.task_id is not None
+        self._retry_after = 0.0
+        try:
+            snapshot = await self._handle.race(self._agent.get(self.view.task_id, MISSED_MESSAGES))
+        except AgentFailed as error:
+            if error.code == TASK_NOT_FOUND:
+                return PollResult.UNKNOWN
+            return PollResult.CANNOT if error.code in NOT_OFFERED else PollResult.AWAY
+        except AgentError as error:
+            if isinstance(error, AgentRefused):
+                self._retry_after = error.retry_after or 0.0
+            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
+            return PollResult.AWAY
+        if snapshot is None:
+            return PollResult.AWAY
+        self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
+        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
+        is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
+        if self.view.is_over:
+            return PollResult.OVER
+        return PollResult.NEWS if is_news else PollResult.RUNNING
+
+    async def follow(self) -> TaskLost | None:
+        """Follow the task until its end is known (None), or there is a reason to leave."""
+        settings = self._settings
+        policy = PollPolicy(
+            settings.poll_intervals,
+            settings.poll_jitter,
+            self._question.message_id,
+            patience=settings.poll_timeout,
+            joins=self._agent.can_resubscribe,
+            now=self._now(),
+        )
+        while not self.view.is_over or self._has_gap:
+            result = await self.poll()
+            if self._handle.must_exit:
+                return TaskLost("left")
+            if result is PollResult.OVER:
+                return None
+            step = policy.after(result, self._now(), self._retry_after)
+            if isinstance(step, TaskLost):
+                return step
+            if step is None:
+                await self._join(policy)
+            else:
+                if result in (PollResult.RUNNING, PollResult.NEWS):
+                    self.view.notify_waiting("the task goes on", TaskKnowledge.WORKING)
+                else:
+                    self.view.notify_waiting("no answer yet", TaskKnowledge.UNKNOWN)
+                await self._handle.pause(step)
+        return TaskLost("left") if self._handle.must_exit else None
+
+    async def _join(self, policy: PollPolicy) -> None:
+        assert self.view.task_id is not None
+        heard, possible = self.view.heard, True
+        self._has_gap = False
+        try:
+            await self._stream_consumer.consume(self._subscribe(self.view.task_id), self.on_silence)
+        except AgentError as error:
+            possible = not (isinstance(error, AgentFailed) and error.code in NOT_OFFERED)
+            log.info("the task's stream was not joined, or broke again: %s", error.brief)
+        # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
+        policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
+
+    async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """The joined stream. One that does not begin with a snapshot may have left something out."""
+        is_first = True
+        async with aclosing(self._agent.subscribe(task_id)) as stream:
+            async for received in stream:
+                if is_first:
+                    is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
+                    if not self._has_gap:
+                        received = replace(received, raw={**received.raw, **_POLLED})
+                yield received
+
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
-        """Ask the agent to stop; how that went (delivery.md D6)."""
         if self.view.task_id is None:
             note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")

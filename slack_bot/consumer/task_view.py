@@ -1,7 +1,7 @@
-"""What is known of one turn's task, whether a stream said it or the task was asked for.
+"""What is known of one turn's task, by its streams and by polls.
 
-It outlives each stream, so what a broken stream said is not lost, and what the task says later is compared
-with it (delivery.md 7.1, 7.3).
+What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3). What takes long to
+parse is parsed in a thread; events are handled in the loop.
 """
 
 from __future__ import annotations
@@ -39,17 +39,14 @@ _AT_ONCE = 100  # events of one frame that are handled before the loop runs
 
 OnEvent: TypeAlias = Callable[[Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
-OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None] | None
 """Called with each frame: its kind and its JSON."""
 
 
 class TaskView:
-    """The task of one turn as it is known by now. `now` is in seconds, on one clock.
+    """The task of one turn. `heard` counts the events of streams; `news_at`: when news last came (s).
 
-    `heard` counts the events of streams. `habits` is what is known of how the agent answers; what this turn
-    teaches is added to it at the end.
-
-    What takes long to parse is parsed in a thread; events are handled in the loop.
+    `habits`: how the agent answers; what this turn teaches is added at the end.
     """
 
     def __init__(
@@ -79,7 +76,7 @@ class TaskView:
         self._on_event, self._on_raw, self._now = on_event, on_raw, now
         self._lost_notice_after = settings.lost_notice_after
         self._last_news: Sequence[Event] = ()
-        self._news_at = now()
+        self.news_at = now()
         self._notify_at = settings.lost_notice_after  # seconds after the last news
 
     @property
@@ -94,7 +91,7 @@ class TaskView:
 
     @property
     def is_settled(self) -> bool:
-        """The agent named its result, or asked something, whatever the task's state says."""
+        """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks
 
     @property
@@ -108,7 +105,7 @@ class TaskView:
         return self._parser.asks and not self.is_over
 
     async def set_baseline(self, task: Snapshot) -> None:
-        """The task as it was before this turn's question: none of that is news."""
+        """The task before this turn's question: none of that is news."""
         await offload(self._merger.set_baseline, task)
         self._has_baseline = True
 
@@ -133,7 +130,8 @@ class TaskView:
         finally:
             count, is_due = 0, False
             for kind, events in parsed:
-                self._on_raw(kind, received.raw)
+                if self._on_raw is not None:
+                    self._on_raw(kind, received.raw)
                 for event in events:
                     if isinstance(event, TaskKnown):
                         self.task_id = event.task_id or self.task_id
@@ -147,23 +145,23 @@ class TaskView:
                 await asyncio.sleep(0)
         if is_polled and not self._has_news(parsed):
             return False
-        self._news_at, self._notify_at = self._now(), self._lost_notice_after
+        self.news_at, self._notify_at = self._now(), self._lost_notice_after
         return True
 
     def notify_waiting(self, why: str, known: TaskKnowledge) -> None:
-        """Say, now and then, that nothing was heard for a while."""
-        since = self._now() - self._news_at
+        """Say, now and then, that nothing was heard."""
+        since = self._now() - self.news_at
         if since >= self._notify_at:
             self._notify_at = since + _NOTIFY_AGAIN_AFTER
             self._on_event(AgentIdle(since, known, why))
 
     def notify_quiet(self) -> None:
         """Say that an open stream brings nothing."""
-        since = self._now() - self._news_at
+        since = self._now() - self.news_at
         self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
 
     async def finish(self) -> None:
-        """Nothing more will come: report the best of what came, where the agent named no result."""
+        """Nothing more will come: report the best of what came."""
         is_large = self._size > LARGE
         for event in await offload(self._parser.finish) if is_large else self._parser.finish():
             self._on_event(event)
@@ -172,18 +170,19 @@ class TaskView:
             self._habits.update(await offload(updates) if is_large else updates())
 
     def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
-        """Add to `parsed` what `frame` says: the kind of each frame, and its events. Perhaps in a thread."""
+        """Add to `parsed` the kind of each frame, and its events. Perhaps in a thread."""
+        parser = self._parser
         frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
             frames = self._merger.merge(frame)  # a joined stream begins with it
         else:
             self._merger.on_frame(frame)
         for each in frames:
-            needed_sign_in = self.state is TaskState.AUTH_REQUIRED
-            events = self._parser.feed(each)
-            if needed_sign_in and not self.state.is_asking:
-                events.insert(0, AuthCompleted(f"task is {self.state}"))
-            parsed.append((self._parser.kind_of(each), events))
+            needed_sign_in = parser.state is TaskState.AUTH_REQUIRED
+            events = parser.feed(each)
+            if needed_sign_in and not parser.state.is_asking:
+                events.insert(0, AuthCompleted(f"task is {parser.state}"))
+            parsed.append(("" if self._on_raw is None else parser.kind_of(each), events))
 
     def _has_news(self, parsed: Iterable[tuple[str, Iterable[Event]]]) -> bool:
         news = [event for _, events in parsed for event in events if isinstance(event, _NEWS)]
@@ -194,7 +193,7 @@ class TaskView:
 
 
 def _looks_back(frame: Frame) -> bool:
-    """All that was said so far may be read again for it: a task as it is now, an end, a question."""
+    """All that was said so far may be read again for it."""
     if isinstance(frame, StatusUpdate):
         return frame.state.is_terminal or frame.state.is_asking
     return isinstance(frame, Snapshot)

@@ -1,4 +1,4 @@
-"""The handle on a running turn: how it is ended from outside, and how its parts notice at once."""
+"""How a running turn is ended from outside, and how its parts notice at once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ T = TypeVar("T")
 
 
 class TurnHandle:
-    """One turn's reasons to stop listening to the agent. None is ever taken back."""
+    """One turn's reasons to stop listening to the agent. None is taken back."""
 
     def __init__(self) -> None:
         self.stopped_by: str | None = None
         """The user who stopped the turn."""
-        self.is_answered = False
-        """The user wrote while the agent waited for a sign-in: that goes to the agent in the next turn."""
         self.is_gone = False
         """Nothing can be shown any more: not even a task's id is waited for."""
         self.is_waiting_for_human = False
@@ -33,13 +31,12 @@ class TurnHandle:
         return self._exit.is_set()
 
     def stop(self, user: str) -> None:
-        """End the turn for `user`. May be called at any time, more than once; the first caller counts."""
+        """End the turn for `user`; the first caller counts."""
         self.stopped_by = self.stopped_by or user
         self._signal()
 
     def mark_answered(self) -> None:
         """Wait no longer for the sign-in."""
-        self.is_answered = True
         self._signal()
 
     def mark_gone(self) -> None:

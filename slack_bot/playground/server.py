@@ -23,7 +23,7 @@ from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
 from ..settings.load import Settings, load, secrets_of, with_overrides
 from ..settings.models import ReferenceSettings
-from ..slack.rate_limiter.local import LocalRateLimiter
+from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
@@ -120,7 +120,7 @@ async def open_playground(
     clock = loop_clock()
     workspace = Workspace(rules=WorkspaceRules.real())
     router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
-    rate_limiter = LocalRateLimiter((theirs or Settings()).governor, clock)
+    rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
     shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
     visitor = Visitor(workspace, router, clock, shown, rate_limiter)
     async with AsyncExitStack() as stack:

@@ -11,6 +11,7 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from copy import copy
 from http import HTTPStatus
 from typing import Any
@@ -21,16 +22,27 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
-from ..settings.models import SlackSettings
-from .calls import CallFailed, CallOk, backoff
-from .faults import Fault, fault_of
+from ..settings.models import SlackSettings, StreamSettings
+from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
+from .faults import Fault, StreamingRefusalCache, fault_of
+from .model import Destination
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
+from .stream_starts import StreamStart, StreamStartTracker
 
 _log = logging.getLogger(__name__)
 
 MISSING_SCOPE = "missing_scope"
 """Slack's error name where the app lacks a scope."""
+
+DROPPED = "dropped"
+"""The error of a write that was given up because the human stopped the turn."""
+
+UNANSWERED = "unanswered"
+"""The error of a start that Slack's event shows to be made, and whose answer stayed away too long."""
+
+_PAGE = 200
+_MAX_PAGES = 20
 
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
@@ -47,9 +59,11 @@ _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
 _MAX_REFUSALS = 1_000
 
+Messages = list[Mapping[str, Any]]
+
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
-    """The Web API client of the whole bot: no retries of its own, all calls on one shared `session`."""
+    """No retries of its own, all calls on one `session`."""
     token = settings.bot_token
     return AsyncWebClient(
         token=None if token is None else token.get_secret_value(),
@@ -88,7 +102,6 @@ class SlackApi:
         self._shown_at = 0.0
 
     def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
-        """The same API for the turn named `turn`, with reservations of its own."""
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at = {}, 0.0
@@ -101,10 +114,9 @@ class SlackApi:
         priority: Priority | None = None,
         wake: Callable[[], None] | None = None,
     ) -> bool:
-        """Wait for the permit of this turn's next call of `method`, without making the call yet.
+        """Whether this turn may call `method` at once. If not, `wake` is called when it may.
 
-        True: it may be made at once. False: `wake` is called when it may; asking again only changes the
-        priority and `wake`. One method at a time: what was reserved for another is given back.
+        Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
         if self._rate_limiter is None:
             return True
@@ -112,7 +124,7 @@ class SlackApi:
         permit = self._reserved.get(method)
         if permit is None:
             self.give_back()
-            request = CallRequest(0, method, priority, 0.0, self._shown_at, self._retry_timeout, channel)
+            request = CallRequest(method, priority, self._retry_timeout, channel, self._shown_at)
             permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
         else:
             permit.move(priority, wake)
@@ -124,11 +136,10 @@ class SlackApi:
 
     async def call(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
-    ) -> CallOk | CallFailed:
-        """Call `method`, again while Slack says later. Never raises for what Slack or the network does.
+    ) -> CallResult:
+        """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `patience` is the most seconds to wait for that, in all; None: the setting. A call that was refused
-        before for want of a scope is not made.
+        Never raises for what Slack or the network does.
         """
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
@@ -168,8 +179,7 @@ class SlackApi:
         if permit is not None:
             permit.move(priority_of(method))
             return permit
-        priority = priority_of(method)
-        request = CallRequest(0, method, priority, 0.0, self._shown_at, patience, channel, again=again)
+        request = CallRequest(method, priority_of(method), patience, channel, self._shown_at, again)
         return self._rate_limiter.reserve(request)
 
     async def _attempt(
@@ -179,11 +189,11 @@ class SlackApi:
         request: Coroutine[Any, Any, Mapping[str, Any]],
         *,
         is_read: bool,
-    ) -> CallOk | CallFailed:
-        """The outcome of one `request`, as a value; the observer is told of it."""
+    ) -> CallResult:
+        """The outcome of one `request`."""
         began = self._clock.monotonic()
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
-        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "given_up")
+        result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
                 result = CallOk(await request)
@@ -203,7 +213,7 @@ class SlackApi:
             self._observer(SlackCalled(now, self._turn, method, args, failure is None, failure, now - began))
         return result
 
-    async def upload(self, url: str, content: bytes) -> CallOk | CallFailed:
+    async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
         request = self._send_file(url, content)
         return await self._attempt("upload", {"bytes": len(content)}, request, is_read=True)
@@ -252,16 +262,115 @@ class SlackApi:
         )
 
 
-def _scope_key(method: str, channel: str) -> tuple[str, str]:
-    """What a missing scope forbids until the next start, for a new scope comes with a new token.
+class TurnClient:
+    """One turn's calls, and what all parts of the turn share.
 
-    The scope of `conversations.*` depends on the kind of conversation, so there it counts for that one alone.
+    `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
+    will see nothing for a while.
     """
+
+    def __init__(
+        self,
+        api: SlackApi,
+        place: Destination,
+        settings: StreamSettings,
+        clock: Clock,
+        refusals: StreamingRefusalCache,
+        stream_starts: StreamStartTracker,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.refusals, self.stream_starts, self.on_wait = refusals, stream_starts, on_wait
+        self._cancelled = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None  # of the write under way
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def cancel_writes(self) -> None:
+        """Drop the write that waits, and every later one."""
+        self._cancelled.set()
+        self.api.give_back()
+        if self._limit is not None:
+            end_in(self._limit, 0.0)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait `seconds`, or until writes are cancelled."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._cancelled.wait(), seconds)
+
+    async def call_until_known(
+        self, method: str, args: Mapping[str, object], *, applied_as: Fault | None = None
+    ) -> CallResult:
+        """Call what may be repeated. A repetition that is refused as `applied_as` was applied before."""
+        result = await call_until_known(lambda: self.api.call(method, args))
+        if isinstance(result, CallFailed) and result.in_doubt and result.fault is applied_as:
+            return CallOk({})
+        return result
+
+    async def read_thread(self, oldest: float = 0.0) -> Messages | CallFailed:
+        """As `read_thread_once`, until Slack answers."""
+        return await call_until_known(lambda: self.read_thread_once(oldest), repeat_on=NOT_REFUSED)
+
+    async def read_thread_once(self, oldest: float = 0.0) -> Messages | CallFailed:
+        """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
+        found: Messages = []
+        args: dict[str, object] = {
+            "channel": self.place.channel,
+            "ts": self.place.thread_ts,
+            "oldest": f"{max(0.0, oldest):.6f}",
+            "limit": _PAGE,
+            "include_all_metadata": True,
+        }
+        for _ in range(_MAX_PAGES):
+            result = await self.api.call("conversations.replies", args)
+            if isinstance(result, CallFailed):
+                return result if result.fault is not Fault.GONE else []
+            messages = result.data.get("messages") or []
+            found.extend(message for message in messages if isinstance(message, Mapping))
+            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+            args = {**args, "cursor": cursor}
+        return found
+
+    async def write(
+        self,
+        method: str,
+        args: Mapping[str, object],
+        start: StreamStart | None = None,
+        answer_wait: float = 0.0,
+    ) -> CallResult:
+        """Call `method` unless writes are cancelled before it has an answer: `DROPPED`.
+
+        After Slack's event about a stream that may be that of `start`, the answer is waited for only
+        `answer_wait` seconds longer: `UNANSWERED`.
+        """
+        if self.is_cancelled:
+            return CallFailed(Fault.LATER, DROPPED)
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._limit = limit
+                if start is not None:
+                    start.tell = lambda: end_in(limit, answer_wait)
+                return await self.api.call(method, args)
+        except TimeoutError:
+            return CallFailed(Fault.UNKNOWN, DROPPED if self.is_cancelled else UNANSWERED)
+        finally:
+            self._limit = None
+            if start is not None:
+                start.tell = None
+
+
+def _scope_key(method: str, channel: str) -> tuple[str, str]:
+    """What a missing scope forbids until the next start, when a new token may have it. The scope of
+    `conversations.*` depends on the kind of conversation."""
     return method, channel if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:
-    """What Slack's answer says. It is the SDK's response, or aiohttp's where the body was not JSON."""
+    """The answer is the SDK's response, or aiohttp's where the body was not JSON."""
     answer = error.response
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     data = getattr(answer, "data", None)
@@ -273,3 +382,10 @@ def _refused(error: SlackApiError) -> CallFailed:
     except ValueError:
         after = None
     return CallFailed(fault_of(status, name), name or fallback, after, needed=needed)
+
+
+def end_in(limit: asyncio.Timeout, seconds: float) -> None:
+    """Let `limit` expire in so many seconds, unless it was to sooner."""
+    before, when = limit.when(), asyncio.get_running_loop().time() + seconds
+    if not limit.expired() and (before is None or when < before):
+        limit.reschedule(when)

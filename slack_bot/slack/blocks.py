@@ -1,7 +1,6 @@
 """PURE. What Slack is sent, as plain dictionaries: chunks of a stream, blocks, metadata.
 
-Text that is posted or rewritten goes into `markdown` blocks, never into `text=`, which Slack reads as another
-dialect (facts: Slack 6); `text` is only what a notification or a screen reader says.
+`text` is only what a notification says: Slack reads it as another dialect (facts: Slack 6).
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class TextForm(StrEnum):
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters of `text`."""
+    """At most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -52,12 +51,8 @@ def text_chunk(text: str) -> Block:
 
 def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
-    chunk = {
-        "type": "task_update",
-        "id": card.id,
-        "title": card_title(card, limit),
-        "status": card.state.value,
-    }
+    title, status = card_title(card, limit), card.state.value
+    chunk = {"type": "task_update", "id": card.id, "title": title, "status": status}
     for name, value in (("details", card.details), ("output", card.output)):
         if shown := card_text(value, limit):
             chunk[name] = shown
@@ -82,11 +77,7 @@ def weighted_bytes(chunks: Iterable[Block]) -> int:
 
 
 def card_text(text: str, limit: int) -> str:
-    """`text` as a card takes it: sanitized, at most `limit` characters, with something to show.
-
-    Slack drops white space at its front and shows nothing of a value that begins with `##` (facts: Slack
-    1.4).
-    """
+    """Slack drops white space at its front, and shows nothing of `##` and what follows (facts: Slack 1.4)."""
     text = sanitize(text).lstrip()
     return shorten(_GUARD + text if text.startswith("##") else text, limit)
 
@@ -139,16 +130,12 @@ def footer(channel: str) -> Block:
 
 
 def markdown(text: str) -> Block:
-    """Slack: 12,000 characters in all markdown blocks of a message."""
+    """Slack: 12,000 characters in all of a message."""
     return {"type": "markdown", "text": text}
 
 
 def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = "") -> Block:
-    """The arguments of a post or an edit that shows `text` between the blocks `above` and `under`.
-
-    Text alone goes as `markdown_text`, with blocks around it as a block. A notification says the text, or
-    `says` where there is none.
-    """
+    """The arguments of a post or an edit. A notification says the text, or `says` where there is none."""
     if not above and not under:
         return {"markdown_text": text or says}
     shown = [*above, *([markdown(text)] if text else []), *under]
@@ -157,7 +144,7 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
 
 
 def alone(text: str) -> list[tuple[TextForm, Block]]:
-    """The arguments of a post or an edit that shows `text` alone, in every form, best first."""
+    """The arguments of a post or an edit without other blocks, in every form, best first."""
     return [
         (TextForm.MARKDOWN_TEXT, {"markdown_text": text}),
         (TextForm.MARKDOWN_BLOCK, {"text": fallback(text), "blocks": [markdown(text)]}),
@@ -176,21 +163,13 @@ def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[
 
 
 def _card(card: TaskCard, limit: int) -> Block:
-    block: Block = {
-        "type": "task_card",
-        "task_id": card.id,
-        "title": card_title(card, limit),
-        "status": card.state.value,
-    }
+    title, status = card_title(card, limit), card.state.value
+    block: Block = {"type": "task_card", "task_id": card.id, "title": title, "status": status}
     for name, value in (("details", card.details), ("output", card.output)):
         if value:
-            block[name] = _rich_text(value)
+            section = {"type": "rich_text_section", "elements": [{"type": "text", "text": value}]}
+            block[name] = {"type": "rich_text", "elements": [section]}
     return block
-
-
-def _rich_text(text: str) -> Block:
-    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
-    return {"type": "rich_text", "elements": [section]}
 
 
 def fallback(text: str) -> str:
@@ -199,7 +178,7 @@ def fallback(text: str) -> str:
 
 
 def metadata(turn: str, kind: str, part: int | None = None) -> Block:
-    """Metadata of our messages: whose turn, and whether "answer", "question" or "note".
+    """Metadata of our messages; `kind` is "answer", "question" or "note".
 
     `part` counts the posts of a turn, so that one can be found again whose call had no answer.
     """
@@ -210,7 +189,7 @@ def metadata(turn: str, kind: str, part: int | None = None) -> Block:
 
 
 def is_ours(found: object, wanted: Block) -> bool:
-    """Whether `found`, read back from a message, is the metadata `wanted`."""
+    """Whether `found`, read back from a message, is `wanted`."""
     if not isinstance(found, dict) or found.get("event_type") != EVENT_TYPE:
         return False
     payload, ours = found.get("event_payload"), wanted["event_payload"]

@@ -24,14 +24,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class CallOk:
-    """Slack said ok. `data` is the body of its answer. `is_fallback`: the text alone went, without blocks."""
+    """Slack said ok, with the body `data`. `is_fallback`: the text alone went, without blocks."""
 
     data: Mapping[str, Any]
     is_fallback: bool = False
 
     @property
     def ts(self) -> str:
-        """The message the call was about, "" where the answer names none."""
+        """Empty where the answer names no message."""
         return str(self.data.get("ts") or "")
 
 
@@ -51,12 +51,15 @@ class CallFailed:
 
     @property
     def is_final(self) -> bool:
-        """Slack has refused it: the same call would be refused again."""
+        """The same call would be refused again."""
         return self.fault not in NOT_REFUSED
 
 
+CallResult = CallOk | CallFailed
+
+
 def backoff(first: float, longest: float, total: float = math.inf) -> Iterator[float]:
-    """Pauses in seconds that double from `first` up to `longest`; their sum is `total`."""
+    """Pauses that double from `first` up to `longest`; their sum is `total`."""
     pause = first
     while total > 0:
         yield min(pause, total)

@@ -1,11 +1,9 @@
 """PURE. The task cards of an answer and its plan's title, over all its messages.
 
 Slack replaces a card's title and state, appends its details and output, and calls a plan failed that stops
-with an open card (facts: Slack 1.4). So every card is closed truthfully, and one that still runs when its
-message ends goes on in the next. A running card alone begins no message.
-
-An agent may take thousands of steps, which would fill all messages. So steps beyond the first are counted in
-one card, and a higher count begins no message, nor does any card behind half of the messages.
+with an open card (facts: Slack 1.4). So every card is closed truthfully, and one that still runs goes on in
+the next message, which it alone does not begin. Thousands of steps would fill all messages: those beyond the
+first are counted in one card, and behind half of the messages no card begins another.
 """
 
 from __future__ import annotations
@@ -43,14 +41,13 @@ _WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
 
 @dataclass(slots=True)
 class _Card:
-    """`wanted` has the details and output that were not sent yet, `shown` those that Slack has confirmed."""
+    """`wanted` has the details and output that were not sent yet, `shown` the confirmed ones."""
 
     wanted: TaskCard
     shown: TaskCard | None = None
     is_unsure: bool = False
 
     def whole(self, card: TaskCard) -> TaskCard:
-        """`card` with all details and output, sent or not."""
         details, output = ("", "") if self.shown is None else (self.shown.details, self.shown.output)
         return replace(card, details=details + self.wanted.details, output=output + self.wanted.output)
 
@@ -60,11 +57,8 @@ class _Card:
 
 
 class MessageCards:
-    """The cards of one message: as wanted, and as Slack has confirmed them.
-
-    `number` counts the messages of an answer from 1: a card that is `carried` into a later one has another id
-    there, because Slack knows cards by their ids.
-    """
+    """The cards of the message `number` of an answer. A card that is `carried` into a later one has another
+    id there, because Slack knows cards by their ids."""
 
     def __init__(self, number: int = 1, carried: Iterable[TaskCard] = ()) -> None:
         self._suffix = f"#{number}" if number > 1 else ""
@@ -74,7 +68,7 @@ class MessageCards:
 
     @property
     def is_changed(self) -> bool:
-        """Some card is new, or reads otherwise than when it was carried here."""
+        """They read otherwise than when they were carried here."""
         return self._carried != {key: card.wanted for key, card in self._cards.items()}
 
     @property
@@ -90,7 +84,7 @@ class MessageCards:
         return len(self._cards) > MAX_CARDS
 
     def want(self, cards: Iterable[TaskCard]) -> None:
-        """Note how cards should read; details and output are added to what they read so far."""
+        """Details and output are added to what the cards read so far."""
         for card in cards:
             known = self._cards.get(card.id)
             if known is None:
@@ -107,7 +101,7 @@ class MessageCards:
         return later._cards.keys() <= {key for key, card in self._cards.items() if card.shown is not None}
 
     def unsent(self) -> tuple[TaskCard, ...]:
-        """What Slack has not confirmed yet, as far as it has room in this message."""
+        """What is not confirmed yet, as far as it has room in this message."""
         unsent = []
         room = MAX_CARDS - sum(card.shown is not None for card in self._cards.values())
         for card in self._cards.values():
@@ -129,7 +123,6 @@ class MessageCards:
             card.is_unsure = unsure
 
     def closing(self, close: CardClosing) -> tuple[TaskCard, ...]:
-        """What is left to send so that no card stays open."""
         ends = [(card, self._end(card, close)) for card in self._cards.values() if card.shown is not None]
         return tuple(
             replace(end, details="", output="")
@@ -146,15 +139,12 @@ class MessageCards:
             card.is_unsure = False
 
     def closed(self, close: CardClosing) -> tuple[TaskCard, ...]:
-        """All cards that Slack shows, as they should read once they are closed."""
+        """All cards that Slack shows, as they should read in the end."""
         cards = self._cards.values()
         return tuple(card.whole(self._end(card, close)) for card in cards if card.shown is not None)
 
     def whole(self, close: CardClosing | None = None) -> tuple[TaskCard, ...]:
-        """All cards as they should read now, sent or not: for a message that is written as a whole.
-
-        `close` None: those that run go on.
-        """
+        """All cards, for a message that is written as a whole. `close` None: those that run go on."""
         cards = list(self._cards.values())[:MAX_CARDS]
         return tuple(
             card.whole(self._named(card.wanted) if close is None else self._end(card, close))
@@ -162,11 +152,11 @@ class MessageCards:
         )
 
     def wanted(self) -> tuple[TaskCard, ...]:
-        """All cards, for a message in place of this one, which does not exist."""
+        """All cards, for a message in place of this one."""
         return tuple(card.whole(card.wanted) for card in self._cards.values())
 
     def carried(self) -> tuple[TaskCard, ...]:
-        """The cards that go on in the next message: those that still run, and those without room here."""
+        """The cards that still run, and those without room here."""
         return tuple(
             card.wanted
             for card in self._cards.values()
@@ -188,7 +178,7 @@ class MessageCards:
 
 
 def _append(before: TaskCard, card: TaskCard) -> TaskCard:
-    """`card` with its details and output behind those of `before`, up to a length."""
+    """Details and output up to a length."""
     details = before.details if len(before.details) > LONGEST else before.details + card.details
     output = before.output if len(before.output) > LONGEST else before.output + card.output
     return replace(card, details=details, output=output)
@@ -197,8 +187,8 @@ def _append(before: TaskCard, card: TaskCard) -> TaskCard:
 class CardTracker:
     """The cards of all messages. `present` are those of the message that is written, or comes next.
 
-    `room` is the most weighted bytes of cards in one call, `limit` the characters of a card's value. Up to
-    `max_cards` are shown by themselves if they began in the first `max_messages` of the answer.
+    `room`: weighted bytes of cards in one call. `limit`: characters of a card's value. `max_cards` are shown
+    by themselves, if they began in the first `max_messages`.
     """
 
     def __init__(self, room: int, limit: int, max_cards: int, max_messages: int) -> None:
@@ -212,7 +202,7 @@ class CardTracker:
         self.present = MessageCards()
 
     def want(self, cards: Iterable[TaskCard], title: str | None) -> None:
-        """Note how cards should read from now on, and the title (None: unchanged)."""
+        """`title` None: unchanged."""
         counted = len(self._counted)
         shown = self._fold(cards)
         self.present.want(shown)
@@ -221,7 +211,6 @@ class CardTracker:
         self._title = title or self._title
 
     def _fold(self, cards: Iterable[TaskCard]) -> list[TaskCard]:
-        """`cards`, with one in place of all that are not shown by themselves."""
         shown: list[TaskCard] = []
         counts = False
         is_late = self._number > self._max_messages
@@ -243,10 +232,7 @@ class CardTracker:
         return TaskCard(_MORE, title, CardState.RUNNING if CardState.RUNNING in states else CardState.DONE)
 
     def unsent(self, shown_title: str | None, *, has_text: bool) -> tuple[tuple[TaskCard, ...], str]:
-        """The cards and the title ("": none) of the next call, as far as one call takes them.
-
-        `shown_title` is that of the message which is written; None: one is begun.
-        """
+        """What one call takes. `shown_title` is that of the present message; None: one is begun."""
         if shown_title is None and not has_text and not self._has_news:
             return (), ""
         cards = self.present.unsent()
@@ -256,15 +242,11 @@ class CardTracker:
         return cards, self._title if has_cards and (shown_title or "") != self._title else ""
 
     def next_message(self, number: int, before: MessageCards, *, exists: bool) -> None:
-        """The next write begins message `number`, after the one with the cards `before`.
-
-        `exists` false: in place of that one.
-        """
+        """Message `number` comes after the one with the cards `before`, or in its place."""
         self._number = number
         if exists:
             self._has_news = before.has_unshown and number <= self._max_messages
             self.present = MessageCards(number, before.carried())
-            return
-        self._has_news = True
-        self.present = MessageCards(number)
-        self.present.want(before.wanted())
+        else:
+            self._has_news, self.present = True, MessageCards(number)
+            self.present.want(before.wanted())

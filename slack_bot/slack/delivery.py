@@ -1,6 +1,5 @@
 """Brings an answer into the thread, message by message, on the best surface that is left.
 
-The ledger says what comes next, Slack says what became of it, and `fault_policy` says what to do about that.
 Text always goes on from where it is confirmed: a message that takes no more stays as it is, and the rest goes
 into the next one.
 """
@@ -12,20 +11,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..clock import Clock
 from ..errors import SlackError
-from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
+from .api import DROPPED, TurnClient
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .fault_policy import (
+from .faults import (
     ENDS,
     MAX_DOUBTS,
     Remedy,
-    StreamingRefusalCache,
     SurfaceKind,
     after_write,
     next_surface,
@@ -34,7 +31,6 @@ from .model import Batch, MessageWrite, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .reconcile import Reconciler
 from .stream_surface import StreamSurface
-from .turn_client import DROPPED, TurnClient
 
 Args = dict[str, Any]
 
@@ -45,23 +41,22 @@ class Delivery:
     """The messages of one answer. One writer: calls must not overlap.
 
     `ended` is set when nothing more of the answer may appear. `is_exhausted`: it has all the messages it may
-    have, or with `refusal` set, Slack takes no more. `begun` counts the messages that were ever begun.
-    Methods raise `SlackError` where Slack cannot be written to at all.
+    have, or with `refusal` set, Slack takes no more. `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
-    ) -> None:
-        self._client, self._settings, self._clock, self._refusals = client, settings, clock, refusals
-        self.posts = PostSurface(client, settings, clock, refusals)
-        self.stream = StreamSurface(client, settings, clock, self.posts)
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._clock = client, client.clock
+        self._settings = settings = client.settings
+        self.posts = PostSurface(client)
+        self.stream = StreamSurface(client, self.posts)
         self.reconciler = Reconciler(client, self.stream, self.posts)
-        place, now = client.place, clock.monotonic()
-        self.surface = refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        place, now = client.place, client.clock.monotonic()
+        self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.messages: list[SlackMessage] = []
-        self.begun = self._doubts = 0
+        self.begun = 0  # messages that were ever begun
+        self._doubts = 0
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
@@ -78,18 +73,20 @@ class Delivery:
         return self.messages[-1] if self.messages else None
 
     @property
+    def is_signed(self) -> bool:
+        return self.last is not None and self.last.is_signed
+
+    @property
     def known(self) -> list[str]:
-        """The messages of this answer that Slack has named."""
         return [message.ts for message in self.messages if message.ts is not None]
 
     @property
     def is_gone(self) -> bool:
-        """Nothing may be written in the thread any more, not even how the turn ended."""
+        """Not even how the turn ended may be written."""
         return self.ended is WriteResult.GONE
 
     @property
     def is_over(self) -> bool:
-        """No more of the answer is written as messages."""
         return self.ended is not None or self.is_exhausted or self._client.is_cancelled
 
     @property
@@ -116,7 +113,6 @@ class Delivery:
         return "chat.postMessage" if self.begins else "chat.update"
 
     def pause(self) -> float:
-        """Seconds until more may be written."""
         return self.posts.pause(self._clock.monotonic()) if self.surface is SurfaceKind.EDIT else 0.0
 
     def due(self) -> float | None:
@@ -166,13 +162,13 @@ class Delivery:
                 message.segment = self.ledger.present
 
     async def start_new_message(self) -> None:
-        """End the present message: what comes next goes below what is about to be posted."""
+        """What comes next goes below what is about to be posted."""
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
-        """What the ledger wants next, and the cards and the plan's title that go along."""
+        """What the ledger gives out, and the cards and plan's title that go along."""
         if self.begins:
             if final and self._is_shown():
                 return None, (), ""
@@ -185,12 +181,12 @@ class Delivery:
         return self.ledger.next(self._clock.monotonic(), cards=weight, final=final), cards, title
 
     def _is_shown(self) -> bool:
-        """All that waits is how cards of the last message ended: they are rewritten there."""
+        """All that waits is how cards of the last message ended, which is rewritten there."""
         last, cards = self.last, self._cards.present
         return last is not None and not self.ledger.has_more and last.cards.shows_all_of(cards)
 
     def _may_begin(self, *, final: bool) -> bool:
-        """Whether a message may be begun now. An answer that is whole becomes a post rather than wait."""
+        """An answer that is whole becomes a post rather than wait for its slot."""
         api, channel = self._client.api, self._client.place.channel
         if self.surface is not SurfaceKind.STREAM or api.reserve("chat.startStream", channel):
             return True
@@ -211,9 +207,7 @@ class Delivery:
         return self.stream if message.surface is SurfaceKind.STREAM else self.posts
 
     async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
-        """Post a message below the others. False: it is not there, and where it was refused, the answer is
-        exhausted.
-        """
+        """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
         message = SlackMessage(SurfaceKind.POST, segment=segment)
         failed = await self.posts.write(message, MessageWrite(segment.text), footer, close)
         if failed is None:
@@ -227,8 +221,7 @@ class Delivery:
     async def rewrite(self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing) -> bool:
         """Make the messages read `segments`, the last with `under`. False: `under` is nowhere.
 
-        Further segments are posted below; messages that are not needed are deleted. What can neither replace
-        a message nor be posted exhausts the answer.
+        Further segments are posted below; messages that are not needed are deleted.
         """
         if self.ledger.in_doubt:
             await self.settle()
@@ -249,10 +242,9 @@ class Delivery:
             if self.ended is not None or not await self.post(segment, below, close):
                 return False
         await self._remove(len(segments))
-        return self.last is not None and self.last.is_signed
+        return self.is_signed
 
     async def _remove(self, first: int) -> None:
-        """Delete the messages from the `first` on: what they read is not the answer."""
         for message in self.messages[first:]:
             if self.ended is None:
                 await self.posts.delete(message)
@@ -279,7 +271,7 @@ class Delivery:
             await self._leave(message, failed, remedy)
 
     async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        """A call without an answer. The next edit repeats all of the text, so an edit is not confirmed."""
+        """The next edit repeats all of the text, so an edit is not confirmed."""
         self._doubts += 1
         if message.surface is SurfaceKind.STREAM:
             self.ledger.unknown()
@@ -294,7 +286,7 @@ class Delivery:
             await self._leave(message, failed, Remedy.DOWN)
 
     async def settle(self) -> None:
-        """Learn what became of the text in doubt, and go on in the next message."""
+        """Learn what became of the text in doubt; the next message follows."""
         message = self.messages[-1]
         is_shown, failed = await self.reconciler.reconcile(message, self.known)
         self.ledger.settled(stands=is_shown)
@@ -317,8 +309,8 @@ class Delivery:
             return
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
-            place = self._client.place
-            self._refusals.remember(place.user_team, place.channel, message.surface, self._clock.monotonic())
+            place, now = self._client.place, self._clock.monotonic()
+            self._client.refusals.remember(place.user_team, place.channel, message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         self._set_surface(remedy)
 
@@ -342,7 +334,7 @@ class Delivery:
         self._cards.next_message(len(self.messages) + 1, message.cards, exists=message.ts is not None)
 
     async def apply_fault(self, failed: CallFailed) -> None:
-        """A call failed for good that shows no text: does the turn end here? SlackError for a dead token."""
+        """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
         remedy = after_write(failed.fault, opens=False, is_plain=True)
         if remedy not in ENDS or self.ended is not None:
             return
@@ -354,7 +346,7 @@ class Delivery:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     async def refuse(self, failed: CallFailed) -> None:
-        """A note could not be posted. SlackError if the thread is still there, so that it is missed."""
+        """A note could not be posted. SlackError if the thread is still there."""
         await self.apply_fault(failed)
         if not self.is_gone:
             raise _refused(failed)
@@ -381,10 +373,7 @@ class Delivery:
         )
 
     def raise_limit(self) -> None:
-        """Allow more messages than an answer should have: there is no other way to show the rest.
-
-        SlackError where Slack refused them.
-        """
+        """Allow more messages than an answer should have. SlackError where Slack refused them."""
         if self.refusal is not None:
             raise _refused(self.refusal)
         self.try_again()
@@ -397,10 +386,9 @@ class Delivery:
     # -- the end ---------------------------------------------------------------------------------------------
 
     async def finish(self, footer: Sequence[Args], close: CardClosing, session: str = "") -> bool:
-        """End the last message with `footer` under it. False: `footer` is nowhere.
+        """End the last message with `footer` under it, for a stream in one call. False: it is nowhere.
 
-        The footer goes with the stop of a stream where it can, because that is one call. `session` is what
-        the thread's agent session reads afterwards, "" for at rest.
+        `session` is what the thread's agent session reads afterwards, "" for at rest.
         """
         if self.last is not None and self.last.ts is None and not self.is_gone:
             await self.settle()
@@ -411,7 +399,7 @@ class Delivery:
             message.is_signed = await self._stop(message, close, footer, session)
         if message.is_signed or self.ended is not None:
             return message.is_signed
-        return await self.attach_footer(message, footer, close)
+        return await self.attach_footer(footer, close)
 
     async def _stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
@@ -421,14 +409,22 @@ class Delivery:
             await self.apply_fault(stopped)
         return isinstance(stopped, CallOk)
 
-    async def attach_footer(self, message: SlackMessage, footer: Sequence[Args], close: CardClosing) -> bool:
-        """Write `footer` under a message that is stopped, by rewriting it. False: it is not there."""
+    async def attach_footer(
+        self, footer: Sequence[Args], close: CardClosing, message: SlackMessage | None = None
+    ) -> bool:
+        """Write `footer` under a stopped message, the last if none is given. False: it is not there."""
         if self.ledger.in_doubt:
             await self.settle()
+        message = message or self.last
+        if message is None:
+            return False
         message.cards.become(self._cards.present)  # nothing follows any more that would show their state
         if not (message.text or footer or not message.cards.is_empty):
             return True
-        failed = await self._surface_of(message).attach_footer(message, footer, close)
+        if message.surface is SurfaceKind.STREAM:
+            failed = await self.posts.rewrite(message, message.text, footer, close)
+        else:
+            failed = await self.posts.show(message, message.text, message.title, footer=footer, close=close)
         if failed is not None:
             await self.apply_fault(failed)
         return message.is_signed

@@ -1,8 +1,7 @@
 """An answer that has no room in messages: it is announced at once, and comes as a file in the end.
 
-The answer may go on for minutes after its last message is full, and the file can only be sent when it is
-whole. So the last message announces the file, and a typing status goes on until it is there. Where Slack
-takes no file, the announcement is removed, and the answer goes on in more messages.
+It may go on for minutes after its last message is full, so that message announces the file, and a status goes
+on until it is there. Where Slack takes no file, the answer goes on in more messages.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import Any
 
 from ..turn.record import Outcome
 from . import blocks
-from .calls import NOT_REFUSED, CallFailed, CallOk, call_until_known
+from .api import TurnClient
+from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, call_until_known
 from .cards import CardClosing
 from .delivery import Delivery
 from .model import SlackMessage, TurnEnd
 from .status import TypingStatus
-from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 
@@ -42,20 +41,17 @@ class AnswerFile:
         self._announced: SlackMessage | None = None  # the message that announces the file
 
     async def announce(self) -> None:
-        """Say that a file comes. The last message must be stopped."""
+        """The last message must be stopped."""
         last = self._delivery.last
         self._status.show_again(WRITING_ON)
         if last is None or self._announced is not None:
             return
         self._announced = last
-        await self._delivery.attach_footer(last, [blocks.context(COMING)], CardClosing.CONTINUES)
+        await self._delivery.attach_footer([blocks.context(COMING)], CardClosing.CONTINUES)
         last.is_signed = False  # this is not the footer of the end
 
     async def attach(self, text: str, ending: TurnEnd) -> TurnEnd | None:
-        """Put the whole answer, `text`, into the thread as a file.
-
-        Returns the ending, with a note about the file; None: Slack did not take it.
-        """
+        """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
         self._status.show_again(WRITING_ON)
         try:
             if not await self.upload(FILE, text.encode("utf-8", "replace")):
@@ -67,19 +63,17 @@ class AnswerFile:
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
 
     async def withdraw(self) -> None:
-        """No file comes: remove the announcement."""
         message, self._announced = self._announced, None
         if message is not None and self._delivery.ended is None:
-            await self._delivery.attach_footer(message, (), CardClosing.CONTINUES)
+            await self._delivery.attach_footer((), CardClosing.CONTINUES, message)
 
     async def upload(self, name: str, content: bytes) -> bool:
-        """Put `content`, byte for byte, into the thread as a file called `name`. False: it is not there."""
         result = await self._upload(name, content)
         if isinstance(result, CallFailed):
             _log.warning("file refused: %s", result.error, extra=self._client.api.log_fields)
         return isinstance(result, CallOk)
 
-    async def _upload(self, name: str, content: bytes) -> CallOk | CallFailed:
+    async def _upload(self, name: str, content: bytes) -> CallResult:
         """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
         client, place, api = self._client, self._client.place, self._client.api
         asked: Args = {"filename": name, "length": len(content)}

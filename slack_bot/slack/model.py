@@ -11,7 +11,7 @@ from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.record import Outcome
 from .cards import MessageCards
-from .fault_policy import SurfaceKind
+from .faults import SurfaceKind
 from .stream_starts import StreamStart
 
 
@@ -34,7 +34,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What the next call shows. `text` is more of the answer that may be sent at once."""
+    """What the next call shows. `text` may be sent at once."""
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
@@ -58,8 +58,7 @@ class WriteResult(StrEnum):
 class TurnEnd:
     """How a turn ends in the thread.
 
-    `rest` is answer text that was never shown. `rewrite`, where set, is the whole text the thread must show
-    instead of what was streamed. `cards` and `plan_title` are what waited when the turn ended.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
     """
 
     outcome: Outcome
@@ -68,17 +67,14 @@ class TurnEnd:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
-    cards: tuple[TaskCard, ...] = ()
-    plan_title: str | None = None
 
 
 @dataclass(slots=True)
 class SlackMessage:
-    """A message of ours, from its first call on.
+    """A message of ours. `ts` is None until Slack has named it.
 
-    `ts` is None until Slack has named it. `text` is what Slack said ok to, `doubt` that of a call without an
-    answer (None: no doubt). `is_open`: a stream that is not known to be stopped. `is_signed`: it has the
-    footer. `begun_at` is in wall-clock seconds. `segment`: the ledger's part of the answer in it.
+    `text` is what Slack said ok to, `doubt` that of a call without an answer. `is_open`: a stream that is not
+    known to be stopped. `is_signed`: it has the footer. `begun_at` is in wall-clock seconds.
     """
 
     surface: SurfaceKind
@@ -101,7 +97,7 @@ class SlackMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageWrite:
-    """What one call adds to a message. `title` is the plan's, "" for unchanged."""
+    """What one call adds. `title` is the plan's, "" for unchanged."""
 
     text: str = ""
     cards: Sequence[TaskCard] = ()

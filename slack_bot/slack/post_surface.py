@@ -1,9 +1,7 @@
 """Messages that are written as a whole: posted once at the end, or at once and edited while the answer grows.
 
-An edit says what the whole message should read, so it may be repeated, and the next one makes good one that
-failed. A post has no key that would make it safe to repeat: each carries metadata that no other message has,
-by which it is looked for before it is posted again. There is no surface below, so a post that must not be
-lost is repeated with growing pauses.
+An edit may be repeated, and the next one makes good one that failed. A post has no key that would make that
+safe: each carries metadata of its own, by which it is looked for before it is posted again.
 """
 
 from __future__ import annotations
@@ -15,19 +13,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from . import blocks
+from .api import DROPPED, TurnClient
 from .blocks import TextForm
-from .calls import REPEAT_PAUSES, CallFailed, CallOk, backoff, call_until_known
+from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
-from .fault_policy import StreamingRefusalCache, SurfaceKind
-from .faults import Fault
+from .faults import Fault, StreamingRefusalCache, SurfaceKind
 from .model import MessageWrite, SlackMessage
 from .readback import is_ignored
-from .turn_client import DROPPED, TurnClient
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +46,7 @@ class TextForms:
     """The forms in which a text may go to Slack, best first, for someone of `team`.
 
     A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
-    blocks is tried each time: the fault may be one block of that message. `cache` is shared by all turns.
+    blocks is tried each time: the fault may be one block of that message.
     """
 
     def __init__(self, cache: StreamingRefusalCache, team: str, now: Callable[[], float]) -> None:
@@ -60,9 +55,7 @@ class TextForms:
     def of(
         self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
     ) -> list[Body]:
-        """The arguments of a call of `method` that shows `text` between the blocks `above` and `under`, in
-        every form worth an attempt, at least one. `says` as in `blocks.body`.
-        """
+        """The arguments of a call that shows `text`, in every form worth an attempt, at least one."""
         alone, now = blocks.alone(text or says) if text or says else [], self._now()
         taken = [
             each for each in alone if not self._cache.refuses_form(self._team, method, each[0], now)
@@ -76,15 +69,12 @@ class TextForms:
         method: str,
         bodies: Sequence[Body],
         before: str,
-        call: Callable[[Args], Awaitable[CallOk | CallFailed]],
-    ) -> CallOk | CallFailed:
-        """Call with each body in turn until Slack shows it. `before` is what the message read until now.
-
-        An attempt in another form that had no answer before it was refused leaves the outcome in doubt.
-        """
+        call: Callable[[Args], Awaitable[CallResult]],
+    ) -> CallResult:
+        """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
         refused: list[TextForm] = []
         in_doubt = False
-        result: CallOk | CallFailed = CallFailed(Fault.WRONG_CALL, "refused")
+        result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
         for form, body in bodies:
             result = await call(body)
             if isinstance(result, CallOk) and form is TextForm.MARKDOWN_TEXT:
@@ -101,12 +91,12 @@ class TextForms:
         return result
 
     def refused(self, method: str, form: TextForm) -> None:
-        """`form` was refused in calls of `method`, or taken and not shown, and another one was not."""
+        """`form` was refused, or taken and not shown, and another one was not."""
         if form is not TextForm.WHOLE:
             self._cache.remember_form(self._team, method, form, self._now())
 
 
-def shown_or_failed(done: CallOk, sent: str, before: str) -> CallOk | CallFailed:
+def shown_or_failed(done: CallOk, sent: str, before: str) -> CallResult:
     """`done`, unless it shows the message without the text `sent`: as it read `before`, or empty."""
     return CallFailed(Fault.WRONG_CALL, NOT_SHOWN) if is_ignored(done.data, sent, before) else done
 
@@ -117,12 +107,10 @@ class PostSurface:
     `retry_timeout`: the most seconds of pauses for a post that must not be lost.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, refusals: StreamingRefusalCache
-    ) -> None:
-        self._client, self._settings, self._clock = client, settings, clock
-        self._forms = TextForms(refusals, client.place.user_team, clock.monotonic)
-        self.retry_timeout = settings.post_retry_timeout
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._settings, self._clock = client, client.settings, client.clock
+        self._forms = TextForms(client.refusals, client.place.user_team, client.clock.monotonic)
+        self.retry_timeout = client.settings.post_retry_timeout
         self._count = 0
         self._written_at = -math.inf
 
@@ -140,25 +128,17 @@ class PostSurface:
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """Show `write` in `message`, which is begun where it has no `ts`. None: Slack shows it.
-
-        `close` and `footer` as in `show`.
-        """
+        """Show `write` in `message`, which is begun where it has no `ts`. None: Slack shows it."""
         text, title = message.text + write.text, write.title or message.title
         failed = await self.show(message, text, title, footer=footer, close=close)
         self._written_at = self._clock.monotonic()
         return failed
 
     async def end(self, message: SlackMessage) -> CallOk:
-        """The message gets nothing more. A failure is made good when the turn ends."""
+        """A failure is made good when the turn ends."""
         if message.cards.closing(CardClosing.CONTINUES):
             await self.show(message, message.text, message.title, close=CardClosing.CONTINUES)
         return CallOk({})
-
-    async def attach_footer(
-        self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
-    ) -> CallFailed | None:
-        return await self.show(message, message.text, message.title, footer=footer, close=close)
 
     async def show(
         self,
@@ -171,8 +151,8 @@ class PostSurface:
     ) -> CallFailed | None:
         """Make the message read `text`, with all its cards: posted if it is not there yet, else edited.
 
-        None: it does, and `is_signed` says whether `footer` is under it. `close`: how cards that still run
-        read; None: they run on.
+        None: it does; `is_signed` says whether `footer` is there. `close`: how cards that still run read;
+        None: they run on.
         """
         above = self._card_blocks(message.cards.whole(close), title)
         if message.ts is None:
@@ -196,7 +176,7 @@ class PostSurface:
     ) -> CallFailed | None:
         """Make a stopped message read `text`, with the cards it shows above and `footer` under it.
 
-        None: it does, perhaps in its plainest form: the text alone, or the cards where there is no text.
+        None: it does, perhaps in its plainest form.
         """
         cards = message.cards.closed(close)
         above = self._card_blocks(cards, message.title)
@@ -213,7 +193,7 @@ class PostSurface:
         return None
 
     async def delete(self, message: SlackMessage) -> bool:
-        """Delete the message, stopped first where its stream is open. False: it is still there."""
+        """Stopped first where its stream is open. False: it is still there."""
         client, args = self._client, self._address(message.ts)
         for pause in (*REPEAT_PAUSES, None):
             result = await client.call_until_known("chat.delete", args, applied_as=Fault.GONE)
@@ -223,11 +203,11 @@ class PostSurface:
             await asyncio.sleep(pause)
         return isinstance(result, CallOk) or result.fault is Fault.GONE
 
-    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallOk | CallFailed:
+    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
         address = self._address(message.ts)
         metadata = blocks.metadata(self._client.place.turn, "answer")
 
-        async def call(body: Args) -> CallOk | CallFailed:
+        async def call(body: Args) -> CallResult:
             args = {**address, "metadata": metadata, **body}
             result = await self._client.call_until_known(_UPDATE, args)
             if isinstance(result, CallFailed) and result.fault is Fault.STILL_OPEN:
@@ -254,12 +234,12 @@ class PostSurface:
         *,
         says: str = "",
         persist: bool = False,
-    ) -> CallOk | CallFailed:
-        """Post Markdown `text` between the blocks `above` and `under`. Ok: it is there, and has that `ts`.
+    ) -> CallResult:
+        """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
 
         `kind` is "answer", "question" or "note"; `says` is what a notification reads where there is no text.
-        `persist`: there is no other way to show it. Such an answer ends with `DROPPED` where the human stops
-        the turn meanwhile.
+        `persist`: there is no other way to show it, so it is posted again, an answer unless the human stops
+        the turn (`DROPPED`).
         """
         self._count += 1
         place = self._client.place
@@ -283,11 +263,11 @@ class PostSurface:
             result = await self._post_again(bodies, result)
         return result
 
-    async def _post(self, bodies: Sequence[Body]) -> CallOk | CallFailed:
-        """Post in the first form that is shown. A post that came out empty is filled, or else deleted."""
+    async def _post(self, bodies: Sequence[Body]) -> CallResult:
+        """A post that came out empty is filled, or else deleted."""
         client, empty = self._client, ""
 
-        async def call(args: Args) -> CallOk | CallFailed:
+        async def call(args: Args) -> CallResult:
             nonlocal empty
             if empty:
                 shown = {name: value for name, value in args.items() if name in _FILLED}
@@ -304,8 +284,7 @@ class PostSurface:
             await client.call_until_known("chat.delete", self._address(empty))
         return result
 
-    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallOk | CallFailed:
-        """Post again, unless the thread shows an attempt that had no answer."""
+    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
         in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
         if in_doubt and (found := await self._find(bodies[0][1]["metadata"])) is not None:
             return replace(found, is_fallback=True)  # perhaps: it is not known which form it was
@@ -313,7 +292,7 @@ class PostSurface:
         return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
 
     async def _find(self, metadata: Args) -> CallOk | None:
-        """The message with this metadata, if the thread shows it. None also where it cannot be read."""
+        """None also where the thread cannot be read."""
         messages = await self._client.read_thread()
         for message in () if isinstance(messages, CallFailed) else messages:
             if blocks.is_ours(message.get("metadata"), metadata):
@@ -321,7 +300,7 @@ class PostSurface:
         return None
 
     async def tell_asker(self) -> None:
-        """Say in a direct message that the thread cannot be written to. Tried once, never fails."""
+        """In a direct message. Tried once, never fails."""
         api, place = self._client.api, self._client.place
         opened = await api.call("conversations.open", {"users": place.user}, patience=0)
         if isinstance(opened, CallFailed):

@@ -1,10 +1,9 @@
 """PURE. Compares what a message shows with what was written into it.
 
-Slack gives a streamed message back in another dialect: its text is mrkdwn, its blocks are rich text, emoji
-are names, links are turned around, headings have no signs, bullets are dots, white space differs (facts:
-Slack 1.8). So only letters and digits are compared, which no dialect changes. The text has the titles of the
-cards too; the blocks name them. An append is applied as a whole or not at all: where the message shows
-neither, it cannot be read, and it is written again as a whole.
+Slack gives a streamed message back in another dialect: mrkdwn, rich text, names of emoji (facts: Slack 1.8).
+So only letters and digits are compared, which no dialect changes. The text has the titles of the cards too;
+the blocks name them. An append is applied as a whole or not at all: a message that shows neither cannot be
+read.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def comparable(text: str) -> str:
 
 
 def compare_shown(message: Mapping[str, Any], confirmed: str, sent: str) -> Readback:
-    """Whether `message`, read back after its stop, shows `sent` behind `confirmed`, or only `confirmed`."""
+    """Whether `message`, after its stop, shows `sent` behind `confirmed`."""
     blocks = message.get("blocks")
     shown: list[tuple[str, list[str]]] = [(str(message.get("text") or ""), titles_of(blocks))]
     shown.append((words_of(blocks), []))  # of the blocks without the cards
@@ -67,7 +66,7 @@ def compare_shown(message: Mapping[str, Any], confirmed: str, sent: str) -> Read
 
 
 def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Readback | None:
-    """What `shown` says by itself; None: nothing, because it is empty or may be read either way."""
+    """None: it is empty, or may be read either way."""
     is_both, is_without = _reads(shown, both, titles), _reads(shown, without, titles)
     if is_both != is_without:
         return Readback.ALL if is_both else Readback.NONE
@@ -85,7 +84,7 @@ def _dense(text: str) -> str:
 
 
 def _reads(shown: str, written: str, titles: Sequence[str]) -> bool:
-    """Whether `shown` is `written`, with any of `titles` anywhere in it, in their order."""
+    """`shown` is `written`, with any of `titles` anywhere in it, in their order."""
     places = {(0, 0)}  # how far both are read where a title ends
     for title in filter(None, titles):
         for start, done in tuple(places):
@@ -103,9 +102,7 @@ _AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions
 
 
 def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
-    """Whether Slack's `answer` to a post or an edit shows a message that reads as `before`, or is empty, and
-    does not read as `sent`. False where the answer does not say.
-    """
+    """Whether Slack's `answer` shows a message that reads as `before` or is empty, and not as `sent`."""
     message = answer.get("message")
     shown = message if isinstance(message, Mapping) else {}
     texts = [text for text in (answer.get("text"), shown.get("text")) if isinstance(text, str)]
@@ -122,7 +119,7 @@ def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
 
 
 def titles_of(blocks: object) -> list[str]:
-    """The titles of a message's cards, in order, and of the plan they stand in."""
+    """The titles of a message's cards, in order, and of their plan."""
     found: list[str] = []
     for block in blocks if isinstance(blocks, list) else ():
         if isinstance(block, Mapping) and block.get("type") in ("plan", "task_card"):
@@ -156,17 +153,17 @@ def _words(node: Mapping[str, Any]) -> Iterable[str]:
 def own_stream(
     messages: Iterable[object], *, since: float, sent: str, known: Collection[str]
 ) -> Mapping[str, Any] | None:
-    """The stream among a thread's `messages` that a start without an answer has opened, or None.
+    """The stream among a thread's `messages` that a start without an answer has opened.
 
-    It was begun after `since` (wall-clock seconds), is not among those `known`, has no turn's metadata, and
-    begins as `sent` does, as far as it can be read: Slack may show an open stream without its text, and one
-    odd letter of a long text must not lead to a second stream.
+    It was begun after `since` (wall-clock seconds), is not `known`, has no metadata, and begins as `sent`, as
+    far as it can be read: Slack may show an open stream without its text.
     """
     wanted = comparable(sent)
     for message in messages:
-        if not isinstance(message, Mapping) or not _is_unsigned_stream(message):
+        if not isinstance(message, Mapping) or message.get("metadata"):
             continue
-        if message.get("ts") in known or float(message.get("ts") or 0) < since:
+        is_stream = message.get("bot_id") and message.get("streaming_state")
+        if not is_stream or message.get("ts") in known or float(message.get("ts") or 0) < since:
             continue
         if _begins(message, wanted):
             return message
@@ -174,14 +171,10 @@ def own_stream(
 
 
 def _begins(message: Mapping[str, Any], wanted: str) -> bool:
-    """Whether the message begins as `wanted`, with or without the titles of its cards, or shows nothing."""
+    """Whether it begins so, with or without the titles of its cards, or shows nothing."""
     text = comparable(str(message.get("text") or ""))
     behind = text
     for title in titles_of(message.get("blocks")):
         behind = behind.removeprefix(comparable(title))
     shown = [text, behind] if behind else [behind]
     return any(each[:_ENOUGH] == wanted[: min(_ENOUGH, len(each))] for each in shown)
-
-
-def _is_unsigned_stream(message: Mapping[str, Any]) -> bool:
-    return bool(message.get("bot_id") and message.get("streaming_state")) and not message.get("metadata")

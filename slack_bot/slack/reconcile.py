@@ -1,8 +1,7 @@
 """A call about a message had no answer: what does the message show?
 
-Nothing else may go to it before that is known, or text is lost or shown twice. The stream is stopped first,
-so that it can no longer change; then it is read back; and what cannot be read is rewritten as a whole, which
-may be repeated (delivery contract, section 5).
+The stream is stopped first, so that it can no longer change; then it is read back; and what cannot be read is
+rewritten as a whole, which may be repeated (delivery contract, section 5).
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from .calls import CallFailed, CallOk
+from .api import TurnClient
+from .calls import CallFailed, CallOk, CallResult
 from .cards import CardClosing
-from .fault_policy import FINAL_FAULTS
-from .faults import Fault
+from .faults import FINAL_FAULTS, Fault
 from .model import SlackMessage
 from .post_surface import PostSurface
 from .readback import Readback, compare_shown
 from .stream_surface import StreamSurface
-from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 
 _SWEEP_PAUSES = (0.0, 2.0, 8.0, 30.0)
-"""Seconds before each attempt at what is left open when the turn ends. The reader has the answer, so there is
-time."""
+"""Seconds before each attempt at what is left open. The reader has the answer, so there is time."""
 
 _Ending = tuple[SlackMessage, CardClosing]
 
@@ -46,7 +43,6 @@ class Reconciler:
         """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
-        Afterwards the message's `text` is what it shows, as far as that can be known.
         """
         if message.ts is None and not await self._is_found(message, known):
             message.doubt = None
@@ -64,23 +60,23 @@ class Reconciler:
             message.text += sent
         return is_shown, None
 
-    def remember(self, message: SlackMessage, ended: CallOk | CallFailed) -> None:
-        """`ended` came of the message's end: what is still open is tried again when the turn ends."""
+    def remember(self, message: SlackMessage, ended: CallResult) -> None:
+        """What is still open after the message's end is tried again when the turn ends."""
         if isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS:
             return
         if message.is_open or message.cards.closing(CardClosing.CONTINUES):
             self._open.append(message)
 
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:
-        """Whether an edited message, read back, shows `sent` behind its text. False also if unreadable."""
+        """Whether an edited message shows `sent` behind its text. False also if unreadable."""
         shown = await self._streams.read(message)
         if shown is None or compare_shown(shown, message.text, sent) is not Readback.ALL:
             return False
         message.text += sent
         return True
 
-    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallOk | CallFailed) -> bool:
-        """Whether `sent` is behind what was confirmed; where that cannot be read, it is written there."""
+    async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallResult) -> bool:
+        """Where it cannot be read whether `sent` is shown, it is written there."""
         shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
         if not isinstance(shown, dict):
             shown = await self._streams.read(message)
@@ -105,7 +101,7 @@ class Reconciler:
         return message.ts is not None
 
     def _watch(self, message: SlackMessage) -> None:
-        """Its stream may appear yet, even after the turn: Slack's event tells."""
+        """Its stream may appear yet, even after the turn."""
         start = message.start
         if start is None:
             return
@@ -118,7 +114,6 @@ class Reconciler:
         start.tell = on_appeared
 
     async def _delete_late(self, message: SlackMessage) -> None:
-        """Stop and delete a stream whose text was written elsewhere."""
         message.is_open = True
         await self._streams.stop(message, CardClosing.DONE, session=self._streams.session)
         if message.is_open or not await self._posts.delete(message):
@@ -127,10 +122,7 @@ class Reconciler:
     async def close_open(
         self, known: Sequence[str], last: SlackMessage | None = None, how: CardClosing = CardClosing.DONE
     ) -> int:
-        """The turn ends: stop what is open, close the cards, delete late streams. Returns how many are left.
-
-        `last` is the turn's last message, and `how` its cards ended.
-        """
+        """Stop what is open, close the cards, delete late streams. Returns how many are left."""
         endings = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
         if last is not None:
             endings.append((last, how))
@@ -156,7 +148,7 @@ class Reconciler:
     async def _sweep(
         self, endings: Sequence[_Ending], attempt: Callable[[SlackMessage, CardClosing], Awaitable[bool]]
     ) -> Sequence[_Ending]:
-        """`attempt` each, again while that is False. Returns those that are left."""
+        """Returns those for which `attempt` is false in the end."""
         for pause in _SWEEP_PAUSES:
             if not endings:
                 break
@@ -165,14 +157,13 @@ class Reconciler:
         return endings
 
     async def _stop(self, message: SlackMessage, how: CardClosing) -> bool:
-        """Stop a stream. False: it is open, and Slack may stop it another time."""
+        """False: it is open, and Slack may stop it another time."""
         stopped = await self._streams.stop(message, how)
         if isinstance(stopped, CallFailed) and stopped.fault is Fault.GONE:
             message.is_open = False  # a deleted message is no open stream either
         return not message.is_open or isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS
 
     async def _close_cards(self, message: SlackMessage, how: CardClosing) -> bool:
-        """Rewrite it with its cards closed, or where those are refused, without them. False: not now."""
         if message.ts is None or message.is_open or message.is_signed or not message.cards.closing(how):
             return True
         failed = await self._posts.rewrite(message, message.text, (), how)

@@ -1,14 +1,10 @@
-"""Carries out one turn in the thread: live while Slack lets it, whole in any case.
-
-`delivery` knows how text gets there; what is said around it is decided here: the status before it, the
-question below it, and how the turn ended, under the last message only.
-"""
+"""Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -18,22 +14,21 @@ from ..errors import SlackError
 from ..observe.facts import AddedMarkup
 from ..settings.models import StreamSettings
 from ..turn.form import Form
-from ..turn.ledger import Ledger, Segment, split_into_segments
+from ..turn.ledger import split_into_segments
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
-from .api import SlackApi
+from .api import SlackApi, TurnClient
 from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
 from .delivery import Delivery
-from .fault_policy import StreamingRefusalCache
+from .faults import StreamingRefusalCache
 from .files import AnswerFile
 from .model import Batch, Destination, TurnEnd, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
 from .stream_starts import StreamStartTracker
-from .turn_client import TurnClient
 
 _log = logging.getLogger(__name__)
 
@@ -53,8 +48,7 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `refusals` and `stream_starts` are shared by all turns. All methods but the statuses raise `SlackError`
-    where Slack cannot be written to at all.
+    `refusals` and `stream_starts` are shared by all turns. `SlackError`: Slack cannot be written to at all.
     """
 
     def __init__(
@@ -68,20 +62,19 @@ class Sink:
     ) -> None:
         self._api = api = api.for_turn(place.turn, place.thread_ts)
         self._destination, self._settings = place, settings
-        self._client = TurnClient(api, place, stream_starts, self._show_wait)
-        self._delivery = Delivery(self._client, settings, clock, refusals)
-        self._status = TypingStatus(api, place, settings, clock, self._note_session)
+        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts, self._show_wait)
+        self._delivery = Delivery(self._client)
+        self._status = TypingStatus(self._client, self._note_session)
         self._file = AnswerFile(self._client, self._delivery, self._status)
+        self.ledger = self._delivery.ledger
+        self.pause, self.due, self.enqueue = self._delivery.pause, self._delivery.due, self._delivery.add
+        self.fall_back, self.cancel_writes = self._delivery.downgrade_surface, self._client.cancel_writes
         self._ending: TurnEnd | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
 
     # -- while the answer comes ------------------------------------------------------------------------------
-
-    @property
-    def ledger(self) -> Ledger:
-        return self._delivery.ledger
 
     @property
     def markup(self) -> tuple[AddedMarkup, ...]:
@@ -122,44 +115,21 @@ class Sink:
             self._api.log_fields["task"] = task_id
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Returns at once, never fails; ignored while a message is open."""
+        """Show a typing status; "" clears. Ignored while a message is open."""
         if not self._delivery.is_open:
             self._status_at = self._delivery.begun
             self._status.show(text)
 
     def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
-        """Whether `write` would go to Slack at once. If not, `wake` is called when it would; ask again then.
-
-        Ask before taking what is to be written, so that what comes meanwhile goes with it, and again where
-        the priority changes.
-        """
+        """Whether `write` would go to Slack at once. If not, `wake` is called when to ask again."""
         method = self._delivery.next_method()
         priority = Priority.START if method == "chat.startStream" else priority
         return self._api.reserve(method, self._destination.channel, priority, wake)
 
-    def fall_back(self) -> None:
-        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
-        self._delivery.downgrade_surface()
-
-    def cancel_writes(self) -> None:
-        """The human pressed Stop: drop the write that waits, and every later one."""
-        self._client.cancel_writes()
-
-    def pause(self) -> float:
-        return self._delivery.pause()
-
-    def due(self) -> float | None:
-        """Seconds until `write` has something to do although nothing more comes; None: never."""
-        return self._delivery.due()
-
-    def enqueue(self, batch: Batch) -> None:
-        """Take a batch without showing it: `finish` shows how its cards ended."""
-        self._delivery.add(batch)
-
     async def write(self, batch: Batch | None = None) -> WriteResult:
         """Show a batch, and the text that the ledger may send; begin a new message before one grows too old.
 
-        Whatever is returned, what is not shown now is shown later, by `finish` at the latest.
+        What is not shown now is shown later, by `finish` at the latest.
         """
         delivery = self._delivery
         if batch is not None:
@@ -175,10 +145,8 @@ class Sink:
         return WriteResult.HELD if delivery.ledger.has_more else WriteResult.SHOWN
 
     async def ask(self, form: Form) -> None:
-        """Show a question while the turn goes on, in a message of its own; what comes later goes below.
-
-        Slack notifies people of a post at once, of a stream only when it is over (facts: Slack 1.8). Where
-        the post is refused, the question comes with the turn's end.
+        """Show a question while the turn goes on, in a post, of which Slack notifies people at once (facts:
+        Slack 1.8). Where it is refused, the question comes with the turn's end.
         """
         delivery = self._delivery
         if not self._client.is_cancelled:
@@ -197,7 +165,7 @@ class Sink:
             await self.show_status(WAITING_FOR_YOU)
 
     async def _show_idle(self) -> None:
-        """No message is open, and the next comes with the next text: until then show a status."""
+        """The next message comes with the next text: until then show a status."""
         if self._delivery.is_exhausted:
             self._status_at = self._delivery.begun
             await self._file.announce()
@@ -207,7 +175,6 @@ class Sink:
             await self.show_status(STILL_WORKING)
 
     def _show_wait(self) -> None:
-        """Slack takes a message that must not be lost only later, if ever."""
         self._status_at = self._delivery.begun
         self._status.show_again(TRYING_AGAIN)
 
@@ -218,7 +185,7 @@ class Sink:
     # -- the end ---------------------------------------------------------------------------------------------
 
     async def abandon(self) -> None:
-        """The thread is gone: write nothing more, and end its streams if Slack lets them end."""
+        """The thread is gone: write nothing more, and end its streams."""
         self._client.cancel_writes()
         await self._status.close()
         await self._delivery.reconciler.close_open(self._delivery.known, self._delivery.last)
@@ -226,9 +193,8 @@ class Sink:
     async def finish(self, ending: TurnEnd) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
 
-        AssertionError if the reader would be left with nothing: without text, give a note. Called once more
-        after something broke, it ends the turn as the first call asked. Only where that cannot be done it
-        says `ending`.
+        Called once more after something broke, it ends the turn as the first call asked, and only where that
+        cannot be done it says `ending`. AssertionError if the reader would be left with nothing.
         """
         await self._status.close()
         if self._delivery.is_gone:
@@ -241,10 +207,16 @@ class Sink:
         if ending.form == self._asked:
             ending = replace(ending, form=None)
         first, self._ending = self._ending, self._ending or ending
+        if first is not None:  # it broke; posts are not repeated for long any more
+            self._delivery.posts.retry_timeout = 0.0
+            self._delivery.try_again()
         try:
-            if first is None:
-                await self._finish(ending)
-            elif not await self._finish_again(first):
+            try:
+                await self._finish(first or ending)
+            except SlackError as error:
+                if first is None:
+                    raise
+                _log.error("answer stays unfinished: %s", error, extra=self._api.log_fields)
                 await self._post_note(ending)
             self._is_finished = True
         finally:
@@ -253,24 +225,11 @@ class Sink:
     async def _finish(self, ending: TurnEnd) -> None:
         delivery = self._delivery
         if delivery.ended is None:
-            delivery.add(Batch("", ending.cards, ending.plan_title))
             await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
         if delivery.ended is WriteResult.STOPPED:  # in Slack: what the stream shows stays
             ending = _stopped(ending)
-            last, footer = delivery.last, self._footer(ending)
-            if last is None or not await delivery.attach_footer(last, footer, CardClosing.STOPPED):
+            if not await delivery.attach_footer(self._footer(ending), CardClosing.STOPPED):
                 await self._post_note(ending)
-
-    async def _finish_again(self, first: TurnEnd) -> bool:
-        """End the turn as `first`, which broke, without repeating posts for long. False: that failed."""
-        self._delivery.posts.retry_timeout = 0.0
-        self._delivery.try_again()
-        try:
-            await self._finish(first)
-        except SlackError as error:
-            _log.error("answer stays unfinished: %s", error, extra=self._api.log_fields)
-            return False
-        return True
 
     async def _clean_up(self, ending: TurnEnd) -> None:
         delivery = self._delivery
@@ -315,7 +274,6 @@ class Sink:
             await self._post_note(ending, must=attached is None)
 
     async def _rewrite(self, text: str, ending: TurnEnd) -> None:
-        """Make the thread read `text` instead of what it shows."""
         delivery, limit, close = self._delivery, self._settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
@@ -326,12 +284,16 @@ class Sink:
             attached = await self._attach_file(text, ending)
             if attached is None:
                 delivery.raise_limit()
-                is_signed = await self._post_all([*first[limit:], *await _in_steps(pieces)], ending)
+                rest = [*first[limit:], *await _in_steps(pieces)]
+                for number, piece in enumerate(rest, start=1):
+                    if not await delivery.post(
+                        piece, self._footer(ending) if number == len(rest) else (), close
+                    ):
+                        break
+                is_signed = delivery.is_signed
             else:
-                ending, last = attached, delivery.last
-                is_signed = last is not None and await delivery.attach_footer(
-                    last, self._footer(ending), close
-                )
+                ending = attached
+                is_signed = await delivery.attach_footer(self._footer(ending), close)
         if not is_signed and self._client.is_cancelled and delivery.ended is None:
             await self._stop(ending)
         elif not is_signed:
@@ -341,17 +303,8 @@ class Sink:
         self._status_at = self._delivery.begun
         return await self._file.attach(text, ending)
 
-    async def _post_all(self, pieces: Sequence[Segment], ending: TurnEnd) -> bool:
-        """The rest of an answer as messages of their own. False: the footer is nowhere yet."""
-        for number, piece in enumerate(pieces, start=1):
-            footer = self._footer(ending) if number == len(pieces) else []
-            if not await self._delivery.post(piece, footer, _closing(ending)):
-                break
-        last = self._delivery.last
-        return last is not None and last.is_signed
-
     async def _stop(self, ending: TurnEnd) -> None:
-        """The human stopped the turn: what is shown stays, and a footer says what became of the agent."""
+        """What is shown stays, and a footer says what became of the agent."""
         delivery, ending, self._is_stop_shown = self._delivery, _stopped(ending), True
         is_signed = await delivery.finish(self._footer(ending), CardClosing.STOPPED)
         if not is_signed and delivery.ended is None:
@@ -389,12 +342,12 @@ def _stopped(ending: TurnEnd) -> TurnEnd:
 
 
 async def _question(form: Form) -> str:
-    """The question as it is shown, sanitized as a whole: its parts together may form a mention."""
+    """Sanitized as a whole: its parts together may form a mention."""
     return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
 
 
 async def _in_steps(work: Iterable[T]) -> list[T]:
-    """All that `work` gives; the loop runs in between, for each may take some milliseconds."""
+    """The loop runs in between, for each piece may take some milliseconds."""
     done: list[T] = []
     for piece in work:
         if done:
@@ -404,7 +357,6 @@ async def _in_steps(work: Iterable[T]) -> list[T]:
 
 
 def _closing(ending: TurnEnd) -> CardClosing:
-    """How the turn's end reads on a card that was still running."""
     if ending.outcome is Outcome.STOPPED:
         return CardClosing.STOPPED
     return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE

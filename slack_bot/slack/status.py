@@ -1,7 +1,4 @@
-"""What shows a reader that work goes on: the typing status under a thread, and the mark on a queued question.
-
-Both are best effort and never in the way of the answer.
-"""
+"""The typing status under a thread, and the mark on a queued question: best effort."""
 
 from __future__ import annotations
 
@@ -9,13 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
-from .api import SlackApi
+from .api import SlackApi, TurnClient
 from .blocks import shorten
 from .calls import CallFailed
 from .faults import Fault
-from .model import Destination
 
 WAITING_REACTION = "hourglass_flowing_sand"
 
@@ -26,20 +20,13 @@ class TypingStatus:
     """The status of one thread, for one turn. `on_shown` gets each that Slack took, or may have taken.
 
     Slack drops a status after two minutes and clears it when the app writes; one that arrives after a stream
-    was opened stays as a second message (facts: Slack 4). So a task of its own sends them and keeps them
-    fresh, and `close`, to be called before anything is written, waits for the call under way.
+    was opened stays as a second message (facts: Slack 4). So a task keeps it fresh, and `close`, which waits
+    for the call under way, comes before anything is written.
     """
 
-    def __init__(
-        self,
-        api: SlackApi,
-        place: Destination,
-        settings: StreamSettings,
-        clock: Clock,
-        on_shown: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._api, self._place, self._settings, self._clock = api, place, settings, clock
-        self._on_shown = on_shown
+    def __init__(self, client: TurnClient, on_shown: Callable[[str], None] = lambda _: None) -> None:
+        self._api, self._place, self._settings = client.api, client.place, client.settings
+        self._clock, self._on_shown = client.clock, on_shown
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None
@@ -57,7 +44,7 @@ class TypingStatus:
                 self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
 
     def show_again(self, text: str) -> None:
-        """Show `text` although statuses were closed: no message is open, and the app has written since."""
+        """Reopen and show: the app has written since."""
         self.reopen(forget=True)
         self.show(text)
 
@@ -76,24 +63,22 @@ class TypingStatus:
             await task
 
     def reopen(self, *, forget: bool) -> None:
-        """Statuses may be shown again: no message is open. `forget`: the app has written since the last."""
+        """No message is open any more. `forget`: the app has written since the last status."""
         if self._is_closed and not self._is_refused:
             self._is_closed = False
             if forget:
                 self._sent = self._sent_at = None
 
     async def clear(self) -> None:
-        """Clear what may still be shown, where nothing was written after it. Call after `close`."""
+        """Where nothing was written after it. Call after `close`."""
         if self._sent:
             self._sent = None
             await self._call("")
 
     def _left(self, seconds: float) -> float:
-        """What is left of so many seconds after the last status."""
         return 0.0 if self._sent_at is None else self._sent_at + seconds - self._clock.monotonic()
 
     async def _keep_shown(self) -> None:
-        """Send what is wanted, and again before Slack drops it."""
         while not self._is_closed and (self._wanted is not None or self._sent):
             if self._wanted is None:
                 self._changed.clear()
@@ -126,10 +111,10 @@ class TypingStatus:
 
 
 class QueuedReaction:
-    """The mark on the message `ts` of a question that waits for its turn. `api` is that turn's.
+    """The mark on the message `ts` of a question that waits. `api` is its turn's.
 
-    It is a reaction, because a status would be below the answer being written. Setting and removing it have
-    budgets of their own, so the removal may come first. So one task does both in order.
+    A status would be below the answer being written. Setting and removing have budgets of their own, so one
+    task does both in order.
     """
 
     def __init__(self, api: SlackApi, channel: str, ts: str) -> None:

@@ -1,9 +1,8 @@
 """PURE. Slack tells the bot of its own streams: which start does an event belong to?
 
-A start without an answer may have opened a stream. Slack sends an event for every stream that begins, sooner
-than the thread can be read, but without text or any mark of ours (facts: Slack 1.8). Certain is the order: a
-stream is newer than every message that was known when it was asked for. So an event waits for the answer to
-the call under way; what that call does not claim goes to the newest start that still misses a stream.
+Slack sends an event for every stream that begins, but without text or any mark of ours (facts: Slack 1.8).
+Certain is the order: a stream is newer than every message that was known when it was asked for. So an event
+waits for the answer to the call under way; what that does not claim goes to the newest start without one.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ Spawn = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class StreamStart:
-    """A stream that was asked for in `thread` (channel, thread_ts). `ts` is the name an event gave it.
+    """A stream that was asked for, newer than `after` in Slack's seconds. `ts` is the name an event gave it.
 
-    It is newer than `after`, in seconds of Slack's clock. `tell` is called once: while the call is under way
-    when a stream began that may be its own, later when `ts` is known.
+    `tell` is called once: while the call is under way when a stream began that may be its own, later when
+    `ts` is known.
     """
 
     thread: ThreadName
@@ -49,7 +48,7 @@ class _Thread:
 class StreamStartTracker:
     """The streams of all turns that Slack has not named yet. One call at a time in a thread.
 
-    `spawn` runs what is done about a late stream, maybe after its turn is over.
+    `spawn` runs what is done about a stream that comes after its turn.
     """
 
     def __init__(self, spawn: Spawn, max_threads: int = _MAX_THREADS) -> None:
@@ -68,7 +67,7 @@ class StreamStartTracker:
         return thread.under_way
 
     def settle(self, start: StreamStart, ts: str | None = None) -> None:
-        """The call was refused (None), or Slack's answer or the thread itself named its stream."""
+        """The call was refused (None), or its stream is named."""
         thread = self._threads.get(start.thread)
         if thread is None:
             return

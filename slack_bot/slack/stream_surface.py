@@ -1,8 +1,4 @@
-"""Streamed messages: started, appended to, stopped, found again.
-
-Each call is made first in its full form, and where Slack refuses that, plainer: an answer without its buttons
-is worth more than none.
-"""
+"""Streamed messages: started, appended to, stopped, found again."""
 
 from __future__ import annotations
 
@@ -10,17 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..clock import Clock
-from ..settings.models import StreamSettings
 from . import blocks, readback
-from .calls import REPEAT_PAUSES, CallFailed, CallOk
+from .api import TurnClient, end_in
+from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult
 from .cards import CardClosing
-from .fault_policy import FINAL_FAULTS
-from .faults import Fault
+from .faults import FINAL_FAULTS, Fault
 from .model import MessageWrite, SlackMessage
 from .post_surface import PostSurface
 from .stream_starts import StreamStart
-from .turn_client import TurnClient, end_in
 
 Args = dict[str, Any]
 
@@ -35,10 +28,8 @@ class StreamSurface:
     agent session reads by these streams (facts: Slack 1.9), "" without any.
     """
 
-    def __init__(
-        self, client: TurnClient, settings: StreamSettings, clock: Clock, posts: PostSurface
-    ) -> None:
-        self._client, self._settings, self._clock, self._posts = client, settings, clock, posts
+    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
+        self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
         self._starts = client.stream_starts
         self.is_plain = False
         self.session = ""
@@ -50,7 +41,7 @@ class StreamSurface:
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """As in `PostSurface`, and sets the message's doubt. `close` and `footer` are left to `stop`."""
+        """As in `PostSurface`; `close` and `footer` are left to `stop`."""
         if not write.text and write.is_plain:
             return None
         chunks = blocks.all_chunks(write.text, write.cards, write.title, self._settings.card_chars)
@@ -73,8 +64,7 @@ class StreamSurface:
         message.cards.confirm(write.cards)
         return None
 
-    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallOk | CallFailed:
-        """Start the stream. After Slack's event about it, the answer is waited for only a little longer."""
+    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
         place, starts = self._client.place, self._starts
         start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
         message.begun_at, message.start = self._clock.wall(), start
@@ -87,7 +77,7 @@ class StreamSurface:
         if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
         args["chunks"] = chunks
-        result: CallOk | CallFailed = CallFailed(Fault.UNKNOWN, "cancelled")
+        result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
         try:
             wait = self._settings.start_answer_wait
             result = await self._client.write("chat.startStream", args, start, wait)
@@ -104,18 +94,15 @@ class StreamSurface:
         return {"channel": self._client.place.channel, "ts": message.ts}
 
     def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
-        """Slack has ended the stream: by itself, and with it the work of the session; or for the human.
-
-        Then the session is the app's to put to rest (facts: Slack 1.9).
-        """
+        """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
         if failed.fault in (Fault.SEALED, Fault.STOPPED):
             message.is_open = False
             if failed.fault is Fault.SEALED and not self._client.is_cancelled:
                 self.session = "active"
 
-    async def end(self, message: SlackMessage) -> CallOk | CallFailed:
-        """The message gets nothing more. A stream that Slack has ended keeps its open cards: a rewrite."""
-        stopped: CallOk | CallFailed = CallFailed(Fault.SEALED, "not open")
+    async def end(self, message: SlackMessage) -> CallResult:
+        """A stream that Slack has ended keeps its open cards, so it is rewritten."""
+        stopped: CallResult = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
             stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
         if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
@@ -124,18 +111,12 @@ class StreamSurface:
             await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
         return stopped
 
-    async def attach_footer(
-        self, message: SlackMessage, footer: Sequence[Args], close: CardClosing
-    ) -> CallFailed | None:
-        return await self._posts.rewrite(message, message.text, footer, close)
-
     async def stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
-    ) -> CallOk | CallFailed:
-        """Close the cards and stop the stream, with the blocks `footer` under it. Ok: Slack shows all that.
+    ) -> CallResult:
+        """Close the cards and stop the stream, with `footer` under it. Ok: Slack shows all that.
 
-        Stopped without its cards or blocks because Slack refused those, the message is no longer open, but
-        the refusal is returned.
+        Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.
         """
         closing = message.cards.closing(close)
         chunks = [blocks.task_chunk(card, self._settings.card_chars) for card in closing]
@@ -164,7 +145,7 @@ class StreamSurface:
         return refused or CallFailed(Fault.WRONG_CALL, "refused")
 
     async def rest_session(self, session: str) -> None:
-        """Make the agent session read `session`, "" for at rest, where the last stop left another."""
+        """Make the agent session read `session`, "" for at rest, if it does not."""
         wanted = session or "active"
         if self.session not in ("", wanted) and not await self.set_session(wanted) and not session:
             # the older method sets the session too (facts: Slack 4)
@@ -172,7 +153,7 @@ class StreamSurface:
             await self._client.api.call("assistant.threads.setStatus", args, patience=0)
 
     async def set_session(self, session: str) -> bool:
-        """Make the agent session read `session` now. Tried once; False: this app or workspace has none."""
+        """Tried once; False: this app or workspace has no agent sessions."""
         self.session = session
         args = self._session_args(session)
         return isinstance(await self._client.api.call("agents.sessions.setStatus", args, patience=0), CallOk)
@@ -184,8 +165,7 @@ class StreamSurface:
     async def find(self, message: SlackMessage, known: Sequence[str], *, looks: int = _LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
 
-        Slack's event about it and the thread itself are both waited for, and the first counts. `looks` looks
-        that find nothing end it. False: no event came and the thread cannot be read.
+        Slack's event or the thread itself names it. False: no event came and the thread cannot be read.
         """
         start = message.start
         if start is None:
@@ -206,7 +186,7 @@ class StreamSurface:
     async def _look(
         self, message: SlackMessage, start: StreamStart, known: Sequence[str], looks: int
     ) -> bool:
-        """Look for it in the thread, as `find` says. A thread that may not be read is asked for once."""
+        """A thread that may not be read is asked for once."""
         looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
         messages: list[Mapping[str, Any]] | CallFailed | None = None
         for pause in (*REPEAT_PAUSES, 0.0):
@@ -228,7 +208,7 @@ class StreamSurface:
         return looked > 0
 
     async def read(self, message: SlackMessage) -> Mapping[str, Any] | None:
-        """The message as Slack gives it back; None: it cannot be read."""
+        """None: it cannot be read."""
         messages = await self._client.read_thread(float(message.ts or 0) - _SKEW)
         if isinstance(messages, CallFailed):
             return None

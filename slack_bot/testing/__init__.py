@@ -1,6 +1,6 @@
 """The test kit: an emulated Slack workspace, a scripted A2A agent, tapes, a virtual clock, and the whole bot.
 
-For anybody who builds on Slack streaming or A2A. It all runs in memory; five minutes take milliseconds:
+It all runs in memory; five minutes take milliseconds:
 
     from slack_bot.testing.harness import run_bot
     from slack_bot.testing.tape.builders import answer
@@ -14,9 +14,8 @@ For anybody who builds on Slack streaming or A2A. It all runs in memory; five mi
             assert bot.read(thread) == ["It takes five minutes."]
             assert bot.calls("chat.appendStream")
 
-The parts work alone too. `slack.workspace.Workspace` is a workspace that refuses what Slack refuses, with
-Slack's limits and rates; slack_sdk reaches it through `slack.in_process.SlackSession` or over HTTP and Socket
-Mode through `slack.server.SlackServer`, and `Workspace.thread()` is the thread that a person sees.
-`agent.scripted.ScriptedAgent` plays any `tape.tape.Tape` with its timing and its cuts, behind httpx or on a
-port (`agent.server.serve_scripted`). `harness.bot_on_network` joins all of it on real sockets.
+The parts work alone too. `slack.workspace.Workspace` refuses what Slack refuses, with Slack's limits and
+rates; slack_sdk reaches it through `slack.in_process.SlackSession`, or over HTTP and Socket Mode through
+`slack.server.SlackServer`. `agent.scripted.ScriptedAgent` plays any `tape.tape.Tape` with its timing and its
+cuts, behind httpx or on a port (`serve_scripted`). `harness.bot_on_network` joins all of it.
 """

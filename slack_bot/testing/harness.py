@@ -1,6 +1,4 @@
-"""The whole bot against an emulated workspace: `run_bot` with a scripted agent in memory, `bot_on_network`
-with real sockets. Nothing of the bot is replaced, only what is behind its two HTTP borders.
-"""
+"""The whole bot against an emulated workspace: only what is behind its two HTTP borders is replaced."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ from ..store.contracts import Conversation, Store
 from ..store.memory import MemoryStore
 from ..turn.record import ThreadKey
 from . import virtual_clock
-from .agent.scripted import ScriptedAgent, ScriptedTransport
-from .agent.server import serve_scripted
+from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
 from .slack.in_process import SlackSession
 from .slack.server import SlackServer
 from .slack.workspace import (
@@ -51,7 +48,7 @@ _PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AGENT_URL) -> Settings:
-    """The defaults with `overrides`, for an emulated workspace. Nothing is read from the environment."""
+    """The defaults with `overrides`, for an emulated workspace; nothing of the environment."""
     env = {"SLACK_BOT_TOKEN": BOT_TOKEN, "SLACK_SIGNING_SECRET": SIGNING_SECRET, "A2A_AGENT_URL": agent_url}
     settings = load(env, env_file=None, secrets_dir=None)
     return with_overrides(settings, overrides) if overrides else settings
@@ -83,7 +80,7 @@ async def build_in_memory(
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> App:
-    """A bot in `workspace`, without a socket. `transport` None: its agent is reached over the network."""
+    """A bot in `workspace`, without a socket; without `transport` its agent is on the network."""
     return await build(
         settings,
         clock=clock,
@@ -96,7 +93,7 @@ async def build_in_memory(
 
 
 async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> BoltResponse:
-    """Hand a payload of Slack's to the bot, as Socket Mode does. `retry`: how often it came before."""
+    """Hand a payload to the bot, as Socket Mode does. `retry`: how often it came before."""
     headers: dict[str, Sequence[str]] = {"x-slack-retry-num": [str(retry)]} if retry else {}
     request = AsyncBoltRequest(body=dict(payload), mode="socket_mode", headers=headers)
     return await app.bolt.async_dispatch(request)
@@ -114,7 +111,6 @@ async def keep_delivering(app: App, workspace: Workspace) -> None:
 
 @contextmanager
 def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
-    """An event that is set whenever something of these kinds changed."""
     changed = asyncio.Event()
     stop = workspace.listen(lambda change: changed.set() if change.kind in kinds else None)
     try:
@@ -141,12 +137,10 @@ class BotHarness:
 
     @property
     def now(self) -> float:
-        """Wall time in seconds."""
         return self.app.clock.wall()
 
     @property
     def outcomes(self) -> list[str]:
-        """How the turns ended, in order."""
         return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
 
     async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
@@ -156,7 +150,6 @@ class BotHarness:
     async def say(
         self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
     ) -> str:
-        """Write a message and deliver it. Returns its ts."""
         ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
         await self.deliver()
         return ts
@@ -177,11 +170,10 @@ class BotHarness:
         await self.app.dispatcher.idle()
 
     def thread(self, root: str, channel: str = CHANNEL) -> list[SeenMessage]:
-        """All messages of a thread, root first."""
         return self.workspace.thread(channel, root)
 
     def read(self, root: str, channel: str = CHANNEL) -> list[str]:
-        """The texts of the bot's messages in a thread, without those for one person only."""
+        """The texts of the bot's messages in a thread, without the ephemeral ones."""
         return [seen.text for seen in self.thread(root, channel) if seen.is_bot and not seen.ephemeral_for]
 
     def ephemeral(self, root: str) -> list[tuple[str, str]]:
@@ -212,11 +204,11 @@ async def run_bot(
     observer: Observer = lambda fact: None,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
-    """A bot whose agent answers the n-th question with the n-th tape, cut after so many events.
+    """A bot on virtual time whose agent answers the n-th question with the n-th tape.
 
-    `rules`: Slack's limits; None: all of them. `faults`: what Slack's API answers, as in `FaultScript`.
+    `rules`: Slack's limits; None: all of them. `faults`: as in `FaultScript`. `cut_after`: as for `Playback`.
     `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
-    has kept it. `overrides` are settings by leaf name. It runs on virtual time: see `on_virtual_time`.
+    has kept it. `overrides` are settings by leaf name.
     """
     clock, facts = virtual_clock.new_clock(), list[Fact]()
 
@@ -262,7 +254,7 @@ async def bot_on_network(
 
 @asynccontextmanager
 async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
-    """The bot is connected to its workspace for as long as the context is open."""
+    """The bot is connected to its workspace meanwhile."""
     stop, ready = asyncio.Event(), asyncio.Event()
     serving = asyncio.create_task(serve(app, stop, http=http, ready=ready.set), name="emulated bot")
     waiting = asyncio.create_task(ready.wait())
@@ -278,7 +270,7 @@ async def connected(app: App, *, http: bool = False) -> AsyncIterator[None]:
 
 
 def free_port() -> int:
-    """A free port, below those that the system gives out, and hardly one that another process tries too."""
+    """A free port below those that the system gives out."""
     while True:
         port = next(_PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -287,10 +279,7 @@ def free_port() -> int:
 
 
 async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
-    """Wait until `condition` holds, looking again whenever the workspace changes.
-
-    TimeoutError after `within` seconds.
-    """
+    """Wait until `condition` holds, looking again at each change. `within` is in seconds."""
     async with asyncio.timeout(within):
         with _changes(workspace, "thread", "envelope") as changed:
             while not condition():

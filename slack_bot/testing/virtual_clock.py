@@ -29,7 +29,7 @@ class Deadlock(RuntimeError):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A selector event loop on virtual time. `start` is its first reading, in seconds."""
+    """A selector event loop on virtual time, which begins at `start` seconds."""
 
     def __init__(self, start: float = 0.0) -> None:
         self._virtual = start
@@ -37,13 +37,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_JumpingSelector(self))
 
     def time(self) -> float:
-        """Virtual seconds."""
         return self._virtual
 
     def call_soon_threadsafe(
         self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """As `call_soon`, from this loop's own thread only. RuntimeError from any other."""
+        """As `call_soon`, from this loop's own thread only."""
         if threading.get_ident() != self._owner:
             raise RuntimeError("a loop with virtual time cannot be called from another thread")
         return self.call_soon(callback, *args, context=context)

@@ -1,7 +1,7 @@
 """`slack-bot compare`: two captures, or two live agents asked the same question, side by side.
 
-Both go through the whole bot as in `replay`, so that what the reader would have seen is compared, not only
-what was sent. Live agents are asked one after the other: neither slows the other down.
+Both go through the whole bot as in `replay`, so that what the reader would have seen is compared. Live agents
+are asked one after the other: neither slows the other down.
 """
 
 from __future__ import annotations
@@ -66,11 +66,7 @@ T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: one, two, text, output, key. Returns the exit status.
-
-    Raises UnreadableInput for wrong usage and what cannot be read or written, AgentError for an agent that
-    cannot be asked.
-    """
+    """The verb. `args`: one, two, text, output, key. Raises UnreadableInput, AgentError."""
     check_there(args.one, args.two)
     if any(map(is_address, (args.one, args.two))) and not (args.text or "").strip():
         raise UnreadableInput("live agents want a question: slack-bot compare URL URL TEXT")
@@ -132,10 +128,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Values:
-    """How often a key was sent, and how often with each value; None where these are too many or too long.
-
-    A key with a new value in every event would fill the memory.
-    """
+    """How often a key was sent, and how often with each value; None where these are too many or too long."""
 
     count: int = 0
     each: Counter[str] | None = field(default_factory=Counter)

@@ -2,10 +2,8 @@
 
 Each letter's replacement depends on the letters before it in the word. So equal words stay equal, different
 ones different, and a text may come in deltas cut anywhere. Replacements are chosen in the order of the text:
-the same tape always gives the same result, and without the tape nothing can be looked up.
-
-At most `MOST_NODES` replacements are remembered. After that, new words are shifted letter by letter, by a key
-that is a hash of all text read so far.
+without the tape nothing can be looked up. After `MOST_NODES` of them, new words are shifted letter by letter,
+by a hash of all text read so far.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from .replay.diff import common_prefix
 class AgentOutput:
     """An event of the agent. `number` counts from 1 over all turns; None: the bot read the task itself.
 
-    `new_text` is its text without what earlier events had brought; a `frame` of None could not be read.
+    `new_text` is its text without what earlier events had brought.
     """
 
     at: float
@@ -93,6 +93,12 @@ class LoggedTurn:
     def handled(self) -> list[EventHandled]:
         """What the bot took, in time; only where the log keeps all events."""
         return [each for each in self.entries if isinstance(each, EventHandled) and not each.late]
+
+    @property
+    def own_text(self) -> str:
+        """The text of this turn alone, as it is in the end."""
+        *_, text = (self.before, *(text for _, text in self.texts()))
+        return text.removeprefix(self.before).strip()
 
     def texts(self) -> Iterator[tuple[TextChange, str]]:
         """Each change, and the whole visible text after it."""

@@ -23,8 +23,7 @@ from pathlib import Path
 import httpx
 from httpx_sse import aconnect_sse
 
-from slack_bot.testing.agent.scripted import ScriptedAgent
-from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 
 from .figures import machine, progress
 from .running import ROOT, Deployed, deployed, spoken

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from slack_bot.clock import Clock
-from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedAnswer
-from slack_bot.testing.agent.server import serve_scripted
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedAnswer, serve_scripted
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.tape import Moment, Tape

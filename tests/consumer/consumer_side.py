@@ -17,11 +17,13 @@ from slack_bot.a2a.wire.frames import (
     StatusUpdate,
     TaskState,
 )
+from slack_bot.clock import loop_clock
 from slack_bot.consumer.stream_consumer import StreamConsumer
-from slack_bot.consumer.task_view import TaskView
+from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
+from slack_bot.turn.record import Question, ThreadKey
 
 
 class Reported:
@@ -54,16 +56,36 @@ class Reported:
         self.raw.append(kind)
 
 
+class AnyAgent:
+    """Whatever agent a test puts in its place."""
+
+    def __init__(self) -> None:
+        self.habits: dict[str, str] = {}
+        self.server: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.server, name)
+
+
 class Scene:
     """The parts of a consumer, on the running loop's time."""
 
     def __init__(self, task_id: str | None = None, **settings: Any) -> None:
         self.now = asyncio.get_running_loop().time
         self.handle, self.settings = TurnHandle(), AgentSettings(**settings)
-        self.reported = Reported()
-        self.view = TaskView(
-            task_id, None, self.settings, self.reported.on_event, self.reported.on_raw, self.now, {}
+        self.reported, self.agent = Reported(), AnyAgent()
+        agent: Any = self.agent
+        asked = Question(ThreadKey("T", "C", "1.0"), "1.0", "U", "T", "hi", task_id=task_id)
+        self.task = TaskConsumer(
+            asked,
+            agent,
+            self.settings,
+            loop_clock(),
+            self.handle,
+            self.reported.on_event,
+            self.reported.on_raw,
         )
+        self.view = self.task.view
         self.consumer = StreamConsumer(self.view, self.handle, self.settings, self.now)
 
 

@@ -20,12 +20,12 @@ from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.playground.reference.modes import memory_target
+from slack_bot.slack.api import TurnClient
 from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.calls import CallOk
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.stream_surface import StreamSurface
-from slack_bot.slack.turn_client import TurnClient
 from slack_bot.tools.conform.case_runner import run_case
 from slack_bot.tools.conform.cases import Case, open_suite
 from slack_bot.tools.conform.results import CaseRun
@@ -60,9 +60,7 @@ def ran(name: str) -> CaseRun:
 
 def failed(run: CaseRun, name: str) -> set[str]:
     checks = suite()[0][name].checks
-    return {
-        wanted.check.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False
-    }
+    return {wanted.name for wanted, verdict in zip(checks, run.results, strict=True) if verdict.ok is False}
 
 
 # -- the defects ---------------------------------------------------------------------------------------------
@@ -81,7 +79,7 @@ def interval_clock_begins_at_construction(patch: Patch) -> None:
 
 
 def timer_only_on_append(patch: Patch) -> None:
-    patch.setattr(runner._TurnRunner, "_next_due", lambda self: None)
+    patch.setattr(runner.TurnRunner, "_next_due", lambda self, now: None)
 
 
 def everything_at_the_end(patch: Patch) -> None:

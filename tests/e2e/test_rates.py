@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.rules import RATES, MethodRate, WorkspaceRules
 from slack_bot.testing.tape.builders import answer
@@ -71,9 +71,9 @@ def test_where_slack_allows_less_at_once_than_we_think_nothing_is_lost() -> None
 # -- when there is one stream a minute
 
 
-def gate_of(bot: BotHarness) -> LocalRateLimiter:
+def gate_of(bot: BotHarness) -> RateLimiter:
     gate = bot.app.dispatcher._api._rate_limiter
-    assert isinstance(gate, LocalRateLimiter)
+    assert isinstance(gate, RateLimiter)
     return gate
 
 

@@ -18,7 +18,7 @@ from slack_bot.app import App, serve
 from slack_bot.errors import SettingsError
 from slack_bot.listeners.http_mode import EVENTS_PATH, check_address
 from slack_bot.testing.harness import CHANNEL, bot_on_network, free_port, wait_until
-from slack_bot.testing.slack.delivery import sign
+from slack_bot.testing.slack.server import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
 from slack_bot.testing.tape.builders import answer
 

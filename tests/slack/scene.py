@@ -10,14 +10,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import StreamSettings
-from slack_bot.slack.api import SlackApi
-from slack_bot.slack.fault_policy import StreamingRefusalCache
+from slack_bot.slack.api import SlackApi, TurnClient
+from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.model import Destination
 from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
 from slack_bot.slack.stream_surface import StreamSurface
-from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
@@ -64,17 +63,24 @@ class Scene:
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        return TurnClient(self.api, self.place, self.stream_starts, on_wait)
+        return TurnClient(
+            self.api,
+            self.place,
+            self.settings,
+            self.clock,
+            StreamingRefusalCache(),
+            self.stream_starts,
+            on_wait,
+        )
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""
         client = client or self.turn_client()
-        return StreamSurface(client, self.settings, self.clock, self.posts(client))
+        return StreamSurface(client, self.posts(client))
 
     def posts(self, client: TurnClient | None = None) -> PostSurface:
         """Messages of this turn that are written as a whole."""
-        client = client or self.turn_client()
-        return PostSurface(client, self.settings, self.clock, StreamingRefusalCache())
+        return PostSurface(client or self.turn_client())
 
     def thread(self) -> list[SeenMessage]:
         """What the bot wrote, as a person sees it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing, CardTracker, MessageCards
-from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import SlackMessage
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
 

@@ -12,7 +12,7 @@ from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
@@ -32,7 +32,7 @@ Story = Callable[[Scene, Delivery], Coroutine[Any, Any, None]]
 def play(story: Story, faults: Any = None, **settings: Any) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults, **settings)
-        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
+        delivery = Delivery(scene.turn_client())
         await story(scene, delivery)
         return scene
 
@@ -569,7 +569,7 @@ def rewritten(*laid: str, faults: Any = None) -> tuple[bool, Scene]:
 
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults, rotate_bytes=120)
-        delivery = Delivery(scene.turn_client(), scene.settings, scene.clock, StreamingRefusalCache())
+        delivery = Delivery(scene.turn_client())
         delivery.add(Batch(OLD))
         await delivery.advance()
         delivery.add(Batch("Never shown."))

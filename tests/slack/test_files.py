@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.fault_policy import StreamingRefusalCache
 from slack_bot.slack.files import COMING, WRITING_ON, AnswerFile
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
 from slack_bot.slack.status import TypingStatus
@@ -163,8 +162,8 @@ def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
         client = scene.turn_client()
-        status = TypingStatus(scene.api, scene.place, scene.settings, scene.clock)
-        delivery = Delivery(client, scene.settings, scene.clock, StreamingRefusalCache())
+        status = TypingStatus(scene.turn_client())
+        delivery = Delivery(client)
         return await AnswerFile(client, delivery, status).upload("answer.md", CONTENT), scene
 
     return virtual_clock.run(go())

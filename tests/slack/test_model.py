@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slack_bot.slack.fault_policy import SurfaceKind
+from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, MessageWrite, SlackMessage, TurnEnd, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome

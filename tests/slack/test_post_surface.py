@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
+from slack_bot.slack.api import DROPPED
 from slack_bot.slack.blocks import TextForm, context, fallback
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.fault_policy import StreamingRefusalCache, SurfaceKind
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import Fault, StreamingRefusalCache, SurfaceKind
 from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.post_surface import NOT_SHOWN, PostSurface, TextForms, shown_or_failed
-from slack_bot.slack.turn_client import DROPPED
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard

@@ -11,8 +11,7 @@ import pytest
 from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.fault_policy import SurfaceKind
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.stream_surface import StreamSurface

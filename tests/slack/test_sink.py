@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.fault_policy import StreamingRefusalCache
+from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
 from slack_bot.slack.sink import STILL_WORKING, footer_blocks
 from slack_bot.testing import virtual_clock

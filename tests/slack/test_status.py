@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.settings.models import GovernorSettings
 from slack_bot.slack.api import SlackApi
-from slack_bot.slack.rate_limiter.local import LocalRateLimiter
+from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.status import WAITING_REACTION, QueuedReaction, TypingStatus
 from slack_bot.testing import virtual_clock
 from tests.slack.scene import Scene
@@ -23,7 +23,7 @@ def told(story: Story, faults: Any = None) -> tuple[Scene, list[tuple[float, str
 
     async def go() -> Scene:
         scene = Scene(faults)
-        await story(scene, TypingStatus(scene.api, scene.place, scene.settings, scene.clock))
+        await story(scene, TypingStatus(scene.turn_client()))
         return scene
 
     scene = virtual_clock.run(go())
@@ -221,7 +221,7 @@ def mark_calls(
     async def story() -> Scene:
         scene = Scene(faults)
         settings = GovernorSettings(others_per_minute=1, rate_utilization=1, burst_share=1)
-        limiter = LocalRateLimiter(settings, scene.clock)
+        limiter = RateLimiter(settings, scene.clock)
         api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, rate_limiter=limiter)
         for _ in range(before):
             await api.call(ADD, {"channel": "C1", "timestamp": scene.root, "name": "eyes"})

@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from slack_bot.slack.api import SlackApi
+from slack_bot.slack.api import UNANSWERED, SlackApi
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.fault_policy import SurfaceKind
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.stream_surface import StreamSurface
-from slack_bot.slack.turn_client import UNANSWERED
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.blocks import context
 from slack_bot.slack.cards import CONTINUES, CardClosing
-from slack_bot.slack.fault_policy import SurfaceKind
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import MessageWrite, SlackMessage
 from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.stream_surface import StreamSurface
@@ -18,7 +16,6 @@ from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
 
-FOOTER = [context("under")]
 LIVE = [SurfaceKind.STREAM, SurfaceKind.EDIT, SurfaceKind.POST]
 Surface = StreamSurface | PostSurface
 Story = Callable[[Surface, SlackMessage], Coroutine[Any, Any, None]]
@@ -52,18 +49,6 @@ def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: S
     scene = play(kind, story)
     assert (scene.only().text, scene.workspace.open_streams()) == ("One. Two. ", [])
     assert [(task.title, task.status) for task in scene.only().tasks] == [("Search" + CONTINUES, "complete")]
-
-
-@pytest.mark.parametrize("kind", LIVE)
-def test_a_footer_is_written_under_an_ended_message(kind: SurfaceKind) -> None:
-    async def story(surface: Surface, message: SlackMessage) -> None:
-        await write(surface, message, "One. ")
-        await surface.end(message)
-        assert await surface.attach_footer(message, FOOTER, CardClosing.DONE) is None
-        assert message.is_signed
-
-    scene = play(kind, story)
-    assert (scene.only().text, scene.only().extras) == ("One. ", ("under",))
 
 
 @pytest.mark.parametrize("kind", LIVE)

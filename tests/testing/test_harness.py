@@ -84,7 +84,7 @@ async def test_what_slack_sends_is_delivered_as_it_comes_and_a_context_is_known(
     agent = ScriptedAgent(answer("Hello."))
     async with await build_in_memory(workspace, bot_settings(), clock, ScriptedTransport(agent)) as app:
         delivering = asyncio.create_task(keep_delivering(app, workspace))
-        root = workspace.place("U1", CHANNEL, "Hi there.", now=clock.wall()).ts
+        root = workspace.say("U1", CHANNEL, "Hi there.", now=clock.wall(), is_told=False)
         await set_context(app, ThreadKey("T1", CHANNEL, root), "ctx-known")
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=clock.wall(), thread_ts=root)
         await asyncio.sleep(10)

@@ -1,8 +1,7 @@
-"""Our credentials for the agent, and the cookies that its server sets, for addresses that may have them.
+"""Our credentials for the agent, and the cookies of its server, for addresses that may have them.
 
-Credentials (a bearer token, a header with a key, user and password of the URL) come from the settings alone;
-the card only leads to a warning. Servers behind a balancer need their cookie back to find a task again. One
-jar for all would give the login or session of one conversation to every other.
+Servers behind a balancer need their cookie back to find a task again. One jar for all would give the session
+of one conversation to every other.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Credentials(httpx.Auth):
         self._cookies: httpx.Cookies | None = None
 
     def keeping(self, cookies: httpx.Cookies | None) -> Self:
-        """The same credentials, with the cookies of one conversation; the server's go into `cookies`."""
+        """The same credentials, with the cookies of one conversation."""
         found = copy(self)
         found._cookies = cookies
         return found

@@ -1,9 +1,7 @@
 """The agent card, of 0.3, 1.0 or both: where it is, and what it says about where to ask and how.
 
-`supportedInterfaces` (1.0) come before `url` (0.3), JSON-RPC on 1.x before JSON-RPC on 0.3 (facts: A2A 1.6).
-A wrong address is every installation's first mistake, and cards are often wrong too: they name the address
-the server listens on, or one behind a proxy. So whatever cannot be used is named in one sentence, with the
-setting to change.
+JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every installation's first mistake, and
+cards name wrong ones too: one sentence says what cannot be used, with the setting to change.
 """
 
 from __future__ import annotations
@@ -33,10 +31,9 @@ _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "m
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """What is used of an agent card.
+    """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
-    `interfaces` begins with the one to use. `streaming` is None where the card does not say. `auth` lists
-    alternatives; the schemes of each are needed together. A scheme is bearer, basic, oauth2, openid, mtls,
+    `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header or other with a name.
     """
 
@@ -55,7 +52,7 @@ class AgentCard:
 
 
 def base_of(configured: str) -> str:
-    """The address to ask at, without the card's own path if the card was configured."""
+    """The address to ask at, without the card's own path."""
     parts = urlsplit(bare(configured))
     path, is_below, _ = parts.path.partition("/.well-known/")
     if not is_below:
@@ -76,11 +73,9 @@ def card_urls(configured: str) -> tuple[str, ...]:
 
 
 async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> AgentCard:
-    """Find and read the card of the configured agent, within `card_timeout` seconds.
+    """Find and read the card, within `card_timeout` seconds.
 
-    Raises:
-        AgentUnreachable: no server answers at that address.
-        CardError: it answers without a usable card.
+    Raises AgentUnreachable: no server answers; CardError: it answers without a usable card.
     """
     configured, misses = settings.url or "", list[tuple[str, str]]()
     try:
@@ -122,7 +117,6 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeo
 
 
 def _looks_like_card(value: Any) -> bool:
-    """A JSON value with an agent's address, or at least its name and skills."""
     found = object_of(value)
     return "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
 
@@ -142,7 +136,7 @@ def _refused(status: int) -> str:
 
 
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
-    """Read the card that was found at `found_at` (its URL).
+    """Read the card that was found at the URL `found_at`.
 
     Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used.
     """
@@ -169,7 +163,6 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
 
 
 def _interfaces(card: Object) -> Iterator[Interface]:
-    """Every JSON-RPC interface of the card, its 1.0 part first."""
     for each in objects_of(card.get("supportedInterfaces")):
         if _is_json_rpc(each.get("protocolBinding", each.get("transport"))) and text_of(each.get("url")):
             yield Interface(each["url"], _wire(each, "1.0"), text_of(each.get("tenant")) or None)
@@ -195,7 +188,7 @@ def _is_json_rpc(binding: Any) -> bool:
 
 
 def _usable(offered: list[Interface], found_at: str, settings: AgentSettings) -> list[Interface]:
-    """The usable interfaces. An unusable one is left out, unless it is the first."""
+    """An unusable interface is left out, unless it is the first."""
     configured = settings.url or ""
     if settings.use_configured_url:
         return [replace(each, url=base_of(configured)) for each in offered]

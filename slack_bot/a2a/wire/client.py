@@ -1,8 +1,7 @@
-"""The A2A calls: send, stream, subscribe, get, cancel. One attempt each, at one interface, on one wire.
+"""The A2A calls. One attempt each, at one interface, on one wire.
 
-An error reaches a streaming call in four ways, and all end in a typed error here: as JSON instead of a
-stream, as the data of an event, as an event named `error`, or as a body that is cut (facts: A2A 5). A JSON
-answer to a streaming call may as well be a success, of a server that does not stream.
+An error reaches a streaming call as JSON instead of a stream, as the data of an event, as an event named
+`error`, or as a body that is cut (facts: A2A 5). A JSON answer may as well be a success.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
 from ..offload import LARGE, offload
 from . import sse
-from .decode import Object, failure, frame_of, unwrap
-from .frames import Frame, Received, Snapshot, Unknown
+from .decode import failure, frame_of, unwrap
+from .frames import Received, Snapshot, Unknown
 from .origins import origin_of
-from .requests import HISTORY_LENGTH, Interface, Json, MessageRequest, ask_body, headers, task_body
+from .requests import HISTORY_LENGTH, Interface, Json, MessageRequest, TaskVerb, ask_body, headers, task_body
 from .transport import (
     error_from_status,
     map_exceptions,
@@ -52,32 +51,22 @@ class Client:
     def stream(self, asking: MessageRequest, patience: float | None = None) -> AsyncGenerator[Received, None]:
         """Ask, and yield each event as it comes. Close it (`aclosing`).
 
-        `patience` is in seconds, for each event: `idle_timeout` if None, `math.inf` for a caller who keeps
-        the time. Raises AgentError's subclasses.
+        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
         """
         return self._streamed(ask_body(self._interface, asking, stream=True), patience)
 
     def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a running task's stream again; the caller keeps the time. Safe on 1.0 only: 0.3 servers lose
-        the gap and may wedge.
-        """
+        """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
         return self._streamed(task_body(self._interface, "subscribe", task_id), math.inf)
 
     async def send(self, asking: MessageRequest) -> Received:
-        """Ask, and wait for the one answer, as long as a turn may take. It need not be the task's end."""
-        return await self._called(
-            ask_body(self._interface, asking, stream=False), self._settings.turn_timeout
-        )
+        """Ask, and wait for the one answer. It need not be the task's end."""
+        body = ask_body(self._interface, asking, stream=False)
+        return await self._called(body, self._settings.turn_timeout)
 
-    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """The task as it stands, with so many of its last messages."""
-        return await self._task_called(task_body(self._interface, "get", task_id, messages))
-
-    async def cancel(self, task_id: str) -> Snapshot:
-        """Ask for the task to be stopped; the task as it stands then. AgentFailed -32002: it had ended."""
-        return await self._task_called(task_body(self._interface, "cancel", task_id))
-
-    async def _task_called(self, body: Json) -> Snapshot:
+    async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """Read or cancel the task; the task as it is then, with so many of its last messages."""
+        body = task_body(self._interface, verb, task_id, messages)
         received = await self._called(body, self._settings.call_timeout)
         if not isinstance(received.frame, Snapshot):
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
@@ -109,7 +98,7 @@ class Client:
 
     @asynccontextmanager
     async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
-        """The successful response to `body`, its head read within `limit` seconds. Others are raised."""
+        """The successful response, its head read within `limit` seconds. Others are raised."""
         async with AsyncExitStack() as stack:
             async with self._in_time(limit):
                 response = await stack.enter_async_context(
@@ -135,18 +124,14 @@ class Client:
             raise StreamIdle(f"{self._host} did not answer within {seconds:g} s") from error
 
     async def _single(self, response: httpx.Response) -> Received:
-        """The one event of a JSON answer."""
         if "json" not in media_type(response):
             raise not_a2a(response, self._host)
         body = await read_body(response, self._host, self._settings.max_event_bytes)
-        raw, frame = await offload(self._read, body)
+        raw = unwrap(await offload(parse_json, body, self._host))
+        frame = await offload(frame_of, raw)
         if isinstance(frame, Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
         return Received(raw, frame, len(body))
-
-    def _read(self, data: bytearray | str) -> tuple[Object, Frame]:
-        raw = unwrap(parse_json(data, self._host))
-        return raw, frame_of(raw)
 
     def _received(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""

@@ -1,8 +1,7 @@
 """Unpacks a compressed answer in small pieces, so that its size can be bounded.
 
-We ask for `identity`, and a proxy may compress all the same. httpx would unpack a whole chunk at once: 260 kB
-of gzip become 256 MB. So the raw bytes are unpacked here: gzip or deflate, once. Anything else is refused; a
-body that is compressed twice grows a million times.
+A proxy may compress though we ask for `identity`, and httpx would unpack a whole chunk at once: 260 kB of
+gzip become 256 MB; compressed twice, far more.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _RAW = -zlib.MAX_WBITS
 class Unpacker:
     """Unpacks a body of this Content-Encoding. `free`: bytes that may come out however few went in.
 
-    Raises BadEncoding for any other encoding.
+    BadEncoding: neither gzip nor deflate, or more than once.
     """
 
     def __init__(self, encoding: str, free: int) -> None:
@@ -47,7 +46,7 @@ class Unpacker:
         self._taken = self._given = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The unpacked `data`, in pieces of at most `PIECE` bytes, each unpacked when it is asked for.
+        """The unpacked `data`, in pieces of at most `PIECE` bytes.
 
         Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
         """
@@ -75,16 +74,13 @@ class Unpacker:
                 return
 
     def _window(self, data: bytes) -> int:
-        """The zlib window: servers send deflate with its head (RFC 9110) and without."""
+        """Servers send deflate with its head (RFC 9110) and without."""
         has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
         return _RAW if self._may_be_bare and not has_head else _AUTO
 
 
 def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
-    """The unpacked body of `response`, as it comes. `max_bytes`: the bound of one answer.
-
-    Raises as `Unpacker` does, and what httpx raises.
-    """
+    """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
     unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)

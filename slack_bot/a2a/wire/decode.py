@@ -1,9 +1,7 @@
-"""PURE. JSON from an agent's server becomes frames: by its shape, event by event, never by a version.
+"""PURE. JSON from an agent's server becomes frames: by its shape, never by a version.
 
-Cards lie about versions and servers mix them: LangGraph sends a 1.0 wrapper first and flat 0.3 kinds with 1.0
-enums after it, fasta2a puts 0.3 enums into 1.0 wrappers (facts: A2A 0.1). So wrapping, states, parts and
-`final` are each recognised on their own, and odd values are left out. Only JSON that is no object, and an
-error that the server reports, are errors.
+Cards lie about versions and servers mix them (facts: A2A 0.1). So wrapping, states, parts and `final` are
+each recognised on their own, and odd values are left out.
 """
 
 from __future__ import annotations
@@ -44,11 +42,9 @@ _KIND_CHARS = 60
 
 
 def decode(payload: Any) -> Frame:
-    """The frame in `payload`: a JSON-RPC envelope or a bare event, in any dialect.
+    """The frame in a JSON-RPC envelope or a bare event.
 
-    Raises:
-        AgentFailed: the payload reports an error; `code` is its number, 0 where it has none.
-        BadAgentData: the payload is not a JSON object.
+    Raises AgentFailed: it reports an error (`code` 0: without a number); BadAgentData: not an object.
     """
     return frame_of(unwrap(payload))
 
@@ -69,7 +65,7 @@ def unwrap(payload: Any) -> Object:
 
 
 def failure(error: Any) -> AgentFailed:
-    """The server's error object, of JSON-RPC or google.rpc.Status, as ours. Any JSON value is taken."""
+    """The error object of JSON-RPC or google.rpc.Status as ours. Any JSON value is taken."""
     found = object_of(error)
     code = _integer(found.get("code")) or 0
     message = found.get("message") if found else error
@@ -109,7 +105,7 @@ def _kind(event: Object) -> str:
 
 
 def _guess(event: Object) -> Callable[[Object], Frame] | None:
-    """How to read an event without a kind, by its keys, as a task of `GetTask` on 1.0."""
+    """How to read an event without a kind, by its keys."""
     if isinstance(event.get("artifact"), dict):
         return _artifact_update
     if isinstance(event.get("status"), dict | str):
@@ -226,7 +222,7 @@ def _artifact(body: Object) -> Artifact:
 
 
 def _parts(body: Object) -> tuple[Part, ...]:
-    """The parts that can be read. ADK sends messages without any; 0.3's REST calls them `content`."""
+    """ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
     if is_boxed := not isinstance(parts, dict | str | list):
         parts = body.get("content")
@@ -256,7 +252,7 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
 
 
 def _file(part: Object) -> FileRef | None:
-    """The file of a part, in its own object (0.3) or bare (1.0), in every spelling that documents show."""
+    """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
     source = inner if isinstance(inner, dict) else part
     base64 = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
@@ -305,7 +301,7 @@ def _either(source: Object, *keys: str) -> Any:
 
 
 def _id(source: Object, *keys: str) -> str | None:
-    """An id as text that can be stored: some servers count, and half a surrogate pair cannot be written."""
+    """Some servers count, and half a surrogate pair cannot be stored."""
     value = _either(source, *keys)
     if isinstance(value, str):
         return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None

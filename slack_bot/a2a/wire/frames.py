@@ -1,6 +1,6 @@
 """PURE. What an agent's server sent: one frame for each event, whatever the wire version.
 
-Nothing changes them. What each chunk of an answer makes is not frozen: that would take three times as long.
+Nothing changes them. What each chunk makes is not frozen: that would take three times as long.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by value (base64) or by address. Never fetched here."""
+    """A file by value (base64) or by address."""
 
     name: str = ""
     mime_type: str = ""
@@ -52,10 +52,7 @@ class FileRef:
 
 @dataclass(slots=True)
 class Part:
-    """One part of a message or artifact. Exactly one of text, data, file is set.
-
-    `data` is any JSON value; `has_data` tells an absent part from a JSON null.
-    """
+    """Exactly one of text, data (any JSON value, also null) and file is set."""
 
     text: str | None = None
     data: Any = None
@@ -66,7 +63,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class AgentMessage:
-    """A message. `role` is "agent" or "user"."""
+    """`role` is "agent" or "user"."""
 
     message_id: str = ""
     role: str = "agent"
@@ -77,13 +74,13 @@ class AgentMessage:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined without anything between."""
+        """Its text parts, joined."""
         return "".join(part.text for part in self.parts if part.text)
 
 
 @dataclass(slots=True)
 class Artifact:
-    """An artifact or one chunk of it. `artifact_id` is "" where a server sends none."""
+    """An artifact or one chunk of it."""
 
     artifact_id: str = ""
     name: str = ""
@@ -93,7 +90,7 @@ class Artifact:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined without anything between (chunks are parts: facts, A2A 8.1)."""
+        """Its text parts, joined (facts: A2A 8.1)."""
         return "".join(part.text for part in self.parts if part.text)
 
 

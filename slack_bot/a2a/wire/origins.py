@@ -1,7 +1,6 @@
-"""PURE. Which addresses may get our question and our credentials.
+"""PURE. Which addresses may get our question and our credentials: a card can name any.
 
-A card can name any address. So only the configured host and port, and those that the operator allowed, are
-called. Another port is another server, and plain HTTP does not replace HTTPS.
+Another port is another server, and plain HTTP does not replace HTTPS.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Origin:
 
     @property
     def is_unspecified(self) -> bool:
-        """It is an address to listen on, not one to call."""
+        """It is to listen on, not to call."""
         return self.host in _UNSPECIFIED
 
     def __str__(self) -> str:
@@ -39,7 +38,7 @@ class Origin:
 
 
 def origin_of(url: str) -> Origin | None:
-    """Where `url` points, or None if it is no absolute http(s) address."""
+    """None: no absolute http(s) address."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -58,7 +57,7 @@ def bare(url: str) -> str:
 
 
 class Origins:
-    """The configured address's origin, and the hosts (host or host:port) allowed besides."""
+    """The configured address, and the hosts (host or host:port) allowed besides."""
 
     def __init__(self, configured: str, allowed_hosts: Iterable[str] = ()) -> None:
         self._home = origin_of(configured)
@@ -66,15 +65,11 @@ class Origins:
 
     def admits(self, url: str) -> bool:
         """`url` may be sent the question and the credentials."""
-        origin = origin_of(url)
-        if origin is None or self._home is None:
+        origin, home = origin_of(url), self._home
+        if origin is None or home is None:
             return False
-        return self._is_home(self._home, origin) or self._is_allowed(origin)
-
-    def _is_home(self, home: Origin, origin: Origin) -> bool:
         same_host = origin.host == home.host or (origin.is_loopback and home.is_loopback)
-        return same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https")
-
-    def _is_allowed(self, origin: Origin) -> bool:
+        if same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https"):
+            return True
         host = f"[{origin.host}]" if ":" in origin.host else origin.host
         return not self._allowed.isdisjoint({origin.host, host, f"{host}:{origin.port}"})

@@ -1,8 +1,7 @@
 """PURE. What we send, on the 0.3 and on the 1.0 wire: bodies and headers.
 
-Unknown ids are left out, never null. `acceptedOutputModes` is always sent: fasta2a 0.6 answers HTTP 500
-without it. `historyLength` is 1 on both wires: 0 means "everything" to some 0.3 servers, and only the last
-message is read (facts: A2A 1.2, 2.8).
+Unknown ids are left out, never null. fasta2a 0.6 answers HTTP 500 without `acceptedOutputModes`.
+`historyLength` 0 means "everything" to some 0.3 servers (facts: A2A 1.2, 2.8).
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class MessageRequest:
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
-    """The JSON-RPC request for a question, with the streaming or the waiting method."""
+    """A question, with the streaming or the waiting method."""
     if at.wire == "0.3":
         message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
         waiting = {"blocking": True}
@@ -76,7 +75,7 @@ def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
 
 
 def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Json:
-    """The JSON-RPC request that reads (with its last `messages`), cancels or re-joins a task."""
+    """Reads (with its last `messages`), cancels or re-joins a task."""
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
@@ -84,10 +83,9 @@ def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTO
 
 
 def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
-    """The headers of a request.
+    """LangGraph streams only if SSE is accepted; compression and caches would delay a stream.
 
-    LangGraph streams only if SSE is accepted; errors come as JSON. Compression and caches would delay a
-    stream. Extensions have an older header on 0.3 (facts: A2A 1.6).
+    Extensions have an older header on 0.3 (facts: A2A 1.6).
     """
     found = {
         "Content-Type": "application/json",

@@ -1,19 +1,17 @@
-"""Server-sent events: cut from bytes, with a bound in size and in time. httpx-sse reads their fields.
+"""Server-sent events: cut from bytes, with a bound in size and in time.
 
-httpx-sse alone keeps a line of any size, hides pings (so a dead stream that pings looks alive to a read
-timeout), decodes by whatever charset the header claims, loses the first event behind a BOM and the last one
-without its blank line, and repeats an event with no data after every `id:` (facts: A2A 7). So the bytes are
-cut into blocks here, and httpx-sse sees one block at a time. A capture uses the same reader and keeps the
-bytes of each block.
+httpx-sse alone keeps a line of any size, hides pings, decodes by whatever charset the header claims, loses
+the first event behind a BOM and the last one without its blank line, and repeats an event with no data
+(facts: A2A 7). So it sees one block at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import nullcontext
-from typing import ClassVar, NamedTuple, cast
+from typing import NamedTuple
 
 import httpx
 from httpx_sse import EventSource
@@ -25,14 +23,15 @@ _AT_ONCE = 8 * 1024
 """Bytes that are read before the loop runs; among them may be a thousand events."""
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
+_HEADERS = {"content-type": "text/event-stream"}
 _BLANK = (b"\n", b"\r\n", b"\r")
 
 
 class SseBlock(NamedTuple):
     """One event, one comment, or one blank line that ends neither.
 
-    `raw` is its bytes with their line ends. `data` is None where it has none. `whole` is false for an event
-    that no blank line ended: the stream was over, or the event too large.
+    `raw`: its bytes, with line ends. `whole` is false for an event that no blank line ended: the stream was
+    over, or the event too large.
     """
 
     raw: bytes
@@ -43,7 +42,7 @@ class SseBlock(NamedTuple):
 
 
 class SseReader:
-    """Cuts bytes into blocks. Each byte is in exactly one; an event of more than `limit` bytes is cut.
+    """Cuts bytes into blocks; an event of more than `limit` bytes is cut.
 
     A comment between events comes out as soon as its line is whole.
     """
@@ -79,7 +78,7 @@ class SseReader:
         return [_event(lines, whole=False)] if any(lines) else []
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
-        """Lines with their ends. A CR at the end of `chunk` waits: its newline may follow."""
+        """A CR at the end of `chunk` waits: its newline may follow."""
         if self._partial:
             after_cr = self._partial[-1].endswith(b"\r")
             if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
@@ -95,15 +94,10 @@ class SseReader:
 async def events(
     response: httpx.Response, *, idle: float, max_event_bytes: int
 ) -> AsyncGenerator[SseBlock, None]:
-    """The events of `response` that have data, whatever its Content-Type says.
+    """The events that have data, whatever the Content-Type says.
 
-    `idle` is in seconds and counts from event to event, not to comments; `math.inf` for a caller who keeps
-    the time.
-
-    Raises:
-        StreamIdle: no event for `idle` seconds.
-        BadAgentData: one event takes more than `max_event_bytes`, ended or not.
-        httpx.HTTPError: the connection broke.
+    `idle`: seconds from event to event, not to comments; `math.inf`: the caller keeps the time. Raises
+    StreamIdle; BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
     """
     reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
     body = unpacked(response, max_event_bytes)
@@ -137,30 +131,17 @@ def _has_data(block: SseBlock, limit: int) -> bool:
 
 
 def _until(idle: float) -> float | None:
-    """The loop's time at which the silence is too long; None: never."""
+    """The loop's time at which the silence is too long."""
     return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
-
-
-class _BlockText:
-    """One block as the HTTP response that `EventSource` reads."""
-
-    headers: ClassVar = {"content-type": "text/event-stream"}
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def iter_text(self) -> Iterator[str]:
-        """All of it."""
-        yield self._text
 
 
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
-    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-    if whole and len(lines) == 2 and text.startswith("data: "):  # as nearly all are
-        return SseBlock(raw, text[6:].rstrip("\r\n"))
-    source = EventSource(cast(httpx.Response, _BlockText(text if whole else f"{text}\n\n")))
-    event = next(source.iter_sse(), None)
+    content = raw.removeprefix(_BOM)
+    if whole and len(lines) == 2 and content[:6] == b"data: ":  # as nearly all are
+        return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
+    response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
+    event = next(EventSource(response).iter_sse(), None)
     comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
     if event is None:
         return SseBlock(raw, comments=comments, whole=whole)

@@ -1,7 +1,6 @@
 """The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
 
-What matters is whether the question may have been taken: before a connection stands it cannot have been,
-after that it may, and then nobody sends it again (facts: A2A 2.5).
+Before a connection is there, the question cannot have been taken; after that it may (facts: A2A 2.5).
 """
 
 from __future__ import annotations
@@ -58,9 +57,8 @@ _REFUSALS: Mapping[int, str] = {
 def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """One pooled client without a limit of connections: each turn in flight holds one for minutes.
 
-    Redirects are not followed, because the question and its credentials would be. Cookies are not kept here,
-    where all conversations would share them. The environment's proxies are used, but not to an agent on this
-    machine. The caller closes it.
+    Redirects are not followed, because the question and its credentials would be. Cookies belong to
+    conversations. The environment's proxies are not used to an agent on this machine. The caller closes it.
     """
     place = origin_of(settings.url or "")
     return httpx.AsyncClient(
@@ -92,7 +90,7 @@ def with_read_timeout(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
 
 @contextmanager
 def map_exceptions(host: str) -> Iterator[None]:
-    """Inside, httpx's exceptions and what it lets through become ours. `host` is named in their sentences."""
+    """httpx's exceptions become ours; `host` is named in their sentences."""
     try:
         yield
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -101,17 +99,17 @@ def map_exceptions(host: str) -> Iterator[None]:
 
 
 def media_type(response: httpx.Response) -> str:
-    """The Content-Type without its parameters, in lower case; "" if there is none."""
+    """The Content-Type without its parameters, in lower case."""
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
-    """The JSON value in the body. Raises BadAgentData: too large, too deep, not JSON."""
+    """The JSON value in the body. BadAgentData: too large, too deep, not JSON."""
     return parse_json(await read_body(response, host, max_bytes), host)
 
 
 async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
-    """The whole body. Raises BadAgentData: too large."""
+    """The whole body. BadAgentData: too large."""
     body, chunks = bytearray(), 0
     async for chunk in unpacked(response, max_bytes):
         body += chunk
@@ -124,7 +122,7 @@ async def read_body(response: httpx.Response, host: str, max_bytes: int) -> byte
 
 
 def parse_json(text: bytes | bytearray | str, host: str) -> Any:
-    """`text` as a JSON value. Raises BadAgentData: not JSON, nested too deep, a number of absurd length."""
+    """BadAgentData: not JSON, nested too deep, a number of absurd length."""
     if not isinstance(text, str):
         text = text.decode("utf-8-sig", "replace")
     try:
@@ -136,48 +134,41 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 
 
 async def error_from_status(response: httpx.Response, host: str) -> AgentError:
-    """What an HTTP status other than 2xx means, with what the body says about it."""
+    """What an HTTP status other than 2xx means."""
     status = response.status_code
-    body = await _error_body(response)
+    body = await _error_body(response, host)
     error = body.get("error") if isinstance(body, Mapping) else None
+    said = ""
     if status in _REFUSALS:
-        return _refused(f"{host} {_REFUSALS[status]} (HTTP {status})", response)
-    if isinstance(error, Mapping) and isinstance(error.get("code"), int):
+        says = f"{_REFUSALS[status]} (HTTP {status})"
+    elif isinstance(error, Mapping) and isinstance(error.get("code"), int):
         return failure(error)
-    if 300 <= status < 400:
-        return _refused(
-            f"{host} redirects (HTTP {status}), which is not followed: configure its final address", response
+    elif 300 <= status < 400:
+        says = f"redirects (HTTP {status}), which is not followed: configure its final address"
+    elif status < 500:
+        says, said = f"refused the request (HTTP {status})", quote(error) if isinstance(error, str) else ""
+    else:  # a gateway's 502 or 504 may come after the agent took the question: not a refusal
+        return BadAgentData(
+            f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
         )
-    if status < 500:
-        said = quote(error) if isinstance(error, str) else ""
-        return _refused(f"{host} refused the request (HTTP {status})", response, said)
-    # a gateway's 502 or 504 may come after the agent took the question: not a refusal
-    return BadAgentData(
-        f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
-    )
+    return AgentRefused(f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said)
 
 
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     """A successful answer that is neither SSE nor JSON."""
-    kind = media_type(response)
-    if "html" in kind:
+    kind, status = media_type(response), response.status_code
+    if "html" not in kind:
         return BadAgentData(
-            f"{host} answered with a web page (HTTP {response.status_code}, {kind}) instead of A2A;"
-            " is a login or another site at this address?"
+            f"{host} answered with {kind or 'no content type'} (HTTP {status}) instead of A2A"
         )
     return BadAgentData(
-        f"{host} answered with {kind or 'no content type'} (HTTP {response.status_code}) instead of A2A"
-    )
-
-
-def _refused(message: str, response: httpx.Response, said: str = "") -> AgentRefused:
-    return AgentRefused(
-        message, status=response.status_code, retry_after=parse_retry_after(response), said=said
+        f"{host} answered with a web page (HTTP {status}, {kind}) instead of A2A;"
+        " is a login or another site at this address?"
     )
 
 
 def parse_retry_after(response: httpx.Response) -> float | None:
-    """Its Retry-After in seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
+    """Seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
     after = response.headers.get("retry-after", "").strip()
     if after.isascii() and after.isdigit():
         return float(after)
@@ -188,14 +179,9 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-async def _error_body(response: httpx.Response) -> Any:
-    """The JSON of an error's body, or None: the status says enough where the body cannot be had."""
-    body = bytearray()
+async def _error_body(response: httpx.Response, host: str) -> Any:
+    """The status says enough where the body cannot be had."""
     try:
-        async for chunk in unpacked(response, _ERROR_BODY_BYTES):
-            body += chunk
-            if len(body) > _ERROR_BODY_BYTES:
-                return None
-        return json.loads(body)
+        return json.loads(await read_body(response, host, _ERROR_BODY_BYTES))
     except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         return None

@@ -1,9 +1,9 @@
 """PURE. Who may call what, and when: all calls of all turns share Slack's budgets (delivery contract, 6).
 
-Twenty live answers share about one and a half appends a second, so some always wait. Among equals the call
-goes first whose reader has seen nothing new for the longest. Text that has waited too long counts as a card,
-so that cards cannot starve it. A part of each budget is kept for higher priorities: a new answer starts at
-once.
+Slack tolerates bursts (facts: Slack 1.5). A refusal blocks a budget for as long as Slack asks and halves its
+rate; each quiet minute raises it again by half. Among equals the call goes first whose reader has seen
+nothing new for the longest. Text that has waited too long counts as a card, so that cards cannot starve it.
+A part of each budget is kept for higher priorities: a new answer starts at once.
 """
 
 from __future__ import annotations
@@ -13,11 +13,84 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from .token_bucket import Rate, TokenBucket
-
+_RAISE = 1.5  # times, after each quiet time
+_LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
+_ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
 _MAX_QUEUES = 256  # most of them of channels; beyond that, those at rest are forgotten
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
 _BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Calls a second in the long run, and calls at once after a pause (at least 1)."""
+
+    per_second: float
+    burst: float
+
+
+class TokenBucket:
+    """The tokens of one budget. `recover_after`: quiet seconds before the rate is raised."""
+
+    def __init__(self, ceiling: Rate, recover_after: float, now: float) -> None:
+        self._ceiling, self._recover_after = ceiling, recover_after
+        self._tokens, self._at = ceiling.burst, now
+        self._quiet_since = now
+        self._blocked_until = now
+        self.rate = ceiling.per_second
+
+    @property
+    def capacity(self) -> float:
+        return max(1.0, self._ceiling.burst * self.rate / self._ceiling.per_second)
+
+    @property
+    def is_lowered(self) -> bool:
+        return self.rate < self._ceiling.per_second
+
+    def has(self, tokens: float, now: float) -> bool:
+        self._refill(now)
+        return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
+
+    def take(self) -> None:
+        self._tokens -= 1.0
+
+    def put_back(self, now: float) -> None:
+        self._refill(now)
+        self._tokens = min(self.capacity, self._tokens + 1.0)
+
+    def when(self, tokens: float, now: float) -> float:
+        """The time at which so many tokens are there."""
+        self._refill(now)
+        missing = max(0.0, tokens - self._tokens)
+        return max(now, self._blocked_until, self._at + missing / self.rate)
+
+    def blocked_for(self, now: float) -> float:
+        return max(0.0, self._blocked_until - now)
+
+    def refuse(self, seconds: float, now: float) -> None:
+        """Calls under way together count as one refusal."""
+        self._refill(now)
+        if now >= self._blocked_until:
+            self.rate = max(self._ceiling.per_second * _LEAST, self.rate / 2)
+        self._blocked_until = max(self._blocked_until, now + seconds)
+        self._quiet_since = self._at = self._blocked_until
+        self._tokens = 1.0  # Slack says that one call is good then
+
+    def is_at_rest(self, now: float) -> bool:
+        self._refill(now)
+        return not self.is_lowered and self._tokens >= self._ceiling.burst
+
+    def _refill(self, now: float) -> None:
+        while self.is_lowered and now - self._quiet_since >= self._recover_after:
+            self._quiet_since += self._recover_after
+            self._grow(self._quiet_since)
+            self.rate = min(self._ceiling.per_second, self.rate * _RAISE)
+        self._grow(now)
+
+    def _grow(self, until: float) -> None:
+        if until > self._at:
+            self._tokens = min(self.capacity, self._tokens + (until - self._at) * self.rate)
+            self._at = until
 
 
 class Priority(IntEnum):
@@ -44,25 +117,11 @@ _PRIORITIES = {
 
 
 def priority_of(method: str) -> Priority:
-    """The default of a call: text whose permit was not reserved belongs to an ending."""
+    """Text whose permit was not reserved belongs to an ending."""
     return _PRIORITIES.get(method, Priority.STOP)
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimits:
-    """Slack's budgets. `others` is that of every method not named.
-
-    `recover_after`: seconds of quiet before a lowered rate is raised. `starving_after`: seconds after which
-    waiting text counts as a card.
-    """
-
-    methods: Mapping[str, Rate]
-    others: Rate
-    recover_after: float = 60.0
-    starving_after: float = 10.0
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class CallRequest:
     """A call that waits for its permit. `number` is unique and grows.
 
@@ -70,24 +129,20 @@ class CallRequest:
     was shown something last, `ends_at` when it stops waiting. `again`: Slack has refused this call once.
     """
 
-    number: int
     method: str
     priority: Priority
-    asked_at: float
-    unseen_since: float
     patience: float
     channel: str = ""
+    unseen_since: float = 0.0
     again: bool = False
+    number: int = 0
+    asked_at: float = 0.0
     ends_at: float = math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class CallDecision:
-    """A request has waited. `blocked_for`: None, it may go; or the seconds Slack wants no such call, 0 where
-    only its turn did not come in time."""
-
-    request: CallRequest
-    blocked_for: float | None = None
+CallDecision = tuple[CallRequest, float | None]
+"""A request that has waited, and None: it may go; or the seconds Slack wants no such call, 0 where only its
+turn did not come in time."""
 
 
 @dataclass(slots=True)
@@ -99,14 +154,19 @@ class _Queue:
 
 
 class Governor:
-    """All budgets and all requests that wait for them."""
+    """All budgets and all requests that wait for them.
 
-    def __init__(self, limits: RateLimits) -> None:
-        self._limits = limits
+    `budgets` has one for each method, "" for those not named. `starving_after`: seconds after which waiting
+    text counts as a card.
+    """
+
+    def __init__(
+        self, budgets: Mapping[str, Rate], recover_after: float = 60.0, starving_after: float = 10.0
+    ) -> None:
+        self._budgets, self._recover_after, self._starving_after = budgets, recover_after, starving_after
         self._queues: dict[tuple[str, str], _Queue] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
-        """`request` waits; or, if its number waits already, with its new priority."""
         self._queue(request, now).waiting[request.number] = request
 
     def drop(self, request: CallRequest, now: float) -> None:
@@ -125,10 +185,10 @@ class Governor:
         for queue in self._queues.values():
             if queue.waiting:
                 decisions += self._decide(queue, now)
-        return sorted(decisions, key=lambda decision: decision.request.priority)
+        return sorted(decisions, key=lambda decision: decision[0].priority)
 
     def next_at(self, now: float) -> float | None:
-        """When `decide` has something to give if nothing happens before; None: nothing waits."""
+        """When `decide` has something to give; None: nothing waits."""
         times = [self._due(queue, now) for queue in self._queues.values() if queue.waiting]
         return min(times, default=None)
 
@@ -137,37 +197,37 @@ class Governor:
             priority = Priority.CARDS if self._starves(request, now) else request.priority
             return priority, request.unseen_since, request.number
 
-        decisions = []
+        decisions: list[CallDecision] = []
         blocked = queue.bucket.blocked_for(now)
         for request in sorted(queue.waiting.values(), key=order):
             if blocked > request.patience:
-                decisions.append(CallDecision(request, blocked))
+                decisions.append((request, blocked))
             elif queue.bucket.has(self._needed(queue.bucket, request, now), now):
                 queue.bucket.take()
-                decisions.append(CallDecision(request))
+                decisions.append((request, None))
             elif now >= request.ends_at:
-                decisions.append(CallDecision(request, blocked))
-        for decision in decisions:
-            del queue.waiting[decision.request.number]
+                decisions.append((request, blocked))
+        for request, _ in decisions:
+            del queue.waiting[request.number]
         return decisions
 
     def _due(self, queue: _Queue, now: float) -> float:
-        """When the first of the queue may go. Too early at worst: where text comes to count as a card."""
+        """Too early at worst: where text comes to count as a card."""
         times = []
         for request in queue.waiting.values():
             granted_at = queue.bucket.when(self._needed(queue.bucket, request, now), now)
             times.append(min(request.ends_at, granted_at))
             if request.priority is Priority.LATER and not self._starves(request, now):
-                starves_at = request.asked_at + self._limits.starving_after
+                starves_at = request.asked_at + self._starving_after
                 times.append(max(starves_at, now + queue.bucket.blocked_for(now)))
         return min(times)
 
     def _starves(self, request: CallRequest, now: float) -> bool:
-        starves_at = request.asked_at + self._limits.starving_after
+        starves_at = request.asked_at + self._starving_after
         return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
-        """The tokens that must be there for `request` to take one. A small burst reserves nothing."""
+        """The tokens that must be there for `request` to take one."""
         if bucket.is_lowered or bucket.capacity < _SMALL or self._starves(request, now):
             return 1.0
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)
@@ -178,8 +238,8 @@ class Governor:
         if queue is None:
             if len(self._queues) >= _MAX_QUEUES:
                 self._forget_resting(now)
-            budget = self._limits.methods.get(request.method, self._limits.others)
-            queue = self._queues[key] = _Queue(TokenBucket(budget, self._limits.recover_after, now))
+            budget = self._budgets.get(request.method) or self._budgets[""]
+            queue = self._queues[key] = _Queue(TokenBucket(budget, self._recover_after, now))
         return queue
 
     def _forget_resting(self, now: float) -> None:

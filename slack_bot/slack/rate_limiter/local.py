@@ -1,21 +1,17 @@
 """The governor at work in this process: calls wait here for their permits.
 
 A turn reserves a permit before it takes its text out of the buffer, so text that comes meanwhile goes with
-the same call. Nothing polls: each new request, return or refusal makes the governor decide again, and one
-timer is set to the time it names.
+the same call. Nothing polls: each change makes the governor decide again, and one timer is set.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Protocol
 
 from ...clock import Clock
 from ...settings.models import GovernorSettings
-from .governor import CallDecision, CallRequest, Governor, Priority, RateLimits
-from .token_bucket import Rate
+from .governor import CallRequest, Governor, Priority, Rate
 
 _MINUTE = 60.0
 _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
@@ -24,68 +20,51 @@ READS = frozenset({"conversations.replies", "conversations.history", "conversati
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 
 
-class RateLimiter(Protocol):
-    """Grants permits: `LocalRateLimiter` for one process, or a shared one for several."""
-
-    def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
-        """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
-
-        The rate limiter fills in the request's number and times; `unseen_since` 0 means since now.
-        """
-
-
-def limits_of(settings: GovernorSettings) -> RateLimits:
-    """The budgets that the settings name."""
+def budgets_of(settings: GovernorSettings) -> dict[str, Rate]:
+    """The budget of each method, "" for those not named."""
 
     def a_minute(calls: float) -> Rate:
         return Rate(calls * settings.rate_utilization / _MINUTE, max(1.0, calls * settings.burst_share))
 
     posts = Rate(settings.posts_per_second * settings.rate_utilization, settings.post_burst)
-    return RateLimits(
-        methods={
-            "chat.startStream": a_minute(settings.starts_per_minute),
-            "chat.stopStream": a_minute(settings.stops_per_minute),
-            "chat.appendStream": a_minute(settings.appends_per_minute),
-            "chat.update": a_minute(settings.updates_per_minute),
-            "chat.postMessage": posts,
-            "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
-            **{method: a_minute(settings.reads_per_minute) for method in sorted(READS)},
-        },
-        others=a_minute(settings.others_per_minute),
-        recover_after=settings.recover_after,
-        starving_after=settings.starving_after,
-    )
+    return {
+        "chat.startStream": a_minute(settings.starts_per_minute),
+        "chat.stopStream": a_minute(settings.stops_per_minute),
+        "chat.appendStream": a_minute(settings.appends_per_minute),
+        "chat.update": a_minute(settings.updates_per_minute),
+        "chat.postMessage": posts,
+        "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
+        **{method: a_minute(settings.reads_per_minute) for method in READS},
+        "": a_minute(settings.others_per_minute),
+    }
 
 
-class LocalRateLimiter:
-    """The rate limiter of one process. Must be built and used on one event loop."""
+class RateLimiter:
+    """Grants permits to the calls of one process. Must be built and used on one event loop."""
 
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
         self._clock, self._start_timeout = clock, settings.start_slot_timeout
-        self._governor = Governor(limits_of(settings))
+        self._governor = Governor(budgets_of(settings), settings.recover_after, settings.starving_after)
         self._waiting: dict[int, Permit] = {}
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
+        """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
+
+        The request's number and times are filled in; `unseen_since` 0 means since now.
+        """
         now = self._clock.monotonic()
         self._count += 1
-        ends_at = request.ends_at
+        request.number, request.asked_at = self._count, now
+        request.unseen_since = request.unseen_since or now
         if request.again and request.method == "chat.startStream":
-            ends_at = now + self._start_timeout  # there are other ways to show an answer
-        unseen_since = request.unseen_since or now
-        request = replace(
-            request, number=self._count, asked_at=now, unseen_since=unseen_since, ends_at=ends_at
-        )
-        permit = Permit(self, request)
-        self.enqueue(permit)
+            request.ends_at = now + self._start_timeout  # there are other ways to show an answer
+        permit = self._waiting[request.number] = Permit(self, request)
+        self._governor.ask(request, now)
+        self.decide()
         permit.wake = wake
         return permit
-
-    def enqueue(self, permit: Permit) -> None:
-        self._waiting[permit.request.number] = permit
-        self._governor.ask(permit.request, self._clock.monotonic())
-        self.decide()
 
     def remove(self, permit: Permit) -> None:
         now = self._clock.monotonic()
@@ -100,10 +79,9 @@ class LocalRateLimiter:
         self.decide()
 
     def decide(self) -> None:
-        """Grant what may go, and decide again when the next one may."""
         now = self._clock.monotonic()
-        for decision in self._governor.decide(now):
-            self._waiting.pop(decision.request.number).settle(decision)
+        for request, blocked_for in self._governor.decide(now):
+            self._waiting.pop(request.number).settle(blocked_for)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -116,7 +94,7 @@ class LocalRateLimiter:
 class Permit:
     """A place in the queue for one call; once granted, the right to make it."""
 
-    def __init__(self, limiter: LocalRateLimiter, request: CallRequest) -> None:
+    def __init__(self, limiter: RateLimiter, request: CallRequest) -> None:
         self._limiter, self.request = limiter, request
         self.wake: Callable[[], None] | None = None
         self._blocked_for: float | None = None
@@ -125,25 +103,24 @@ class Permit:
 
     @property
     def is_settled(self) -> bool:
-        """`wait` returns at once."""
         return self._settled.is_set()
 
     def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
-        """Go on waiting with another priority, and `wake` in place of the old one."""
         self.wake = wake
         if not self.is_settled and priority is not self.request.priority:
-            self.request = replace(self.request, priority=priority)
-            self._limiter.enqueue(self)
+            self.request.priority = priority
+            self._limiter.decide()
 
     async def wait(self, patience: float) -> float | None:
-        """Return None when it is granted, or the seconds Slack wants no such call where these are more than
-        `patience`. A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
+        """None when it is granted, or the seconds of Slack's block where these exceed `patience`.
+
+        A stream that Slack refused to start waits `start_slot_timeout` again and no longer.
         """
         if self.is_settled:
             return self._blocked_for
         if patience != self.request.patience:
-            self.request = replace(self.request, patience=patience)
-            self._limiter.enqueue(self)
+            self.request.patience = patience
+            self._limiter.decide()
         try:
             await self._settled.wait()
         except asyncio.CancelledError:
@@ -151,8 +128,8 @@ class Permit:
             raise
         return self._blocked_for
 
-    def settle(self, decision: CallDecision) -> None:
-        self._blocked_for = decision.blocked_for
+    def settle(self, blocked_for: float | None) -> None:
+        self._blocked_for = blocked_for
         self._settled.set()
         if self.wake is not None:
             self.wake()

@@ -25,7 +25,6 @@ class AsgiTransport(httpx.AsyncBaseTransport):
         self._running = set[_Exchange]()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer as soon as its head is there."""
         exchange = _Exchange(self._app, request, await request.aread())
         self._running.add(exchange)
         exchange.running.add_done_callback(lambda _: self._running.discard(exchange))
@@ -35,14 +34,11 @@ class AsgiTransport(httpx.AsyncBaseTransport):
         return httpx.Response(head["status"], headers=head["headers"], stream=exchange, request=request)
 
     async def aclose(self) -> None:
-        """End what is still being answered."""
         for exchange in tuple(self._running):
             await exchange.aclose()
 
 
 class _Exchange(httpx.AsyncByteStream):
-    """One request and its answer."""
-
     def __init__(self, app: App, request: httpx.Request, body: bytes) -> None:
         self._coming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         self._left = asyncio.Event()
@@ -58,7 +54,6 @@ class _Exchange(httpx.AsyncByteStream):
         await self.running
 
     async def aclose(self) -> None:
-        """To the application, the client went away."""
         self._left.set()
         self.running.cancel()
         await asyncio.gather(self.running, return_exceptions=True)  # the reader got the error

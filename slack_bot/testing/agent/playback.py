@@ -1,23 +1,23 @@
 """PURE. A tape or a recording as a server sends it: which bytes when, how it ends, and the state of the task.
 
-A recording goes out byte for byte, a tape as server-sent events around its JSON, with the request id.
-A scenario can cut either after so many events, or break it with an error of the agent. A cut ends the
-connection and not the task, which goes on by the tape's clock (facts: A2A 2.3).
+A recording goes out byte for byte, a tape as server-sent events around its JSON, with the request id. A cut
+ends the connection and not the task, which goes on by the tape's clock (facts: A2A 2.3).
 """
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
 from ..tape.items import HTTP_STATUS, http_status_of
 from ..tape.tape import MappedLines, Moment, Recording, Tape, interrupted_at
-from .snapshot import Json, Wire, is_over, last_message, task_of, wire_of, with_state
 
+Json: TypeAlias = dict[str, Any]
+Wire: TypeAlias = Literal["0.3", "1.0"]
 RequestId: TypeAlias = str | int | None
 
 INTERNAL_ERROR = -32603
@@ -40,9 +40,8 @@ class Playback:
     """One capture, ready to be served any number of times.
 
     `cut_after`: events after which the connection is cut. `agent_error`: after so many events the agent fails
-    with its own error (`{"after": events, "message": text}`). `goes_on`: whether the task is worked on after
-    a cut that is not the capture's own. Of the answer to the question, `status` and `headers` are those of
-    HTTP, and `is_json`: it is one JSON object in place of a stream. `length`: seconds until the work ends.
+    with its own error (`{"after": events, "message": text}`). `goes_on`: a cut by `cut_after` does not end
+    the task. `is_json`: the answer is one JSON object in place of a stream. `length`: seconds until the end.
     """
 
     def __init__(
@@ -90,7 +89,6 @@ class Playback:
             self.headers |= {name: str(error[key]) for name, key in _SAID_BY_HTTP.items() if key in error}
 
     def _first_error(self) -> Json:
-        """The error that a tape begins with; {} if there is none, or the scenario comes first."""
         limits = [self._cut_after, self._breaks_after]
         if isinstance(self._source, Recording) or any(limit is not None and limit <= 0 for limit in limits):
             return {}
@@ -112,10 +110,10 @@ class Playback:
             yield from self._taped(request_id)
 
     def later(self, request_id: RequestId, after: float) -> Iterator[Beat]:
-        """What is sent to a client that resubscribes after `after` seconds: never cut."""
+        """What is sent to a client that joins after so many seconds: never cut."""
         for number in range(self._known):
             if (t := self._times[number]) > after + _SLACK:
-                yield Beat(t, sse(result_of(request_id, self._event(number))))
+                yield Beat(t, sse(envelope(request_id, result=self._event(number))))
         yield Beat(self.length, end="closed")
 
     def _taped(self, request_id: RequestId) -> Iterator[Beat]:
@@ -135,7 +133,7 @@ class Playback:
         yield from broken or [Beat(t, end="closed")]
 
     def _silence(self) -> float:
-        """Seconds of silence before the end of a capture that was interrupted: its real end is not known."""
+        """Seconds before the end of a capture that was interrupted: its real end is not known."""
         if interrupted_at(self._source) is None:
             return 0.0
         # after a deliberate end the task was polled, and the poll was interrupted
@@ -149,7 +147,7 @@ class Playback:
             return self._error(request_id, moment.error)
         if moment.raw is not None:
             return moment.raw.encode("utf-8", "surrogatepass")
-        return sse(result_of(request_id, moment.event or {}))
+        return sse(envelope(request_id, result=moment.event or {}))
 
     def _recorded(self, recording: Recording, request_id: RequestId) -> Iterator[Beat]:
         limits = [limit for limit in (self._cut_after, self._breaks_after) if limit is not None]
@@ -168,7 +166,6 @@ class Playback:
         yield from broken or [Beat(ended, end="cut" if recording.cut else "closed")]
 
     def _broken(self, count: int, t: float, request_id: RequestId) -> list[Beat]:
-        """The end after `count` events, if the scenario has one there."""
         if self._agent_error is not None and self._breaks_after is not None and count >= self._breaks_after:
             error = {"code": INTERNAL_ERROR, "message": str(self._agent_error.get("message", ""))}
             return [Beat(t, self._error(request_id, error)), Beat(t, end="closed")]
@@ -179,16 +176,17 @@ class Playback:
     def _error(self, request_id: RequestId, error: Json) -> bytes:
         if http_status_of(error) is not None and "code" not in error:
             return str(error.get("message", "")).encode("utf-8", "replace")
-        envelope = error_of(request_id, {key: value for key, value in error.items() if key != HTTP_STATUS})
+        error = {key: value for key, value in error.items() if key != HTTP_STATUS}
+        answer = envelope(request_id, error=error)
         if self._fails_at_once:
-            return json_bytes(envelope)
+            return json_bytes(answer)
         # 1.0 servers name the event, 0.3 servers do not (facts: A2A 5)
-        return (b"event: error\n" if self.wire == "1.0" else b"") + sse(envelope)
+        return (b"event: error\n" if self.wire == "1.0" else b"") + sse(answer)
 
     # -- the task meanwhile
 
     def task_at(self, t: float) -> Json | None:
-        """The task `t` seconds after the question; None before an event names it."""
+        """The task `t` seconds after the question, once an event named it."""
         task = task_of(self._played(t), self.wire)
         if task is None or self._breaks_after is None or is_over(task):
             return task
@@ -197,8 +195,9 @@ class Playback:
         return with_state(task, "failed", self.wire) if broken else task
 
     def message_at(self, t: float) -> Json | None:
-        """The message of an agent without a task, `t` seconds after the question."""
-        return last_message(self._played(t))
+        """What an agent without a task has said last."""
+        found = [content for kind, content in map(opened, self._played(t)) if kind == "message"]
+        return found[-1] if found else None
 
     def _played(self, t: float) -> Iterator[Json]:
         return (self._event(n) for n in range(self._known) if self._times[n] <= t + _SLACK)
@@ -207,13 +206,13 @@ class Playback:
 # -- framing
 
 
-def sse(envelope: Json) -> bytes:
-    """One event. Line separators other than newlines stay raw, as real servers send them (facts: A2A 6)."""
-    return b"data: " + json_bytes(envelope) + b"\n\n"
+def sse(answer: Json) -> bytes:
+    """One event. Line separators other than newlines stay raw (facts: A2A 6)."""
+    return b"data: " + json_bytes(answer) + b"\n\n"
 
 
 def json_bytes(value: Any) -> bytes:
-    """Compact UTF-8 JSON; lone surrogates, which UTF-8 does not have, are escaped."""
+    """UTF-8 JSON; lone surrogates, which UTF-8 does not have, are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         return text.encode()
@@ -221,14 +220,9 @@ def json_bytes(value: Any) -> bytes:
         return json.dumps(value).encode()
 
 
-def result_of(request_id: RequestId, result: Json) -> Json:
-    """A JSON-RPC answer."""
-    return {"jsonrpc": "2.0", "id": request_id, "result": result}
-
-
-def error_of(request_id: RequestId, error: Json) -> Json:
-    """A JSON-RPC error."""
-    return {"jsonrpc": "2.0", "id": request_id, "error": error}
+def envelope(request_id: RequestId, **content: Json) -> Json:
+    """A JSON-RPC answer with its `result` or `error`."""
+    return {"jsonrpc": "2.0", "id": request_id, **content}
 
 
 def framed(body: bytes) -> list[tuple[int, bytes]]:
@@ -251,7 +245,7 @@ def framed(body: bytes) -> list[tuple[int, bytes]]:
 
 
 def _events_in(moments: Sequence[Moment]) -> tuple[array[int], array[float]]:
-    """Which moments are events, and when they came. The events themselves stay where a long tape has them."""
+    """Which moments are events, and when they came."""
     if isinstance(moments, MappedLines):
         return moments.events, array("d", map(moments.time, moments.events))
     places = array("Q", (place for place, moment in enumerate(moments) if moment.event is not None))
@@ -272,7 +266,6 @@ def _recorded_events(recording: Recording) -> list[Moment]:
 
 
 def _result(data: bytes) -> Json | None:
-    """The result in an envelope, or a bare event (REST). None for errors and for what is not JSON."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -284,7 +277,118 @@ def _result(data: bytes) -> Json | None:
 
 
 def _time_of(recording: Recording, offset: int) -> float:
-    """When the byte before `offset` came."""
     sizes = accumulate(len(data) for _, data in recording.chunks)
     times = zip((t for t, _ in recording.chunks), sizes, strict=True)
     return next((t for t, size in times if size >= offset), recording.ended)
+
+
+# -- the task, in the JSON of its protocol version
+
+_KINDS = {
+    "task": "task",
+    "status-update": "statusUpdate",
+    "artifact-update": "artifactUpdate",
+    "message": "message",
+}
+_WRAPPERS = tuple(_KINDS.values())
+_TERMINAL = frozenset({"completed", "failed", "canceled", "cancelled", "rejected"})
+
+
+def opened(event: Mapping[str, Any]) -> tuple[str, Json]:
+    """What `event` is (the 1.0 name of its wrapper, "" if unknown) and its content, in either dialect."""
+    for name in _WRAPPERS:
+        if isinstance(event.get(name), dict) and "kind" not in event:
+            return name, event[name]
+    content = dict(event)
+    if kind := _KINDS.get(str(event.get("kind"))):
+        return kind, content
+    if "artifact" in event:
+        return "artifactUpdate", content
+    if "status" in event:
+        return ("task" if "id" in event else "statusUpdate"), content
+    return ("message" if "parts" in event else ""), content
+
+
+def wire_of(events: Iterable[Mapping[str, Any]]) -> Wire:
+    """The dialect of the first event that shows one. Flat objects are 0.3."""
+    for event in events:
+        if "kind" in event:
+            return "0.3"
+        if any(isinstance(event.get(name), dict) for name in _WRAPPERS):
+            return "1.0"
+    return "0.3"
+
+
+def state_of(task: Mapping[str, Any]) -> str:
+    """The state of a task in lower-case words with hyphens, "" where it has none."""
+    status = task.get("status")
+    state = str(status.get("state", "")) if isinstance(status, Mapping) else ""
+    return state.removeprefix("TASK_STATE_").lower().replace("_", "-")
+
+
+def is_over(task: Mapping[str, Any]) -> bool:
+    """No further event will come for this task."""
+    return state_of(task) in _TERMINAL
+
+
+def with_state(task: Json, state: str, wire: Wire) -> Json:
+    """`task` in another state."""
+    spelled = state if wire == "0.3" else "TASK_STATE_" + state.upper().replace("-", "_")
+    return {**task, "status": {"state": spelled}}
+
+
+def status_event(task: Json, wire: Wire) -> Json:
+    """The status update for the state of `task`."""
+    update = {"taskId": task["id"], "contextId": task.get("contextId", ""), "status": task["status"]}
+    return {"kind": "status-update", **update, "final": True} if wire == "0.3" else {"statusUpdate": update}
+
+
+def task_of(events: Iterable[Mapping[str, Any]], wire: Wire) -> Json | None:
+    """The task after `events`, or None where none of them named one.
+
+    Chunks are appended as parts, as a2a-sdk does it, also to an artifact never begun (facts: A2A 2.2).
+    """
+    task = with_state({"id": "", "contextId": ""}, "submitted", wire)
+    artifacts: dict[str, Json] = {}
+    history: list[Json] = []
+    for event in events:
+        kind, content = opened(event)
+        task["id"] = content.get("id" if kind == "task" else "taskId") or task["id"]
+        task["contextId"] = content.get("contextId") or task["contextId"]
+        if kind == "task":
+            artifacts = {_key(each): each for each in _dicts(content.get("artifacts"))} or artifacts
+            history = _dicts(content.get("history")) or history
+        if kind == "artifactUpdate" and isinstance(content.get("artifact"), dict):
+            _add(artifacts, content["artifact"], append=content.get("append") is True)
+        if kind == "message":
+            history.append(content)
+        if kind in ("task", "statusUpdate") and isinstance(status := content.get("status"), dict):
+            said = task["status"].get("message")  # what is replaced by another goes into the history
+            history += [said] if isinstance(said, dict) and said != status.get("message") else []
+            task["status"] = status
+        if kind in ("task", "statusUpdate") and isinstance(content.get("metadata"), dict):
+            task["metadata"] = task.get("metadata", {}) | content["metadata"]
+    if not task["id"]:
+        return None
+    task |= {"artifacts": list(artifacts.values())} if artifacts else {}
+    task |= {"history": history} if history else {}
+    return {"kind": "task", **task} if wire == "0.3" else task
+
+
+def _add(artifacts: dict[str, Json], artifact: Json, *, append: bool) -> None:
+    key = _key(artifact)
+    known = artifacts.get(key) if append else None
+    if known is None:
+        artifacts[key] = artifact
+        return
+    joined: Json = {**known, "parts": [*_dicts(known.get("parts")), *_dicts(artifact.get("parts"))]}
+    metadata = (known.get("metadata") or {}) | (artifact.get("metadata") or {})
+    artifacts[key] = {**joined, "metadata": metadata} if metadata else joined
+
+
+def _key(artifact: Mapping[str, Any]) -> str:
+    return str(artifact.get("artifactId") or artifact.get("name") or "")
+
+
+def _dicts(value: object) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

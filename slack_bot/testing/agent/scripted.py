@@ -1,24 +1,33 @@
-"""A scripted agent: serves any tape or recording as an A2A server does, with its timing and its cuts.
-
-`playback` decides what is sent. This file has the protocol, and a transport for httpx in memory; `server` is
-the agent on a real socket.
-"""
+"""A scripted agent: serves any tape or recording as an A2A server does, behind httpx or on a port."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import math
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from aiohttp import web
 
 from ...clock import Clock, loop_clock
 from ..tape.tape import Recording, Tape
-from .playback import Beat, Playback, RequestId, error_of, json_bytes, result_of, sse
-from .snapshot import Json, Wire, is_over, status_event, with_state
+from .playback import (
+    Beat,
+    Json,
+    Playback,
+    RequestId,
+    Wire,
+    envelope,
+    is_over,
+    json_bytes,
+    sse,
+    status_event,
+    with_state,
+)
 
 _SEND = frozenset({"message/send", "SendMessage"})
 _STREAM = frozenset({"message/stream", "SendStreamingMessage"})
@@ -44,7 +53,6 @@ class AgentCall:
 
     @property
     def text(self) -> str:
-        """The text of the message that was sent, "" for other calls."""
         message = self.params.get("message")
         parts = message.get("parts") if isinstance(message, dict) else None
         texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
@@ -62,8 +70,6 @@ class ScriptedAnswer:
 
 @dataclass(slots=True)
 class _Playing:
-    """One question being answered."""
-
     playback: Playback
     started: float
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -73,9 +79,8 @@ class _Playing:
 class ScriptedAgent:
     """Answers the n-th question with the n-th source, and all further questions with the last one.
 
-    `cut_after` and `agent_error` (`{"after": events, "message": text}`) are a scenario's. It plays `speed`
-    times as fast as the source; `math.inf`: at once. `goes_on`: a cut does not end the task. `calls`: all
-    calls so far. `wire`: the dialect that the card announces, the first source's.
+    `cut_after`, `agent_error` and `goes_on` as for `Playback`. It plays `speed` times as fast as the source;
+    `math.inf`: at once. `wire`: the dialect that the card announces, the first source's.
     """
 
     def __init__(
@@ -101,13 +106,11 @@ class ScriptedAgent:
 
     @property
     def questions(self) -> list[AgentCall]:
-        """The calls that asked something."""
         return [call for call in self.calls if call.method in _SEND | _STREAM]
 
     async def handle(
         self, method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> ScriptedAnswer:
-        """Answer one HTTP request. `url` is absolute."""
         address = url.partition("?")[0]
         if method == "GET":
             for path in _CARDS:
@@ -122,7 +125,6 @@ class ScriptedAgent:
         return await self._dispatch(call)
 
     def card(self, url: str) -> Json:
-        """The agent card, for an agent that is reached at `url`."""
         card: Json = {
             "name": "Scripted agent",
             "description": "Plays a capture.",
@@ -156,13 +158,13 @@ class ScriptedAgent:
 
     def _about_task(self, call: AgentCall, playing: _Playing, task: Json) -> ScriptedAnswer:
         if call.method in _GET:
-            return _json(result_of(call.id, task))
+            return _json(envelope(call.id, result=task))
         if call.method in _CANCEL:
             if is_over(task):
                 return _refused(call.id, -32002, "Task cannot be canceled")
             playing.canceled = with_state(task, "canceled", playing.playback.wire)
             playing.stopped.set()
-            return _json(result_of(call.id, playing.canceled))
+            return _json(envelope(call.id, result=playing.canceled))
         if is_over(task):
             return _refused(call.id, -32004, "The task is over")
         return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task))
@@ -176,13 +178,13 @@ class ScriptedAgent:
             return _refused(call.id, -32603, "The capture holds no answer")
         if playback.wire == "1.0":
             found = {"task": found} if task is not None else {"message": found}
-        return _json(result_of(call.id, found))
+        return _json(envelope(call.id, result=found))
 
     async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
         """1.0 begins with the current task; on 0.3 missed events are lost (facts: A2A 2.3)."""
         after = self._elapsed(playing)
         if playing.playback.wire == "1.0":
-            yield sse(result_of(call.id, {"task": task}))
+            yield sse(envelope(call.id, result={"task": task}))
         async for data in self._play(playing, playing.playback.later(call.id, after), call.id):
             yield data
 
@@ -193,7 +195,7 @@ class ScriptedAgent:
             if not await self._reached(playing, beat.t):
                 assert playing.canceled is not None
                 event = status_event(playing.canceled, playing.playback.wire)
-                yield sse(result_of(request_id, event))
+                yield sse(envelope(request_id, result=event))
                 return
             if beat.end == "cut":
                 raise ConnectionCut
@@ -239,7 +241,7 @@ def _json(value: Json, *, status: int = 200) -> ScriptedAnswer:
 
 
 def _refused(request_id: RequestId, code: int, message: str) -> ScriptedAnswer:
-    return _json(error_of(request_id, {"code": code, "message": message}))
+    return _json(envelope(request_id, error={"code": code, "message": message}))
 
 
 class ScriptedTransport(httpx.AsyncBaseTransport):
@@ -282,3 +284,47 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._chunks.aclose()
+
+
+_GRACE = 1.0  # seconds for streams that are still open when the server is stopped
+
+
+def scripted_app(agent: ScriptedAgent) -> web.Application:
+    """An aiohttp application that serves `agent` at every path."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        answer = await agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
+        response = web.StreamResponse(status=answer.status, headers=dict(answer.headers))
+        await response.prepare(request)
+        try:
+            async for chunk in answer.body:
+                if chunk:
+                    await response.write(chunk)
+        except ConnectionCut:
+            if request.transport is not None:
+                request.transport.abort()
+            return response
+        except ConnectionResetError:
+            return response  # the reader went away; the task does not care
+        await response.write_eof()
+        return response
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", serve)
+    return app
+
+
+@asynccontextmanager
+async def serve_scripted(agent: ScriptedAgent, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+    """Serve `agent` in this event loop; yields its base URL. Port 0 takes a free one."""
+    runner = web.AppRunner(
+        scripted_app(agent), shutdown_timeout=_GRACE, handler_cancellation=True, access_log=None
+    )
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        yield f"http://{host}:{runner.addresses[0][1]}/"
+    finally:
+        await runner.cleanup()

@@ -1,7 +1,6 @@
-"""PURE. Block Kit, as far as a bot that answers needs it: what Slack takes, and what it gives back.
+"""PURE. Block Kit and chunks, as far as a bot that answers needs them: what Slack takes, and what it shows.
 
-Limits are Slack's documented ones (facts: Slack 5). A field that a block does not have is refused, as Slack
-does.
+Limits are Slack's documented ones (facts: Slack 1.4 and 5). A field that a type does not have is refused.
 """
 
 from __future__ import annotations
@@ -12,13 +11,11 @@ from typing import Any, TypeAlias
 
 from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
-Check: TypeAlias = Callable[[Any, str], None]
+Check: TypeAlias = Callable[[Any, str], object]
 """Raises `_Bad` for a wrong value of a field; the text is where the field is."""
 
 
 class _Bad(Exception):
-    """A block is wrong; the text says where and why."""
-
     def __init__(self, why: str, at: str) -> None:
         super().__init__(f"{why} [json-pointer:{at}]")
 
@@ -41,6 +38,21 @@ def check(
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
 
 
+def check_chunks(state: WorkspaceState, chunks: list[Any]) -> None:
+    """Raises `Refused` unless a stream would take `chunks`."""
+    most = state.rules.card_chars
+    try:
+        for number, chunk in enumerate(chunks):
+            at = f"/chunks/{number}"
+            kind = _check_object(_CHUNKS, chunk, at)
+            for name in ("title", "details", "output"):
+                _check_string(0, most, chunk.get(name, ""), f"{at}/{name}")
+            if kind == "blocks":
+                check(state, chunk["blocks"][: state.rules.blocks])
+    except _Bad as bad:
+        raise Refused("invalid_chunks", str(bad)) from None
+
+
 def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
     """The blocks as Slack keeps them: each has a `block_id`."""
     return [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]
@@ -56,24 +68,24 @@ def _check_fields(item: Any, at: str) -> str:
     kind: str = item["type"]
     if kind not in _FIELDS:
         raise _Bad(f"unsupported type: {kind}", at)
-    words = _FIELDS[kind].split()
-    for name in (word.rstrip("!") for word in words if word.endswith("!")):
-        if item.get(name) is None:
+    fields = _FIELDS[kind]
+    for name, (is_needed, _) in fields.items():
+        if is_needed and item.get(name) is None:
             raise _Bad(f"missing required field: {name}", at)
     if kind == "section" and item.get("text") is None and not item.get("fields"):
         raise _Bad("must have text or fields", at)
-    extra = set(item) - {word.rstrip("!") for word in words} - {"type"}
-    if extra:
+    if extra := set(item) - fields.keys() - {"type"}:
         raise _Bad(f"invalid additional property: {min(extra)}", at)
-    for name, check_value in {**_EVERYWHERE, **_CHECKS.get(kind, {})}.items():
-        if item.get(name) is not None:
+    for name, (_, check_value) in fields.items():
+        if check_value is not None and item.get(name) is not None:
             check_value(item[name], f"{at}/{name}")
     return kind
 
 
-def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> None:
+def _check_object(kinds: tuple[str, ...], value: Any, at: str) -> str:
     if (kind := _check_fields(value, at)) not in kinds:
         raise _Bad(f"unsupported type: {kind}", at)
+    return kind
 
 
 def _check_string(least: int, most: int, value: Any, at: str) -> None:
@@ -132,27 +144,73 @@ def _check_rich_part(element: Any, at: str) -> None:
         raise _Bad("must be an object with elements", at)
 
 
-# type: the fields it needs ! and the fields it may have besides
-_FIELDS = {
-    "actions": "elements! block_id",
-    "button": "text! action_id! value url style confirm accessibility_label",
-    "context": "elements! block_id",
-    "context_actions": "elements! block_id",
-    "divider": "block_id",
-    "feedback_buttons": "action_id! positive_button! negative_button!",
-    "header": "text! block_id level",
-    "icon_button": "icon! text! action_id! value visible_to_user_ids accessibility_label confirm",
-    "image": "image_url slack_file alt_text! title block_id",
-    "input": "label! element! block_id hint optional dispatch_action",
-    "markdown": "text! block_id",
-    "mrkdwn": "text! verbatim",
-    "plain_text": "text! emoji",
-    "plan": "title! tasks plan_id block_id",
-    "rich_text": "elements! block_id",
-    "section": "text fields accessory block_id expand",
-    "table": "rows! column_settings block_id",
-    "task_card": "task_id! title! status! details output sources icon hide_title block_id",
+def _check_source(source: Any, at: str) -> None:
+    if not isinstance(source, dict) or source.get("type") != "url" or not source.get("url"):
+        raise _Bad("must be a url source", at)
+
+
+_TEXTS = ("plain_text", "mrkdwn")
+_LABEL = partial(_check_words, 75, ("plain_text",))
+_VALUES: Mapping[str, Check] = {
+    "id": partial(_check_string, 0, 255),
+    "action": partial(_check_string, 1, 255),
+    "value": partial(_check_string, 0, 2_000),
+    "some": partial(_check_string, 1, 10**9),
+    "title": partial(_check_string, 0, 10_000),
+    "label": _LABEL,
+    "heading": partial(_check_words, 150, ("plain_text",)),
+    "words": partial(_check_words, 3_000, _TEXTS),
+    "fields": partial(_check_items, 0, 10, partial(_check_words, 2_000, _TEXTS)),
+    "notes": partial(_check_items, 1, 10, _check_context_element),
+    "button": partial(_check_object, ("button",)),
+    "buttons": partial(_check_controls, 25, ("button",)),
+    "context_controls": partial(_check_controls, 5, ("feedback_buttons", "icon_button")),
+    "feedback": _check_feedback_button,
+    "style": partial(_check_choice, ("primary", "danger")),
+    "icon": partial(_check_choice, ("trash",)),
+    "status": partial(_check_choice, ("pending", "in_progress", "complete", "error")),
+    "cards": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
+    "parts": partial(_check_items, 0, 10_000, _check_rich_part),
+    "name": partial(_check_string, 1, 10_000),
+    "list": partial(_check_items, 0, 100, lambda item, at: None),
+    "blocks": partial(_check_items, 0, 10**9, lambda item, at: None),
+    "sources": partial(_check_items, 0, 10**9, _check_source),
 }
+# type: its fields, with ! where they are needed, and after a colon what they may hold
+_TYPES = {
+    "actions": "elements!:buttons block_id:id",
+    "blocks": "blocks!:blocks",
+    "button": "text!:label action_id!:action value:value url style:style confirm accessibility_label",
+    "context": "elements!:notes block_id:id",
+    "context_actions": "elements!:context_controls block_id:id",
+    "divider": "block_id:id",
+    "feedback_buttons": "action_id!:action positive_button!:feedback negative_button!:feedback",
+    "header": "text!:heading block_id:id level",
+    "icon_button": "icon!:icon text!:label action_id!:action value:value visible_to_user_ids"
+    " accessibility_label confirm",
+    "image": "image_url slack_file alt_text! title block_id:id",
+    "input": "label! element! block_id:id hint optional dispatch_action",
+    "markdown": "text!:some block_id:id",
+    "markdown_text": "text!:some",
+    "mrkdwn": "text!:some verbatim",
+    "plain_text": "text!:some emoji",
+    "plan": "title!:title tasks:cards plan_id block_id:id",
+    "plan_update": "title!:some",
+    "rich_text": "elements!:parts block_id:id",
+    "section": "text:words fields:fields accessory:button block_id:id expand",
+    "table": "rows! column_settings block_id:id",
+    "task_card": "task_id!:name title!:name status!:status details output sources:list icon hide_title"
+    " block_id:id",
+    "task_update": "id!:some title!:some status!:status details output sources:sources hide_title icon",
+}
+_FIELDS = {
+    kind: {
+        name.rstrip("!"): (name.endswith("!"), _VALUES.get(value))
+        for name, _, value in (word.partition(":") for word in words.split())
+    }
+    for kind, words in _TYPES.items()
+}
+_CHUNKS = ("blocks", "markdown_text", "plan_update", "task_update")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "message": (
         "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
@@ -160,43 +218,6 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
     ),
     "view": ("actions", "context", "divider", "header", "image", "input", "rich_text", "section"),
 }  # fmt: skip
-_PLAIN = ("plain_text",)
-_TEXTS = ("plain_text", "mrkdwn")
-_LABEL = partial(_check_words, 75, _PLAIN)
-_EVERYWHERE: Mapping[str, Check] = {
-    "block_id": partial(_check_string, 0, 255),
-    "action_id": partial(_check_string, 1, 255),
-    "value": partial(_check_string, 0, 2_000),
-}
-_CHECKS: Mapping[str, Mapping[str, Check]] = {
-    "actions": {"elements": partial(_check_controls, 25, ("button",))},
-    "button": {"text": _LABEL, "style": partial(_check_choice, ("primary", "danger"))},
-    "context": {"elements": partial(_check_items, 1, 10, _check_context_element)},
-    "context_actions": {"elements": partial(_check_controls, 5, ("feedback_buttons", "icon_button"))},
-    "feedback_buttons": {
-        "positive_button": _check_feedback_button,
-        "negative_button": _check_feedback_button,
-    },
-    "header": {"text": partial(_check_words, 150, _PLAIN)},
-    "icon_button": {"text": _LABEL, "icon": partial(_check_choice, ("trash",))},
-    "markdown": {"text": partial(_check_string, 1, 10**9)},
-    "plan": {
-        "title": partial(_check_string, 0, 10_000),
-        "tasks": partial(_check_items, 0, 50, partial(_check_object, ("task_card",))),
-    },
-    "rich_text": {"elements": partial(_check_items, 0, 10_000, _check_rich_part)},
-    "section": {
-        "text": partial(_check_words, 3_000, _TEXTS),
-        "fields": partial(_check_items, 0, 10, partial(_check_words, 2_000, _TEXTS)),
-        "accessory": partial(_check_object, ("button",)),
-    },
-    "task_card": {
-        "task_id": partial(_check_string, 1, 10_000),
-        "title": partial(_check_string, 1, 10_000),
-        "status": partial(_check_choice, ("pending", "in_progress", "complete", "error")),
-        "sources": partial(_check_items, 0, 100, lambda source, at: None),
-    },
-}
 
 
 # ---- what a person reads and presses

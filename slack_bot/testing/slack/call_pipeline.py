@@ -27,8 +27,7 @@ _APP_SCOPES = frozenset({"connections:write"})  # of the app-level token; no man
 
 @dataclass(frozen=True, slots=True)
 class SlackCall:
-    """A call that was made, for inspection. `args` are as given; `error` is `timeout` for one never answered,
-    `cut` or `connect` for a broken connection, `http` for a page instead of an answer.
+    """A call that was made. `error`: also `timeout`, `cut`, `connect` or `http`, for what was no answer.
 
     `applied`: it had its effect, whatever was answered. `limited`: it came too often.
     """
@@ -54,7 +53,6 @@ class CallPipeline:
     def call(
         self, method: str, args: Mapping[str, Any], now: float, token: str | None, is_json: bool
     ) -> CallAnswer:
-        """A call of `method`."""
         fault = self._faults.next(method)
         if fault is not None and fault.delay and not fault.applied:
             return late(fault, lambda at: self._make(None, method, args, at, token, is_json))
@@ -85,7 +83,6 @@ class CallPipeline:
         return answer
 
     def _answer(self, method: str, args: Mapping[str, Any], token: str | None, is_json: bool) -> CallAnswer:
-        """What Slack itself says."""
         try:
             self._check_token(method, args, token)
             if pause := self._buckets.take(method, _place(args), self._state.now):
@@ -136,7 +133,6 @@ class CallPipeline:
         return CallAnswer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(pause)})
 
     def _suffer(self, fault: ScriptedFault, method: str, args: Mapping[str, Any]) -> None:
-        """The stream that a fault speaks of is as the fault says."""
         ts = str(args.get("ts", ""))
         message = self._state.open_streams.get(ts) if method in streams.METHODS else None
         if message is None:
@@ -156,7 +152,10 @@ def late(fault: ScriptedFault, arrive: Callable[[float], CallAnswer]) -> CallAns
 
 
 def outcome(own: CallAnswer | None, fault: ScriptedFault | None) -> CallAnswer:
-    """What the caller sees of Slack's `own` answer. A fault does not hide that the call was wrong."""
+    """What the caller sees of Slack's `own` answer (None: the call was not applied).
+
+    A fault does not hide that the call was wrong.
+    """
     if fault is None or (own is not None and fault.delay):
         assert own is not None
         return own if fault is None else replace(own, delay=fault.delay)

@@ -9,8 +9,8 @@ from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
 _TEXT_CHARS = 40_000
 
 
-def post(state: WorkspaceState, args: Json) -> Json:
-    """chat.postMessage. A person's id as channel means the direct message with that person."""
+def _post(state: WorkspaceState, args: Json) -> Json:
+    # a person's id as channel means the direct message with that person
     channel = _addressed(state, args["channel"])
     sent = _written(state, channel, args, "" if _is_ignored(state, "chat.postMessage", args) else None)
     sent.metadata = state.metadata_of(args)
@@ -22,8 +22,7 @@ def post(state: WorkspaceState, args: Json) -> Json:
     return {"channel": channel.id, "ts": sent.ts, "message": rendering.read_back(state, sent, True)}
 
 
-def ephemeral(state: WorkspaceState, args: Json) -> Json:
-    """chat.postEphemeral."""
+def _ephemeral(state: WorkspaceState, args: Json) -> Json:
     channel = state.bot_channel(args["channel"])
     person = state.person_of(args["user"])
     if person.id not in channel.members:
@@ -35,15 +34,13 @@ def ephemeral(state: WorkspaceState, args: Json) -> Json:
 
 
 def _written(state: WorkspaceState, channel: Channel, args: Json, body: str | None = None) -> StoredMessage:
-    """A message with the content of a call, not yet sent."""
     body = _body(state, args) if body is None else body
     sent = state.new_message(channel, args.get("thread_ts"))
     sent.body, sent.blocks, sent.is_markdown = body, _kept_blocks(state, args), "markdown_text" in args
     return sent
 
 
-def update(state: WorkspaceState, args: Json) -> Json:
-    """chat.update: replaces the message wholesale, cards and all; metadata stays unless given."""
+def _update(state: WorkspaceState, args: Json) -> Json:
     message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
     if not message.by_app:
         raise Refused("cant_update_message")
@@ -64,8 +61,7 @@ def update(state: WorkspaceState, args: Json) -> Json:
     return {"channel": message.channel, "ts": message.ts, "text": shown["text"], "message": shown}
 
 
-def delete(state: WorkspaceState, args: Json) -> Json:
-    """chat.delete."""
+def _delete(state: WorkspaceState, args: Json) -> Json:
     message = state.message_of(state.bot_channel(args["channel"]), args["ts"])
     if not message.by_app or message.state == "streaming":
         raise Refused("cant_delete_message")
@@ -81,8 +77,7 @@ def remove(state: WorkspaceState, message: StoredMessage) -> None:
     state.changed(message.channel, message.root)
 
 
-def react(state: WorkspaceState, args: Json) -> Json:
-    """reactions.add, by the app."""
+def _react(state: WorkspaceState, args: Json) -> Json:
     message, users = _reaction(state, args)
     if state.bot.user_id in users:
         raise Refused("already_reacted")
@@ -91,8 +86,7 @@ def react(state: WorkspaceState, args: Json) -> Json:
     return {}
 
 
-def unreact(state: WorkspaceState, args: Json) -> Json:
-    """reactions.remove, by the app."""
+def _unreact(state: WorkspaceState, args: Json) -> Json:
     if "channel" not in args or "timestamp" not in args:
         raise Refused("no_item_specified")
     message, users = _reaction(state, args)
@@ -117,7 +111,6 @@ def _addressed(state: WorkspaceState, channel_id: str) -> Channel:
 
 
 def _body(state: WorkspaceState, args: Json) -> str:
-    """The text of a message, checked. Raises `Refused` for none, too much or two kinds."""
     text, markdown, blocks = args.get("text"), args.get("markdown_text"), args.get("blocks")
     if markdown is not None and (text is not None or blocks is not None):
         raise Refused("markdown_text_conflict")
@@ -140,12 +133,12 @@ def _kept_blocks(state: WorkspaceState, args: Json) -> list[Json]:
 
 
 METHODS = {
-    "chat.postMessage": post,
-    "chat.postEphemeral": ephemeral,
-    "chat.update": update,
-    "chat.delete": delete,
-    "reactions.add": react,
-    "reactions.remove": unreact,
+    "chat.postMessage": _post,
+    "chat.postEphemeral": _ephemeral,
+    "chat.update": _update,
+    "chat.delete": _delete,
+    "reactions.add": _react,
+    "reactions.remove": _unreact,
 }
 
 
@@ -173,11 +166,11 @@ def respond(state: WorkspaceState, key: str, body: Json) -> None:
     if message is not None and body.get("delete_original"):
         remove(state, message)
     elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
-        update(state, {**content, "channel": message.channel, "ts": message.ts})
+        _update(state, {**content, "channel": message.channel, "ts": message.ts})
     else:
         root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
         content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}
         if body.get("response_type") == "in_channel":
-            post(state, content)
+            _post(state, content)
         else:
-            ephemeral(state, {**content, "user": known["user"]})
+            _ephemeral(state, {**content, "user": known["user"]})

@@ -1,8 +1,7 @@
 """PURE. Methods that read, and methods for what a thread has besides messages.
 
 A typing status goes away when the app writes in the thread, and after two minutes. One that comes while a
-stream is open in that thread shows up as a second row under the answer: kept, so that a test can see it
-(facts: Slack 4).
+stream is open there shows up as a second row under the answer (facts: Slack 4).
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 
 from . import payloads, rendering
-from .state import Channel, Json, Refused, StoredMessage, Thread, WorkspaceState, ts_key
+from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
 from .streams import SESSIONS
 
 _PAGE = 100
@@ -18,8 +17,7 @@ _FOREVER = "9999999999"
 _TS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
-def auth_test(state: WorkspaceState, args: Json) -> Json:
-    """auth.test."""
+def _auth_test(state: WorkspaceState, args: Json) -> Json:
     return {
         "url": f"https://{state.domain}.slack.com/",
         "team": state.domain,
@@ -31,15 +29,13 @@ def auth_test(state: WorkspaceState, args: Json) -> Json:
     }
 
 
-def open_connection(state: WorkspaceState, args: Json) -> Json:
-    """apps.connections.open: a web-socket address with a ticket that is good once."""
+def _open_connection(state: WorkspaceState, args: Json) -> Json:
     ticket = state.next_id("ticket-")
     state.tickets.add(ticket)
     return {"url": f"{state.link_base}/link/?ticket={ticket}&app_id={state.bot.app_id}"}
 
 
-def replies(state: WorkspaceState, args: Json) -> Json:
-    """conversations.replies. `ts` may be the root's or a reply's."""
+def _replies(state: WorkspaceState, args: Json) -> Json:
     channel = _member(state, args["channel"])
     asked = state.find(channel.id, args["ts"])
     if asked is None:
@@ -47,8 +43,7 @@ def replies(state: WorkspaceState, args: Json) -> Json:
     return _page(state, state.in_thread(channel.id, asked.root), args)
 
 
-def history(state: WorkspaceState, args: Json) -> Json:
-    """conversations.history: the roots, newest first."""
+def _history(state: WorkspaceState, args: Json) -> Json:
     return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
 
 
@@ -84,15 +79,13 @@ def _member(state: WorkspaceState, channel_id: str) -> Channel:
     return channel
 
 
-def channel_info(state: WorkspaceState, args: Json) -> Json:
-    """conversations.info."""
+def _channel_info(state: WorkspaceState, args: Json) -> Json:
     return {"channel": _channel(state, state.channel_of(args["channel"]))}
 
 
-def open_channel(state: WorkspaceState, args: Json) -> Json:
-    """conversations.open, for a direct message with one person."""
+def _open_channel(state: WorkspaceState, args: Json) -> Json:
     if args.get("channel"):
-        return channel_info(state, args)
+        return _channel_info(state, args)
     users = [user for user in (args.get("users") or "").split(",") if user]
     if len(users) != 1:
         raise Refused("users_list_not_supplied" if not users else "invalid_user_combination")
@@ -126,8 +119,7 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
     return shown
 
 
-def user_info(state: WorkspaceState, args: Json) -> Json:
-    """users.info."""
+def _user_info(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user"])
     user = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
     profile = {"display_name": person.name, "real_name": person.name}
@@ -137,8 +129,7 @@ def user_info(state: WorkspaceState, args: Json) -> Json:
 # ---- what a thread has besides messages
 
 
-def set_status(state: WorkspaceState, args: Json) -> Json:
-    """assistant.threads.setStatus."""
+def _set_status(state: WorkspaceState, args: Json) -> Json:
     channel, root = _thread_of(state, args)
     messages = args.get("loading_messages") or []
     if len(messages) > 10 or not all(isinstance(text, str) for text in messages):
@@ -158,20 +149,12 @@ def _thread_of(state: WorkspaceState, args: Json) -> tuple[str, str]:
     return channel.id, state.root_exists(channel, args["thread_ts"])
 
 
-def status_of(state: WorkspaceState, thread: Thread, now: float) -> str | None:
-    """The typing status as it shows at `now`."""
-    is_over = now - thread.status_at >= state.rules.status_timeout
-    return None if is_over else thread.status or None
-
-
-def set_title(state: WorkspaceState, args: Json) -> Json:
-    """assistant.threads.setTitle."""
+def _set_title(state: WorkspaceState, args: Json) -> Json:
     state.thread(*_thread_of(state, args)).title = args["title"]
     return {}
 
 
-def set_prompts(state: WorkspaceState, args: Json) -> Json:
-    """assistant.threads.setSuggestedPrompts. Without a thread they belong to the whole conversation."""
+def _set_prompts(state: WorkspaceState, args: Json) -> Json:
     channel = state.bot_channel(args["channel_id"])
     prompts = args["prompts"]
     if not 1 <= len(prompts) <= 4:
@@ -185,8 +168,7 @@ def set_prompts(state: WorkspaceState, args: Json) -> Json:
     return {}
 
 
-def set_session(state: WorkspaceState, args: Json) -> Json:
-    """agents.sessions.setStatus."""
+def _set_session(state: WorkspaceState, args: Json) -> Json:
     if not state.rules.agent_sessions:
         raise Refused("feature_disabled")
     state.bot_channel(args["channel_id"])
@@ -206,15 +188,15 @@ def set_session(state: WorkspaceState, args: Json) -> Json:
 
 
 METHODS = {
-    "agents.sessions.setStatus": set_session,
-    "apps.connections.open": open_connection,
-    "assistant.threads.setStatus": set_status,
-    "assistant.threads.setSuggestedPrompts": set_prompts,
-    "assistant.threads.setTitle": set_title,
-    "auth.test": auth_test,
-    "conversations.history": history,
-    "conversations.info": channel_info,
-    "conversations.open": open_channel,
-    "conversations.replies": replies,
-    "users.info": user_info,
+    "agents.sessions.setStatus": _set_session,
+    "apps.connections.open": _open_connection,
+    "assistant.threads.setStatus": _set_status,
+    "assistant.threads.setSuggestedPrompts": _set_prompts,
+    "assistant.threads.setTitle": _set_title,
+    "auth.test": _auth_test,
+    "conversations.history": _history,
+    "conversations.info": _channel_info,
+    "conversations.open": _open_channel,
+    "conversations.replies": _replies,
+    "users.info": _user_info,
 }

@@ -15,9 +15,8 @@
     http:N        HTTP status N (400 to 599) with a page that is not JSON, not applied
     http:N!       the same, applied
 
-A name is one of Slack's errors that are known here (`ERROR_NAMES`); any other one is refused, because a
-misspelt fault would test something else than its author meant. Besides the methods of the Web API, `upload`
-names the request that carries a file's bytes.
+An unknown name is refused: a misspelt fault would test something else than its author meant. Besides the
+methods of the Web API, `upload` names the request that carries a file's bytes.
 """
 
 from __future__ import annotations
@@ -48,9 +47,8 @@ Silence = Literal["", "timeout", "cut", "connect"]
 class CallAnswer:
     """What a call comes back with.
 
-    `silence`: why no answer comes, "" where one does: never, the connection breaks, or it never comes about.
-    `delay`: seconds until the answer comes. `arrive`: the call has not arrived yet; after `delay` this makes
-    it, at the time it is given. `is_page`: the body is not JSON.
+    `silence`: why no answer comes, if none does. `delay`: seconds until it comes. `arrive`: the call has not
+    arrived yet; after `delay` this makes it, at the time it is given. `is_page`: the body is not JSON.
     """
 
     body: Json
@@ -72,7 +70,6 @@ class ScriptedFault:
 
     @property
     def delay(self) -> float:
-        """Seconds by which a slow call is late, 0 for every other one."""
         return float(self.number or 0) if self.error == "slow" else 0.0
 
     @property
@@ -90,7 +87,7 @@ class ScriptedFault:
 
 
 def parse(entry: str | None) -> ScriptedFault | None:
-    """One entry. ValueError, in one sentence, for something that is not one."""
+    """One entry. ValueError for something that is not one."""
     if entry is None:
         return None
     found = _ENTRY.fullmatch(entry) if isinstance(entry, str) else None
@@ -104,7 +101,6 @@ def parse(entry: str | None) -> ScriptedFault | None:
 
 
 def _unknown(name: str, entry: str, *, is_new: bool) -> str:
-    """What is wrong with the name in `entry`; "" if nothing. `is_new`: it is marked as new."""
     if is_new:
         return f"{name} is no error of Slack's; leave error: out" if name in _WORDS else ""
     if name in _WORDS or name in ERROR_NAMES:
@@ -120,7 +116,6 @@ def _unknown(name: str, entry: str, *, is_new: bool) -> str:
 
 
 def _problem(fault: ScriptedFault) -> str:
-    """What makes no sense about `fault`, "" if it is sound."""
     number = fault.number
     match fault.error:
         case "http":
@@ -138,7 +133,7 @@ def _problem(fault: ScriptedFault) -> str:
 
 
 def method_name(name: str) -> str:
-    """`name` as Slack spells it, also where the SDK's spelling is given. ValueError for an unknown one."""
+    """`name` as Slack spells it, also out of the SDK's spelling. ValueError for an unknown one."""
     spelled = name if "." in name else name.replace("_", ".")
     if spelled not in METHODS:
         raise ValueError(f"{name!r} is not a method of the emulated workspace")
@@ -146,10 +141,7 @@ def method_name(name: str) -> str:
 
 
 class FaultScript:
-    """The scripts of all methods. A method may be spelled `chat.appendStream` or `chat_appendStream`.
-
-    ValueError, in one sentence, for a method or an entry that does not exist.
-    """
+    """The scripts of all methods. ValueError for a method or an entry that does not exist."""
 
     def __init__(self, scripts: Mapping[str, Sequence[str | None]] | None = None) -> None:
         self._scripts: dict[str, list[ScriptedFault | None]] = {}
@@ -161,7 +153,6 @@ class FaultScript:
         self._scripts[method_name(method)] = [parse(entry) for entry in entries]
 
     def next(self, method: str) -> ScriptedFault | None:
-        """The fault of this call of `method`."""
         script = self._scripts.get(method)
         if not script:
             return None

@@ -27,6 +27,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from ...clock import Clock
+from .streams import next_end
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
@@ -37,16 +38,14 @@ _MARGIN = 0.001  # seconds: a timer may ring a moment before its time
 
 
 class Line:
-    """What is between an app and the workspace, which has no clock: calls that are late, and a timer for the
-    stream that ends next. Needs a running event loop.
-    """
+    """The time between app and workspace: calls that are late, and a timer for the stream that ends next."""
 
     def __init__(self, workspace: Workspace, clock: Clock) -> None:
         self._workspace, self._clock = workspace, clock
         self._timer: asyncio.TimerHandle | None = None
 
     async def carry(self, answer: CallAnswer) -> CallAnswer:
-        """The answer to a call once that has arrived. To be awaited after every call of the Web API."""
+        """The answer to a call, once the call has arrived."""
         if answer.arrive is not None:
             await asyncio.sleep(answer.delay)
             answer = answer.arrive(self._clock.wall())
@@ -54,15 +53,13 @@ class Line:
         return answer
 
     def arm(self) -> None:
-        """Look again when the next stream ends."""
         self.cancel()
-        end = self._workspace.next_end()
+        end = next_end(self._workspace.state)
         if end is not None:
             wait = max(0.0, end - self._clock.wall()) + _MARGIN
             self._timer = asyncio.get_running_loop().call_later(wait, self._ring)
 
     def cancel(self) -> None:
-        """Look no more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -90,19 +87,16 @@ class SlackResponse:
         return json.loads(self._text)
 
     async def text(self, **_: Any) -> str:
-        """The body as text."""
         return self._text
 
     async def read(self) -> bytes:
-        """The body as bytes."""
         return self._text.encode()
 
 
 class SlackSession:
     """A workspace behind the interface of `aiohttp.ClientSession`, as far as slack_sdk uses it.
 
-    `timeout` is how long a caller waits, in seconds of the event loop, for an answer that never comes;
-    `latency` how long every other call takes.
+    `timeout`: seconds that a caller waits for an answer that never comes. `latency`: what every call takes.
     """
 
     def __init__(
@@ -114,15 +108,13 @@ class SlackSession:
         self._line = Line(workspace, clock)
 
     def request(self, method: str, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
-        """A request to any Web API method or upload address, whatever its host; Slack takes GET and POST."""
+        """A request to any Web API method or upload address, whatever its host and HTTP method."""
         return self._performed(str(url), options)
 
     def post(self, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
-        """As `request`."""
         return self.request("POST", url, **options)
 
     async def close(self) -> None:
-        """No more calls."""
         self._line.cancel()
         self.closed = True
 
@@ -131,9 +123,7 @@ class SlackSession:
         yield await self.perform(url, options)
 
     async def perform(self, url: str, options: Mapping[str, Any]) -> SlackResponse:
-        """Make the call. `TimeoutError` after `timeout` where the workspace never answers; aiohttp's errors
-        where the connection breaks.
-        """
+        """Make the call. Raises what aiohttp would where no answer comes."""
         await asyncio.sleep(self._latency)
         parts = urlsplit(url)
         name = parts.path.rpartition("/")[2]
@@ -167,7 +157,6 @@ def bearer(headers: Mapping[str, Any]) -> str | None:
 
 
 def _arguments(query: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Query, form and JSON together, as Slack sees them: what is not JSON arrives as strings."""
     if options.get("json") is not None:
         decoded: dict[str, Any] = json.loads(json.dumps(options["json"]))
         return decoded

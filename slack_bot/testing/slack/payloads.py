@@ -1,7 +1,6 @@
 """PURE. What Slack sends to the app: events and interactions, in their real shapes, into the outbox.
 
-The app also hears of its own messages and of metadata-only changes; a bot must leave those alone (facts:
-Slack 1.8).
+The app also hears of its own messages and of metadata-only changes (facts: Slack 1.8).
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import rendering
-from .manifest import FAMILIES
+from .rules import FAMILIES
 from .state import Envelope, Json, Person, StoredMessage, WorkspaceState
 
 
@@ -45,8 +44,8 @@ def event(state: WorkspaceState, body: Json) -> None:
 
 
 def message(state: WorkspaceState, sent: StoredMessage) -> None:
-    """A new message: one event, or two for a mention of the app in a channel; and one about the root, whose
-    count of replies grew, where the thread is an agent's session."""
+    """A new message: one event, two for a mention in a channel; and one about the root of an agent's session,
+    whose count of replies grew."""
     body, kind = _message_body(state, sent), state.channels[sent.channel].kind
     told = [{**body, "channel_type": kind}]
     if not sent.by_app and kind != "im" and f"<@{state.bot.user_id}" in sent.body:
@@ -89,7 +88,7 @@ def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
 
 
 def session(state: WorkspaceState, channel: str, root: str, status: str) -> None:
-    """The thread's agent session has another status: the root changes, without anything to read."""
+    """The thread's agent session has another status."""
     thread, top = state.thread(channel, root), state.find(channel, root)
     is_new, thread.session = thread.session != status, status
     if is_new and top is not None:
@@ -109,19 +108,8 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
     event(state, {"type": "message", "subtype": subtype, "hidden": True, **fields, **place, **times})
 
 
-def stopped(state: WorkspaceState, channel: str, root: str, user: str, streams: list[str]) -> None:
-    """agent_session_stopped: somebody pressed Slack's own Stop."""
-    place = {"channel": channel, "thread_ts": root, "user": user, "streaming_message_ts": streams}
-    event(state, {"type": "agent_session_stopped", **place, "event_ts": state.next_ts()})
-
-
-def home_opened(state: WorkspaceState, user: str, channel: str, tab: str) -> None:
-    """app_home_opened: a person came to the app's Home or Messages tab."""
-    body = {"type": "app_home_opened", "user": user, "channel": channel, "tab": tab}
-    event(state, {**body, "event_ts": state.next_ts()})
-
-
-def _interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
+def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
+    """A person did something that lets the app open a view."""
     trigger = state.next_id("trigger-")
     state.triggers[trigger] = state.now
     payload = {
@@ -138,7 +126,7 @@ def _interaction(state: WorkspaceState, kind: str, person: Person, fields: Json)
 
 
 def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
-    """block_actions: a person pressed a control of a message. `url` is where the app may respond."""
+    """A person pressed a control. `url` is where the app may respond."""
     container: Json = {
         "type": "message",
         "message_ts": on.ts,
@@ -155,10 +143,4 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
         "response_url": url,
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
-    return _interaction(state, "block_actions", person, fields)
-
-
-def submitted(state: WorkspaceState, person: Person, view: Json, values: dict[str, Any]) -> Envelope:
-    """view_submission: a person sent a modal."""
-    fields = {"view": {**view, "state": {"values": values}}, "response_urls": []}
-    return _interaction(state, "view_submission", person, fields)
+    return interaction(state, "block_actions", person, fields)

@@ -1,4 +1,4 @@
-"""PURE. What Slack allows: the arguments, scopes and rates of each method, and the limits of a workspace.
+"""PURE. What Slack allows: an app's scopes and events, what each method takes, the limits of a workspace.
 
 [obs]: measured, not documented. A call over its rate is refused, and so are all others until Retry-After is
 over.
@@ -10,15 +10,51 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
-from .manifest import FAMILIES
+
+@dataclass(frozen=True, slots=True)
+class AppManifest:
+    """The part of an app's manifest that Slack enforces: bot scopes, and the events it subscribes to."""
+
+    scopes: frozenset[str]
+    events: frozenset[str]
+
+    @classmethod
+    def from_json(cls, manifest: Mapping[str, Any]) -> Self:
+        """Read a manifest as Slack takes it. KeyError for one without bot scopes or bot events."""
+        scopes = manifest["oauth_config"]["scopes"]["bot"]
+        return cls(frozenset(scopes), frozenset(manifest["settings"]["event_subscriptions"]["bot_events"]))
+
+    def is_told(self, event: str) -> bool:
+        """Whether the app gets events of this name, such as `message.channels`."""
+        needed = EVENT_SCOPES.get(event)
+        return event in self.events and (needed is None or needed in self.scopes)
+
+
+_SCOPES = (
+    "app_mentions:read channels:history chat:write files:write groups:history im:history im:read im:write"
+    " mpim:history reactions:write"
+)
+_EVENTS = "agent_session_stopped app_mention message.channels message.groups message.im message.mpim"
+SHIPPED = AppManifest(frozenset(_SCOPES.split()), frozenset(_EVENTS.split()))
+"""What docs/slack-app-manifest.json asks for; a test keeps the two alike."""
+
+FAMILIES: Mapping[str, str] = {"channel": "channels", "group": "groups", "im": "im", "mpim": "mpim"}
+"""What scopes and events call each kind of conversation."""
+
+EVENT_SCOPES: Mapping[str, str] = {
+    "app_mention": "app_mentions:read",
+    **{f"message.{family}": f"{family}:history" for family in FAMILIES.values()},
+}
+"""Slack takes no subscription to these events without the scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodRate:
-    """So many calls in so many seconds, refilled evenly. `burst`: how many may come at once (None: `calls`).
+    """So many calls in so many seconds, refilled evenly, in each channel or in the whole workspace.
 
-    `per_channel`: every channel has a budget of its own; otherwise the workspace has one.
+    `burst`: how many may come at once (None: `calls`).
     """
 
     calls: int
@@ -28,7 +64,7 @@ class MethodRate:
 
 
 TIER_2, TIER_3, TIER_4 = MethodRate(20), MethodRate(50), MethodRate(100)
-"""Slack's tiers, a minute (facts: Slack 7). Bursts are allowed and not quantified; a minute's budget here."""
+"""Slack's tiers, a minute (facts: Slack 7). Bursts are not quantified: a minute's budget here."""
 
 _POSTS = (MethodRate(1, 1.0, burst=5, per_channel=True), MethodRate(300))
 """One a second a channel, bursts allowed, several hundred a minute a workspace (facts: Slack 7)."""
@@ -112,10 +148,8 @@ METHODS: Mapping[str, Method] = {
     "views.push": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
     "views.update": _method("", "view:dict! view_id external_id hash", TIER_4),
 }
-"""The methods of the emulated workspace (facts: Slack 1, 4, 7, 9, 10; Slack's method pages).
-
-Slack ignores arguments it does not know; we refuse them, because they are always a mistake.
-"""
+"""From Slack's method pages (facts: Slack 1, 4, 7, 9, 10). Slack ignores arguments it does not know; they are
+refused here, because they are always a mistake."""
 
 RATES = {name: method.rates for name, method in METHODS.items() if method.rates}
 """For all streams and threads of the workspace together (facts: Slack 1.5, 4, 7)."""
@@ -130,18 +164,16 @@ class WorkspaceRules:
 
     `call_chars`: characters of Markdown in one call; `update_chars`: of `text` in chat.update; `card_chars`:
     of a card's or a plan's title, details or output; `blocks`: in one call [doc] (facts: Slack 1.2 to 1.7).
-    `mention_first`: of a mention's two events, `app_mention` comes before `message` (Slack keeps no order).
+    `mention_first`: `app_mention` comes before `message` (Slack keeps no order).
     `status_timeout`: seconds after which a typing status goes away by itself [doc] (facts: Slack 4).
-    `stream_life`: seconds from chat.startStream to the seal, however lively the stream is [obs] (facts: Slack
-    1.6). `stream_idle`: seconds without an append to the seal; reported as 30 and as 300, so it is an option
-    [obs] (facts: Slack 1.6).
+    `stream_life`: seconds from chat.startStream to the seal; `stream_idle`: without an append, reported as 30
+    and as 300 [obs] (facts: Slack 1.6).
     `stream_bytes`: weighted UTF-8 bytes of one streamed message: text, titles, and details and output twice
     [obs] (facts: Slack 1.7).
     `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
-    `only_viewer_live`: in a channel a stream is live for its recipient; everybody else sees its first content
-    until it is over [obs] (delivery contract, section 5).
-    `page`: most objects that a reading method gives at once.
+    `only_viewer_live`: in a channel everybody but its recipient sees a stream's first content until the end
+    [obs]. `page`: most objects that a reading method gives at once.
     """
 
     call_chars: int = 12_000
@@ -165,10 +197,8 @@ class WorkspaceRules:
 
     @classmethod
     def real(cls, *, idle: float | None = None, distributed: bool = False) -> WorkspaceRules:
-        """All of Slack's limits.
-
-        `idle`: also seal a stream after so many seconds without an append. `distributed`: the app is sold
-        outside Slack's Marketplace, so threads are read once a minute, 15 messages at most (facts: Slack 7).
+        """All of Slack's limits. `idle` is `stream_idle`. `distributed`: the app is sold outside Slack's
+        Marketplace, so threads are read once a minute, 15 messages at most (facts: Slack 7).
         """
         whole = cls(stream_life=300.0, stream_idle=idle, stream_bytes=11_000, rates=RATES)
         if not distributed:
@@ -190,7 +220,6 @@ class _Bucket:
     closed_until: float = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until a call would be taken."""
         gained = max(0.0, now - self.at) * self.rate.calls / self.rate.seconds
         self.calls = min(float(self.rate.burst or self.rate.calls), self.calls + gained)
         self.at = max(self.at, now)

@@ -1,7 +1,6 @@
-"""PURE. The state of the emulated workspace: people, channels, messages, threads, outbox; and checks of ids.
+"""PURE. The state of the emulated workspace, and checks of what a call names. Times are wall-clock seconds.
 
-Ids and timestamps come from counters and the caller's time, so the same calls give the same payloads. Times
-are wall-clock seconds.
+Ids and timestamps come from counters and the caller's time, so the same calls give the same payloads.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .manifest import SHIPPED, AppManifest
-from .rules import WorkspaceRules
+from .rules import SHIPPED, AppManifest, WorkspaceRules
 
 Json = dict[str, Any]
 ChannelKind = Literal["channel", "group", "im", "mpim"]
@@ -23,10 +21,7 @@ PLAN_FAILED = "Something went wrong"
 
 
 class Refused(Exception):
-    """A call is refused. `error` is Slack's name for it, `detail` goes into `response_metadata`.
-
-    `fields` are further keys of the answer's body.
-    """
+    """A call is refused. `error` is Slack's name for it; `detail` goes into `response_metadata`."""
 
     def __init__(self, error: str, detail: str = "", fields: Json | None = None) -> None:
         super().__init__(f"{error}: {detail}" if detail else error)
@@ -80,9 +75,8 @@ class SeenTask:
 class StoredMessage:
     """One message. `body` is its text, streamed or posted; `blocks` are below it.
 
-    Of a stream: `recipient` sees it live, everybody else sees `first`, the message after its first content,
-    until it is over. `started_at`, `touched_at`: when it began and when something was last added. `full`: it
-    takes nothing more. `expired`: its time was over.
+    Of a stream: `recipient` sees it live, everybody else sees `first`, its first content, until it is over.
+    `touched_at`: when something was last added. `full`: it takes nothing more. `expired`: its time was over.
     """
 
     channel: str
@@ -116,14 +110,12 @@ class StoredMessage:
 
     @property
     def root(self) -> str:
-        """The ts of the message's thread; its own for a root."""
         return self.thread_ts or self.ts
 
 
 @dataclass(slots=True)
 class Thread:
-    """What belongs to a thread and to no message. `status_rows`: statuses that came while a stream was open
-    and showed as rows of their own."""
+    """What belongs to a thread and to no message. `status_rows`: statuses set while a stream was open."""
 
     replies: list[str] = field(default_factory=list)
     status: str = ""
@@ -165,7 +157,7 @@ class Change:
 
 @dataclass(slots=True)
 class WorkspaceState:
-    """The whole state of one workspace. `now`: the time of the latest call. The checks raise `Refused`."""
+    """The whole state of one workspace. `now`: the time of the latest call."""
 
     team: str
     domain: str
@@ -196,27 +188,27 @@ class WorkspaceState:
         return f"{self._micros // 1_000_000}.{self._micros % 1_000_000:06d}"
 
     def next_id(self, prefix: str) -> str:
-        """`prefix` and a number that counts up."""
         count = self._counts[prefix] = self._counts.get(prefix, 0) + 1
         return f"{prefix}{count:06d}"
 
     def find(self, channel: str, ts: str) -> StoredMessage | None:
-        """A message, or None."""
         return self.messages.get(channel, {}).get(ts)
 
     def thread(self, channel: str, root: str) -> Thread:
-        """A thread's own data."""
         return self.threads.setdefault((channel, root), Thread())
 
+    def status_of(self, channel: str, root: str, now: float) -> str | None:
+        thread = self.thread(channel, root)
+        return None if now - thread.status_at >= self.rules.status_timeout else thread.status or None
+
     def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
-        """An empty message of the app, not yet sent. Without `thread_ts` it belongs into the channel."""
+        """An empty message of the app, not yet sent."""
         root = self.root_exists(channel, thread_ts) if thread_ts else None
         return StoredMessage(
             channel.id, self.next_ts(), self.bot.user_id, self.team, thread_ts=root, by_app=True
         )
 
     def add(self, message: StoredMessage) -> StoredMessage:
-        """Add a message to its channel and thread."""
         self.messages.setdefault(message.channel, {})[message.ts] = message
         if message.thread_ts is not None:
             self.thread(message.channel, message.thread_ts).replies.append(message.ts)
@@ -229,19 +221,16 @@ class WorkspaceState:
         return sorted((m for m in found if m is not None), key=lambda m: ts_key(m.ts))
 
     def roots(self, channel: str) -> list[StoredMessage]:
-        """The messages of a channel that are in no thread, oldest first."""
         found = [m for m in self.messages.get(channel, {}).values() if m.thread_ts is None]
         return sorted(found, key=lambda m: ts_key(m.ts))
 
     def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:
-        """Put something for the app into the outbox."""
         envelope = Envelope(self.next_id("envelope-"), kind, payload, kind == "interactive")
         self.outbox.append(envelope)
         self._notify(Change("envelope"))
         return envelope
 
     def changed(self, channel: str, root: str) -> None:
-        """Notify the listeners that a thread changed."""
         self._notify(Change("thread", channel, root))
 
     def _notify(self, change: Change) -> None:
@@ -251,7 +240,6 @@ class WorkspaceState:
     # ---- checks of what a call names
 
     def channel_of(self, channel_id: str) -> Channel:
-        """An existing conversation."""
         if (channel := self.channels.get(channel_id)) is None:
             raise Refused("channel_not_found")
         return channel
@@ -273,20 +261,17 @@ class WorkspaceState:
         return thread_ts
 
     def message_of(self, channel: Channel, ts: str) -> StoredMessage:
-        """An existing message that everybody may see."""
         message = self.find(channel.id, ts)
         if message is None or message.ephemeral_for is not None:
             raise Refused("message_not_found")
         return message
 
     def person_of(self, user_id: str) -> Person:
-        """A user of this workspace or a guest."""
         if (person := self.people.get(user_id)) is None:
             raise Refused("user_not_found")
         return person
 
     def metadata_of(self, args: Json) -> Json | None:
-        """The call's message metadata, or None."""
         given: Json | None = args.get("metadata")
         if given is None:
             return None

@@ -9,25 +9,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from . import blocks as blockkit
 from . import payloads, rendering
 from .state import PLAN_FAILED, Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
-# type: the fields it needs ! and the fields it may have besides
-_FIELDS = {
-    "markdown_text": "text!",
-    "plan_update": "title!",
-    "task_update": "id! title! status! details output sources hide_title icon",
-    "blocks": "blocks",
-}
-_STATUS = ("pending", "in_progress", "complete", "error")
 SESSIONS = ("active", "processing", "suspended", "closed")
 
 
-def start(state: WorkspaceState, args: Json) -> Json:
-    """chat.startStream."""
+def _start(state: WorkspaceState, args: Json) -> Json:
     content = _content(state, args)
     channel = state.bot_channel(args["channel"])
     root = state.root_exists(channel, args.get("thread_ts") or "")
@@ -62,8 +52,7 @@ def _check_recipient(state: WorkspaceState, args: Json) -> None:
         raise Refused("user_not_found")
 
 
-def append(state: WorkspaceState, args: Json) -> Json:
-    """chat.appendStream. After a person's Stop it has its own error; stopping such a stream has not."""
+def _append(state: WorkspaceState, args: Json) -> Json:
     message = _addressed(state, args)
     if message.stopped_by is not None:
         raise Refused("stopped_by_user")
@@ -76,8 +65,7 @@ def append(state: WorkspaceState, args: Json) -> Json:
     return {"channel": message.channel, "ts": message.ts}
 
 
-def stop(state: WorkspaceState, args: Json) -> Json:
-    """chat.stopStream."""
+def _stop(state: WorkspaceState, args: Json) -> Json:
     message = _addressed(state, args)
     content = _continued(state, message, args)
     tail = args.get("blocks") or []
@@ -98,7 +86,7 @@ def stop(state: WorkspaceState, args: Json) -> Json:
     return answer
 
 
-METHODS = {"chat.startStream": start, "chat.appendStream": append, "chat.stopStream": stop}
+METHODS = {"chat.startStream": _start, "chat.appendStream": _append, "chat.stopStream": _stop}
 
 
 def seal(state: WorkspaceState, message: StoredMessage) -> None:
@@ -134,51 +122,17 @@ def _continued(state: WorkspaceState, message: StoredMessage, args: Json) -> Con
 
 
 def _content(state: WorkspaceState, args: Json) -> Content:
-    """What a call adds: text, checked chunks, or nothing, also for an empty text and no chunks."""
     text, chunks = args.get("markdown_text"), args.get("chunks")
     if text is not None and chunks is not None:
         raise Refused("cannot_provide_both_markdown_text_and_chunks")
     if text is not None and len(text) > state.rules.call_chars:
         raise Refused("msg_too_long", f"markdown_text holds {len(text)} characters")
     if chunks is not None:
-        for number, chunk in enumerate(chunks):
-            _check_chunk(state, chunk, f"/chunks/{number}")
+        blockkit.check_chunks(state, chunks)
         total = sum(len(chunk["text"]) for chunk in chunks if chunk["type"] == "markdown_text")
         if total > state.rules.call_chars:
             raise Refused("msg_too_long", f"chunks hold {total} characters of text")
     return chunks or text or None
-
-
-def _check_chunk(state: WorkspaceState, chunk: Any, at: str) -> None:
-    kind = chunk.get("type") if isinstance(chunk, dict) else None
-    if kind not in _FIELDS:
-        raise Refused("invalid_chunks", f"unknown type [json-pointer:{at}]")
-    words = _FIELDS[kind].split()
-    extra = set(chunk) - {word.rstrip("!") for word in words} - {"type"}
-    if extra:
-        raise Refused("invalid_chunks", f"invalid additional property: {min(extra)} [json-pointer:{at}]")
-    for name in (word.rstrip("!") for word in words if word.endswith("!")):
-        if not isinstance(chunk.get(name), str) or not chunk[name]:
-            raise Refused("invalid_chunks", f"missing required field: {name} [json-pointer:{at}]")
-    if kind == "blocks":
-        if not isinstance(chunk.get("blocks"), list):
-            raise Refused("invalid_chunks", f"must be an array [json-pointer:{at}/blocks]")
-        blockkit.check(state, chunk["blocks"][: state.rules.blocks])
-    elif kind != "markdown_text":
-        _check_card(state, chunk, at)
-
-
-def _check_card(state: WorkspaceState, chunk: Json, at: str) -> None:
-    most = state.rules.card_chars
-    for name in ("title", "details", "output"):
-        value = chunk.get(name, "")
-        if not isinstance(value, str) or len(value) > most:
-            raise Refused("invalid_chunks", f"at most {most} characters [json-pointer:{at}/{name}]")
-    if chunk.get("status", "complete") not in _STATUS:
-        raise Refused("invalid_chunks", f"must be one of {', '.join(_STATUS)} [json-pointer:{at}/status]")
-    for source in chunk.get("sources") or ():
-        if not isinstance(source, dict) or source.get("type") != "url" or not source.get("url"):
-            raise Refused("invalid_chunks", f"must be a url source [json-pointer:{at}/sources]")
 
 
 def _apply(state: WorkspaceState, message: StoredMessage, content: Content) -> None:

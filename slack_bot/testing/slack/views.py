@@ -16,8 +16,7 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def open_view(state: WorkspaceState, args: Json) -> Json:
-    """views.open: a new stack of modals."""
+def _open_view(state: WorkspaceState, args: Json) -> Json:
     _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
     for old in _modals(state):
@@ -25,8 +24,7 @@ def open_view(state: WorkspaceState, args: Json) -> Json:
     return _keep(state, view, None)
 
 
-def push_view(state: WorkspaceState, args: Json) -> Json:
-    """views.push: at most three deep."""
+def _push_view(state: WorkspaceState, args: Json) -> Json:
     _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
     stack = _modals(state)
@@ -39,8 +37,7 @@ def _modals(state: WorkspaceState) -> list[Json]:
     return [view for view in state.views.values() if view["type"] == "modal"]
 
 
-def update_view(state: WorkspaceState, args: Json) -> Json:
-    """views.update, by view_id or external_id."""
+def _update_view(state: WorkspaceState, args: Json) -> Json:
     given_id, external_id = args.get("view_id"), args.get("external_id")
     for old in state.views.values():
         if old["id"] == given_id or (old.get("external_id") or 0) == external_id:
@@ -54,8 +51,7 @@ def update_view(state: WorkspaceState, args: Json) -> Json:
     return {"view": old}
 
 
-def publish_view(state: WorkspaceState, args: Json) -> Json:
-    """views.publish: a person's Home tab."""
+def _publish_view(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user_id"])
     view = _checked(state, args["view"], "home")
     kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
@@ -116,8 +112,7 @@ def _keep(state: WorkspaceState, view: Json, below: Json | None) -> Json:
     return {"view": kept}
 
 
-def upload_url(state: WorkspaceState, args: Json) -> Json:
-    """files.getUploadURLExternal."""
+def _upload_url(state: WorkspaceState, args: Json) -> Json:
     if args["length"] <= 0:
         raise Refused("missing_argument", "length must be more than 0")
     file_id = state.next_id("F")
@@ -139,8 +134,7 @@ def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
     return 200
 
 
-def complete_upload(state: WorkspaceState, args: Json) -> Json:
-    """files.completeUploadExternal: the files appear as a message of the app, if a channel is named."""
+def _complete_upload(state: WorkspaceState, args: Json) -> Json:
     files = []
     for item in args["files"]:
         known = state.uploads.get(item.get("id", "")) if isinstance(item, dict) else None
@@ -157,10 +151,10 @@ def complete_upload(state: WorkspaceState, args: Json) -> Json:
 
 
 METHODS = {
-    "views.open": open_view,
-    "views.push": push_view,
-    "views.update": update_view,
-    "views.publish": publish_view,
-    "files.getUploadURLExternal": upload_url,
-    "files.completeUploadExternal": complete_upload,
+    "views.open": _open_view,
+    "views.push": _push_view,
+    "views.update": _update_view,
+    "views.publish": _publish_view,
+    "files.getUploadURLExternal": _upload_url,
+    "files.completeUploadExternal": _complete_upload,
 }

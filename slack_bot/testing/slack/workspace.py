@@ -1,7 +1,6 @@
 """PURE. An emulated Slack workspace: Web API calls and people's actions in, threads and payloads out.
 
-It refuses what Slack refuses and does no I/O; `in_process` and `server` connect it. `now` is in wall-clock
-seconds.
+`in_process` and `server` connect it. `now` is in wall-clock seconds.
 
     workspace = Workspace()
     workspace.add_channel("C1")
@@ -17,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, conversations, payloads, streams, thread_view, views
+from . import chat, conversations, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
-from .manifest import SHIPPED, AppManifest
-from .rules import WorkspaceRules
+from .rendering import SeenFile, SeenMessage
+from .rules import SHIPPED, AppManifest, WorkspaceRules
 from .state import (
     Bot,
     Change,
@@ -35,7 +34,6 @@ from .state import (
     StoredMessage,
     WorkspaceState,
 )
-from .thread_view import SeenFile, SeenMessage
 
 __all__ = [
     "APP_TOKEN",
@@ -61,9 +59,8 @@ SIGNING_SECRET = "emulated-signing-secret"
 
 
 class Workspace:
-    """One workspace with one app. `faults` is a script for `FaultScript`.
+    """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced.
 
-    `manifest`: the app's scopes and events, which are enforced; by default those of the bot's manifest.
     `calls`: every call in order, also one that never arrived. `outbox`: what is still to be delivered.
     """
 
@@ -76,15 +73,13 @@ class Workspace:
         rules: WorkspaceRules | None = None,
         manifest: AppManifest = SHIPPED,
         faults: Mapping[str, Sequence[str | None]] | None = None,
-        bot_token: str = BOT_TOKEN,
-        app_token: str = APP_TOKEN,
     ) -> None:
         self.bot = bot or Bot()
         self.state = WorkspaceState(team, domain, self.bot, rules or WorkspaceRules(), manifest)
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, {bot_token: "bot", app_token: "app"}, self.faults)
+        self._pipeline = CallPipeline(self.state, {BOT_TOKEN: "bot", APP_TOKEN: "app"}, self.faults)
         self.calls = self._pipeline.calls
 
     def take(self) -> list[Envelope]:
@@ -126,12 +121,6 @@ class Workspace:
         """A Web API call. `args` as they came: JSON values, or strings out of a form."""
         return self._pipeline.call(method, args, now, token, is_json)
 
-    def redeem(self, ticket: str) -> bool:
-        """A Socket Mode ticket is good once."""
-        found = ticket in self.state.tickets
-        self.state.tickets.discard(ticket)
-        return found
-
     def receive_file(self, file_id: str, content: bytes) -> CallAnswer:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
 
@@ -165,48 +154,33 @@ class Workspace:
         thread_ts: str | None = None,
         ts: str | None = None,
         files: Sequence[str] = (),
+        is_told: bool = True,
     ) -> str:
-        """A person writes, and the app gets the event. Returns the message's ts (`ts`, if given)."""
-        message = self.place(user, channel, text, now=now, thread_ts=thread_ts, ts=ts)
-        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
-        payloads.message(self.state, message)
-        return message.ts
-
-    def place(
-        self,
-        user: str,
-        channel: str,
-        text: str,
-        *,
-        now: float,
-        thread_ts: str | None = None,
-        ts: str | None = None,
-    ) -> StoredMessage:
-        """As `say`, without an event for the app."""
+        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given)."""
         self.pass_time(now)
         person = self._person(user)
         self.state.channels[channel].members.add(person.id)
         if thread_ts is not None:
             self._find(channel, thread_ts)
-        return self.state.add(
-            StoredMessage(
-                channel,
-                ts or self.state.next_ts(),
-                person.id,
-                person.team,
-                thread_ts=thread_ts if thread_ts != ts else None,
-                body=text,
-                client_msg_id=self.state.next_id("client-msg-"),
-            )
+        message = StoredMessage(
+            channel,
+            ts or self.state.next_ts(),
+            person.id,
+            person.team,
+            thread_ts=thread_ts if thread_ts != ts else None,
+            body=text,
+            client_msg_id=self.state.next_id("client-msg-"),
         )
+        self.state.add(message)
+        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
+        if is_told:
+            payloads.message(self.state, message)
+        return message.ts
 
     def press(
         self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None
     ) -> Envelope:
-        """A person presses a control. `value` picks one of several, or the side of feedback buttons.
-
-        LookupError: that message has no such control.
-        """
+        """A person presses a control; `value` picks one of several, or the side of feedback buttons."""
         self.pass_time(now)
         message = self._find(channel, ts)
         for block, control in blockkit.controls(message.blocks):
@@ -220,9 +194,11 @@ class Workspace:
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
-        """A person sends a modal. `values` as Slack's `view.state.values`. LookupError: no such view."""
+        """A person sends a modal. `values` as Slack's `view.state.values`."""
         self.pass_time(now)
-        return payloads.submitted(self.state, self._person(user), self.state.views[view_id], values)
+        view = {**self.state.views[view_id], "state": {"values": values}}
+        fields = {"view": view, "response_urls": []}
+        return payloads.interaction(self.state, "view_submission", self._person(user), fields)
 
     def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
         """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
@@ -232,11 +208,13 @@ class Workspace:
             message.stopped_by = user
             streams.seal(self.state, message)
         sealed = [message.ts for message in running]
-        payloads.stopped(self.state, channel, thread_ts, self._person(user).id, sealed)
+        place = {"channel": channel, "thread_ts": thread_ts, "user": self._person(user).id}
+        about = {"streaming_message_ts": sealed, "event_ts": self.state.next_ts()}
+        payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
-        """The root of a thread is deleted, and with `with_replies` its replies."""
+        """The root of a thread is deleted, perhaps its replies too."""
         self.pass_time(now)
         for message in self.state.in_thread(channel, ts):
             if message.ts == ts or with_replies:
@@ -245,7 +223,8 @@ class Workspace:
     def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
         """A person comes to the app's Home or Messages tab."""
         self.pass_time(now)
-        payloads.home_opened(self.state, user, self.direct(user), tab)
+        visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
+        payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
     # ---- what people see
 
@@ -256,32 +235,27 @@ class Workspace:
 
         `viewer`: as this person sees it; a stream in a channel is live for its recipient only. None: all.
         """
-        return thread_view.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
+        return rendering.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
 
     def history(self, channel: str) -> list[SeenMessage]:
         """The channel's roots, oldest first."""
-        return [thread_view.see(self.state, message) for message in self.state.roots(channel)]
+        return [rendering.see(self.state, message) for message in self.state.roots(channel)]
 
     def status_line(self, channel: str, ts: str, *, now: float | None = None) -> str | None:
         """The typing status of a thread."""
-        at = self.state.now if now is None else now
-        return conversations.status_of(self.state, self.state.thread(channel, ts), at)
+        return self.state.status_of(channel, ts, self.state.now if now is None else now)
 
     def status_rows(self, channel: str, ts: str) -> list[str]:
-        """Statuses that were set while a stream was open. Each is a defect: a second row under the answer."""
+        """Statuses that were set while a stream was open: each is a second row under the answer, a defect."""
         return list(self.state.thread(channel, ts).status_rows)
 
     def session(self, channel: str, ts: str) -> str | None:
-        """The status of the thread's agent session: active, processing, suspended, closed, or none yet."""
+        """The status of the thread's agent session, if there is one."""
         return self.state.thread(channel, ts).session
 
     def open_streams(self) -> list[str]:
         """The ts of every open stream."""
         return list(self.state.open_streams)
-
-    def next_end(self) -> float | None:
-        """When Slack will seal the next stream by itself; None: never."""
-        return streams.next_end(self.state)
 
     def pass_time(self, now: float) -> None:
         """It is `now`: seal the streams whose time is over. Every call does this too."""

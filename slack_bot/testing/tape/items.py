@@ -40,15 +40,12 @@ class Moment:
 INTERRUPTED = "the capture was interrupted here"
 """The last comment of a tape that was interrupted."""
 HTTP_STATUS = "http_status"
-"""Key of an `error` that an HTTP answer was, in place of a stream or of one in JSON-RPC.
-
-Beside it: `message`, the beginning of its body, and where they matter `content_type` and `retry_after`, in
-seconds. Where the body held a JSON-RPC error, its keys are here too.
-"""
+"""Key of an `error` that an HTTP answer was, in place of a stream. Beside it: `message`, the beginning of its
+body, perhaps `content_type` and `retry_after` (seconds), and the keys of a JSON-RPC error in the body."""
 
 
 def http_status_of(error: Json | None) -> int | None:
-    """The HTTP status that `error`, a moment's, came with; None where it is JSON-RPC's alone."""
+    """The HTTP status that an error came with; None where it is JSON-RPC's alone."""
     status = (error or {}).get(HTTP_STATUS)
     is_one = isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600
     return status if is_one else None
@@ -97,7 +94,6 @@ class Items:
         return Moment(t, event={name: part for name, part in value.items() if name != "_t"})
 
     def _inner(self, item: Json, number: int) -> Json:
-        """The item without the wrappings of capture tools."""
         if isinstance(item.get("artifact_name"), str):
             self.needs_end = True
             return _caipe_artifact(item, number)
@@ -142,7 +138,6 @@ class Items:
 
 
 def _said(t: float, item: Json) -> Moment | None:
-    """A moment that is an end, or words and no JSON."""
     is_result = bool(RESULT_KEYS & item.keys())
     if not is_result and (end := item.get("end")) in ("closed", "cut"):
         return Moment(t, end=end)
@@ -159,7 +154,7 @@ def _kind(value: Any) -> str:
 
 
 def _caipe_artifact(item: Json, number: int) -> Json:
-    """CAIPE's JSON captures keep the artifacts of an answer, without the events that carried them."""
+    """CAIPE's JSON captures keep artifacts without the events that carried them."""
     parts = item.get("parts")
     if not isinstance(parts, list):
         parts = [{"kind": "text", "text": str(item.get("text", ""))}]

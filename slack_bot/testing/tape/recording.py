@@ -35,11 +35,10 @@ _HOP_BY_HOP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One HTTP response as it came.
+    """One HTTP response as it came: `chunks` are (seconds from the request, bytes).
 
-    `chunks` are (seconds from the request, bytes). `cut`: the connection broke instead of ending; `ended` is
-    when either happened, in seconds; `interrupted`: whoever listened broke it. `request` is the body that was
-    sent, "" where nothing says so.
+    `cut`: the connection broke instead of ending, at `ended` seconds; `interrupted`: whoever listened broke
+    it. `request`: the body that was sent, if known.
     """
 
     status: int = 200
@@ -52,7 +51,6 @@ class Recording:
 
     @property
     def body(self) -> bytes:
-        """All its bytes."""
         return b"".join(data for _, data in self.chunks)
 
 
@@ -63,7 +61,7 @@ def looks_raw(data: bytes) -> bool:
 
 
 def read_recording(data: bytes) -> Recording | None:
-    """The response in `data`, or None where neither a status line nor anything like SSE or JSON is there."""
+    """The response in `data`, or None where there is none."""
     head, body, tail = _divide(data)
     status, headers, request = _read_head(head)
     is_json = body.lstrip()[:1] in (b"{", b"[")

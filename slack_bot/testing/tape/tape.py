@@ -54,10 +54,8 @@ def read_tape(
 ) -> Tape | Recording:
     """Read a capture. `name` is the file's, for errors; `key` picks one list of several.
 
-    A file without events is a capture if `may_be_empty`, or if the scenario in its head has an `agent_error`.
-
-    Raises:
-        UnreadableInput: not a format we know, truncated, binary, empty, or `key` is missing or wrong.
+    UnreadableInput: not a format we know, or without events, unless it `may_be_empty` or its scenario has an
+    `agent_error`.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(raw) >= LONG and (long := _read_long(raw, name, key)) is not None:
@@ -109,7 +107,6 @@ class MappedLines(Sequence[Moment]):
         self._times.append(moment.t)
 
     def time(self, index: int) -> float:
-        """When a moment came, without reading it."""
         return self._times[index]
 
     def __len__(self) -> int:
@@ -146,7 +143,7 @@ def write_tape(tape: Tape) -> str:
 
 
 def tape_lines(head: Json, moments: Iterable[Moment]) -> Iterator[str]:
-    """The lines of a tape, one by one: a long one need not be held to be written."""
+    """The lines of a tape, one by one."""
     yield as_line({**_HEAD, **head})
     for moment in moments:
         yield as_line(row_of(moment))
@@ -177,10 +174,7 @@ def turns_of(tape: Tape | Recording) -> Turns:
 
 
 def interrupted_at(capture: Tape | Recording) -> float | None:
-    """When `capture` was interrupted, in seconds; None if it came to an end.
-
-    What the agent did after that is not known: it is no stream that the agent or the network cut.
-    """
+    """When whoever captured it interrupted `capture`, in seconds; None if it came to an end."""
     if isinstance(capture, Recording):
         return capture.ended if capture.interrupted else None
     last = capture.moments[-1] if capture.moments else None
@@ -188,10 +182,7 @@ def interrupted_at(capture: Tape | Recording) -> float | None:
 
 
 def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
-    """What a replay of `capture` that ended as `outcome` took for granted, in a sentence; None: nothing.
-
-    Behind a broken connection the bot asks for the task, and no capture of a stream alone says what it heard.
-    """
+    """What a replay of `capture` that ended as `outcome` took for granted, in a sentence; None: nothing."""
     ended = None
     if isinstance(capture, Recording):
         ended = capture.ended if capture.cut else None
@@ -206,7 +197,6 @@ def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
 
 
 def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
-    """A long tape of ours; None for everything else."""
     try:
         head = json.loads(raw[: raw.find(b"\n") + 1])
     except (ValueError, RecursionError):
@@ -301,7 +291,6 @@ def _read_document(value: Any, name: str, key: str | None, may_be_empty: bool) -
 
 
 def _pick(document: Json, name: str, key: str | None) -> Any:
-    """The list of events in an object: the format's own, or the one that `key` names."""
     if key is None:
         if isinstance(document.get("events"), list):
             return document["events"]

@@ -1,7 +1,6 @@
 """Runs the cases of a suite: on a tape, on the playground's agent in memory, or on a live agent.
 
-Each time the whole bot runs against an emulated workspace, as in `replay`: in memory on virtual time, with a
-live agent in real time and with the settings of the environment.
+In memory time is virtual; a live agent is asked in real time, with the settings of the environment.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ class Served(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTarget:
-    """The playground's agent, in memory and on virtual time. `build` makes it for a pace, None: its own."""
+    """The playground's agent, on virtual time. `build` makes it for a pace, None: its own."""
 
     name: str
     build: Callable[[float | None], Served]
     masks: Redactor = field(default_factory=Redactor)
 
     def refusal(self, case: Case) -> str | None:
-        """It understands everything."""
+        """It understands every case."""
         return None
 
     def ask(self, case: Case) -> Measures:
@@ -73,8 +72,8 @@ class MemoryTarget:
 class LiveTarget:
     """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere.
 
-    What the bot learns of it in one case it knows in the next, as the running bot does. `limit`: seconds
-    after which a question without an end is judged as it is.
+    `profiles` is what the bot learned of it in earlier cases. `limit`: seconds after which a question
+    without an end is judged as it is.
     """
 
     name: str
@@ -130,13 +129,11 @@ class QuestionCounter(httpx.AsyncBaseTransport):
         self.questions = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Count and pass on."""
         call = rpc_call(request)
         self.questions += call is not None and call.verb == "ask"
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close `inner`."""
         await self._inner.aclose()
 
 
@@ -144,40 +141,36 @@ def run_suite(
     suite: Suite,
     tapes: Mapping[str, Tape | Recording],
     target: Target,
-    repeat: int = 1,
-    progress: SuiteProgress | None = None,
-    started: float = 0.0,
+    repeat: int,
+    progress: SuiteProgress,
+    started: float,
 ) -> SuiteResult:
     """Run all cases of `suite` on `target`, each `repeat` times."""
-    skipped = [(case.name, why) for case in suite.cases if (why := target.refusal(case)) is not None]
-    cases = [case for case in suite.cases if case.name not in dict(skipped)]
-    if progress:
-        progress.begin(len(cases) * repeat)
+    skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
+    cases = [case for case in suite.cases if case.name not in skipped]
+    progress.begin(len(cases) * repeat)
     results = []
     for case in cases:
         runs = []
         for _ in range(repeat):
-            if progress:
-                progress.on_run(case)
+            progress.on_run(case)
             runs.append(run_case(case, target, tapes))
         results.append(CaseResult(case, tuple(runs)))
-        if progress:
-            progress.on_result(results[-1])
+        progress.on_result(results[-1])
     seconds = sum(run.seconds for result in results for run in result.runs)
-    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped))
+    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped.items()))
 
 
 def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:
     """One run of `case`: of its tape where it has one, else of `target`'s answer."""
     try:
-        measures = target.ask(case) if case.tape is None else _play(case, tapes[case.tape])
+        if case.tape is None:
+            measures = target.ask(case)
+        else:
+            seen = replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True))
+            measures = measure(seen.log, seen.thread, seen.asked_at, seen.sent)
     except BotError as error:
         failed = CheckResult(False, "could not be run")
         return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))
-    results = tuple(request.check.judge(measures, request.params) for request in case.checks)
+    results = tuple(check.judge(measures) for check in case.checks)
     return CaseRun(measures.summary.end, measures, results)
-
-
-def _play(case: Case, tape: Tape | Recording) -> Measures:
-    seen = replayed(tape, case.around, log=TurnLog(keeps_events=True))
-    return measure(seen.log, seen.thread, seen.asked_at, seen.sent)

@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -38,15 +38,6 @@ _CASE_KEYS = ("name", "about", "query", "then", "tape", "needs", "pace", "around
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """A check of a case, with its sentence and its parameters."""
-
-    check: Check
-    about: str
-    params: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """One question, or several in one thread, and the checks of the answer.
 
@@ -56,7 +47,7 @@ class Case:
 
     name: str
     query: str
-    checks: tuple[CheckRequest, ...]
+    checks: tuple[Check, ...]
     about: str = ""
     then: tuple[str, ...] = ()
     tape: str | None = None
@@ -71,14 +62,10 @@ class Suite:
 
     name: str
     cases: tuple[Case, ...]
-    about: str = ""
 
 
 def read_suite(text: str, name: str) -> Suite:
-    """The suite in `text`, JSON from the file `name`.
-
-    Raises UnreadableInput for what is no JSON or no suite, with one line for each mistake.
-    """
+    """The suite in `text`, JSON from the file `name`. Raises UnreadableInput, a line a mistake."""
     document = load_document(text, name)
     if not isinstance(document, dict) or not isinstance(document.get("cases"), list) or not document["cases"]:
         raise UnreadableInput(
@@ -87,29 +74,27 @@ def read_suite(text: str, name: str) -> Suite:
     if mistakes := list(_mistakes(document)):
         raise UnreadableInput("\n".join(f"{name}: {mistake}" for mistake in mistakes))
     cases = tuple(map(_case, document["cases"]))
-    return Suite(str(document.get("name", name)), cases, str(document.get("about", "")))
+    return Suite(str(document.get("name", name)), cases)
 
 
 def _case(given: Mapping[str, Any]) -> Case:
     more = {key: given[key] for key in ("about", "tape", "needs", "pace") if key in given}
     around = make_scenario({**given.get("around", {}), "text": given["query"]})
-    checks = tuple(map(_request, given["checks"]))
+    checks = tuple(map(_check, given["checks"]))
     then = tuple(given.get("then", ()))
     return Case(given["name"], given["query"], checks, then=then, around=around, **more)
 
 
-def _request(given: str | Mapping[str, Any]) -> CheckRequest:
-    document = {"check": given} if isinstance(given, str) else given
-    check = CHECKS[document["check"]]
-    params = {key: document.get(key, param.default) for key, param in check.params.items()}
-    return CheckRequest(check, document.get("about", check.about), params)
+def _check(given: str | Mapping[str, Any]) -> Check:
+    if isinstance(given, str):
+        return CHECKS[given]
+    params = {key: value for key, value in given.items() if key not in ("check", "about")}
+    check = CHECKS[given["check"]]
+    return replace(check, about=given.get("about", check.about), given=params)
 
 
 def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
-    """A built-in suite, or that of the file `name`, and the tapes of its cases.
-
-    Raises UnreadableInput for what cannot be read, and for a name that is neither.
-    """
+    """A built-in suite, or that of the file `name`, and the tapes of its cases. Raises UnreadableInput."""
     folder: Traversable
     if name in BUILT_IN:
         folder = resources.files(__package__) / "suites"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from ..replay.diff import common_prefix
@@ -45,11 +45,12 @@ class Param(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `about` is the sentence in the report, `look` gets the measures and the parameters."""
+    """One check. `about` is the sentence in the report, `given` are parameters of `look`."""
 
     name: str
     about: str
     look: Callable[..., Verdict]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def params(self) -> dict[str, Param]:
@@ -58,9 +59,9 @@ class Check:
         defaults = self.look.__defaults__ or (None,) * len(kinds)
         return dict(zip(kinds, map(Param, kinds.values(), defaults), strict=True))
 
-    def judge(self, m: Measures, given: Mapping[str, Any]) -> CheckResult:
-        """The result, with the parameters that are `given`."""
-        return CheckResult(*self.look(m, **given))
+    def judge(self, m: Measures) -> CheckResult:
+        """The result."""
+        return CheckResult(*self.look(m, **self.given))
 
 
 CHECKS: dict[str, Check] = {}
@@ -216,7 +217,7 @@ def _only_grows(m: Measures) -> Verdict:
 
 def _readable_texts(m: Measures) -> Iterator[str]:
     for message in m.thread:
-        yield from _strings((message.text, message.blocks, message.tasks))
+        yield from _strings([message["text"], message["blocks"], message["tasks"]])
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -312,9 +313,9 @@ def _outcomes(m: Measures, are: Texts = ("answered",)) -> Verdict:
 
 @_check("No stream, card or status is left open")
 def _nothing_left_open(m: Measures) -> Verdict:
-    streams = sum(message.state == "streaming" for message in m.thread)
-    cards = sum(task["status"] not in _CLOSED for message in m.thread for task in message.tasks)
-    status = next((message.status_line for message in m.thread if message.status_line), None)
+    streams = sum(message["state"] == "streaming" for message in m.thread)
+    cards = sum(task["status"] not in _CLOSED for message in m.thread for task in message["tasks"])
+    status = next((message["status_line"] for message in m.thread if message["status_line"]), None)
     left = [f"{streams} streams"] * bool(streams) + [f"{cards} cards"] * bool(cards)
     left += [f"the status {status!r}"] if status else []
     return not left, "left open: " + ", ".join(left) if left else "everything closed"
@@ -333,7 +334,7 @@ def _stop_has_no_text(m: Measures) -> Verdict:
 
 @_check("The cards say how their steps ended")
 def _cards(m: Measures, complete: float = 0, error: float = 0) -> Verdict:
-    states = [task["status"] for message in m.thread for task in message.tasks]
+    states = [task["status"] for message in m.thread for task in message["tasks"]]
     done, failed = map(states.count, _CLOSED)
     said = f"{done} complete, {failed} error, {len(states) - done - failed} open"
     return done >= complete and failed >= error, said

@@ -1,8 +1,7 @@
 """`slack-bot conform`: does an agent's answer get into Slack as it should? A suite of cases says so.
 
-The suite `caipe` asks the four questions and makes the 22 checks of the CAIPE project's own suite, here on
-the bot as it ships. `extended` adds what that suite does not look at. A suite of your own is a JSON file
-(`cases`).
+The suite `caipe` has the four questions and the 22 checks of the CAIPE project's own suite, `extended` adds
+what that one does not look at.
 """
 
 from __future__ import annotations
@@ -40,10 +39,8 @@ _MORE = (
 def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) -> int:
     """The verb. `args`: url, suite, only, mode, limit, report, json, junit, repeat, verbose.
 
-    `reference` makes the playground's agent in a mode. Returns the exit status.
-
-    Raises UnreadableInput for wrong usage and for files that cannot be read or written, BotError where there
-    is no agent to ask.
+    `reference` makes the playground's agent in a mode. Raises UnreadableInput for wrong usage and for
+    files, BotError where there is no agent to ask.
     """
     _check_usage(args)
     suite, tapes = open_suite(args.suite)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from ...a2a.wire import frames
 from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
+from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from ..capture.redaction import Redactor
-from ..replay.result import Shown, make_result
+from ..replay.result import holds_answer, make_result
 from ..trace.figures import Curve, Summary, timeline
 from ..trace.timeline import build_timeline
 from ..turn_log import AgentOutput, TurnLog
@@ -44,7 +45,6 @@ class Measures:
     written: Curve
     visible: Curve
     looks: tuple[str, ...]
-    thread: tuple[Shown, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
     streamed: int
@@ -65,6 +65,11 @@ class Measures:
     def text(self) -> str:
         """The answer text in the thread."""
         return str(self.result["visible"])
+
+    @property
+    def thread(self) -> list[Json]:
+        """The bot's messages."""
+        return list(self.result["thread"])
 
     @property
     def total(self) -> int:
@@ -98,7 +103,7 @@ class Measures:
 
 def measure(
     log: TurnLog,
-    thread: Sequence[Shown],
+    thread: Sequence[SeenMessage],
     asked_at: float,
     asked: int | None = None,
     masks: Redactor | None = None,
@@ -122,7 +127,6 @@ def measure(
         written=_written(handled, asked_at),
         visible=line.visible,
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
-        thread=tuple(thread),
         texts=tuple(_last_texts(log, thread)),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(map(len, started + appended)),
@@ -177,17 +181,16 @@ def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
 
 
 def _chunk_texts(result: Json, verb: str) -> list[str]:
-    """The text in each call of `verb` on a stream that Slack took."""
     calls = [call for call in result["calls"] if call["method"] == f"chat.{verb}Stream" and call["ok"]]
     chunks = [call["args"].get("chunks") or () for call in calls]
     return ["".join(c.get("text", "") for c in each if c.get("type") == "markdown_text") for each in chunks]
 
 
-def _last_texts(log: TurnLog, thread: Sequence[Shown]) -> Iterator[str]:
+def _last_texts(log: TurnLog, thread: Sequence[SeenMessage]) -> Iterator[str]:
     """The texts of the answer to the last question, without the text before it and without added markup."""
     before, markup = log.turns[-1].before, log.markup()
     for message in thread:
-        if not message.is_answer:
+        if not holds_answer(message):
             continue
         if before and before.startswith(message.text):
             before = before.removeprefix(message.text)

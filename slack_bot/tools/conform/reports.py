@@ -1,15 +1,15 @@
-"""The results of a suite, as text, JSON, JUnit XML and Markdown; and what a terminal shows while it runs.
+"""The results of a suite as text, JSON, JUnit XML and Markdown, and what a terminal shows while it runs.
 
-The same results give the same bytes; only date and durations differ from one run to the next. The Markdown
-has the sections of CAIPE's reports.
+The same results give the same bytes. The Markdown has the sections of CAIPE's reports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Self, TextIO, TypeAlias
+from typing import Any, Self, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from rich.box import SIMPLE
@@ -27,6 +27,16 @@ from .results import CaseResult, Finding, SuiteResult, duration
 
 _RESULT = {True: "PASS", False: "**FAIL**", None: "n/a"}
 _WORDS = {True: "pass", False: "fail", None: "n/a"}
+_METRICS = {
+    "Total Chars": "total_chars",
+    "Streamed (append)": "streamed_chars",
+    "Stopped": "stopped_chars",
+    "Append Calls": "append_text_calls",
+    "Final Chunks": "final_chunk_count",
+    "Tools": "tool_counts",
+    "Delivery": "delivery",
+}
+_FLAGS = ("streaming_final_answer", "stream_opened", "plan_steps", "already_streamed")
 _STYLES = {"PASS": "green", "FAIL": "bold red", "ERROR": "bold red"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -55,30 +65,24 @@ class SuiteProgress:
 
     @property
     def position(self) -> str:
-        """Where it is."""
         return f"it was at {self._runs} of {self._total}"
 
     def begin(self, runs: int) -> None:
-        """There will be so many runs."""
         self._total = runs
 
     def on_run(self, case: Case) -> None:
-        """A run begins."""
         said = f"{case.name}: {' '.join(case.query.split())}"
         self._bar.update(self._task, total=self._total, completed=self._runs, description=said)
         self._runs += 1
 
     def on_result(self, result: CaseResult) -> None:
-        """A case is done."""
         if self._console.is_terminal and not self._verbose:
             return
-        self._say(f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}")
+        head = f"[{self._runs}/{self._total}] {result.verdict} {result.case.name} {result.took}"
+        self._console.out(head, highlight=False)
         for finding in result.findings if self._verbose else ():
             word = "FAIL" if finding.ok is False else _WORDS[finding.ok]
-            self._say(f"    {word:4} {finding.line}")
-
-    def _say(self, line: str) -> None:
-        self._console.out(line, highlight=False)
+            self._console.out(f"    {word:4} {finding.line}", highlight=False)
 
 
 # -- on stdout -----------------------------------------------------------------------------------------------
@@ -150,8 +154,8 @@ def _case_json(result: CaseResult) -> Json:
         "runs": len(result.runs),
         "checks": [
             {
-                "name": finding.request.check.name,
-                "about": finding.request.about,
+                "name": finding.check.name,
+                "about": finding.check.about,
                 "result": _WORDS[finding.ok],
                 "detail": finding.detail,
                 "passes": finding.passes,
@@ -159,11 +163,13 @@ def _case_json(result: CaseResult) -> Json:
             }
             for finding in result.findings
         ],
-        "measures": None if run.measures is None else _measures_json(run.measures),
+        "measures": _measures_json(run.measures),
     }
 
 
-def _measures_json(m: Measures) -> Json:
+def _measures_json(m: Measures | None) -> Json | None:
+    if m is None:
+        return None
     return {
         "outcomes": list(m.outcomes),
         "total_chars": m.total,
@@ -185,11 +191,11 @@ def _measures_json(m: Measures) -> Json:
     }
 
 
-# -- JUnit XML: a suite a case, a test a check ---------------------------------------------------------------
+# -- JUnit XML -----------------------------------------------------------------------------------------------
 
 
 def as_junit(result: SuiteResult) -> str:
-    """The document."""
+    """The document: a suite a case, a test a check."""
     counts = _junit_counts([finding for case in result.cases for finding in case.findings])
     suites = "\n".join(_junit_suite(result.suite, case) for case in result.cases)
     name = _attribute(f"slack-bot conform: {result.suite}")
@@ -209,8 +215,8 @@ def _junit_counts(findings: Sequence[Finding]) -> str:
 
 
 def _junit_test(class_name: str, finding: Finding) -> str:
-    names = f"classname={_attribute(class_name)} name={_attribute(finding.request.check.name)}"
-    message = _attribute(f"{finding.request.about}: {finding.detail}")
+    names = f"classname={_attribute(class_name)} name={_attribute(finding.check.name)}"
+    message = _attribute(f"{finding.check.about}: {finding.detail}")
     if finding.ok is None:
         return f"  <testcase {names}><skipped message={message}/></testcase>"
     if finding.ok:
@@ -233,13 +239,18 @@ def file_name(started: float) -> str:
 
 def as_markdown(result: SuiteResult) -> str:
     """The report."""
+    measured = {each.case.name: _measures_json(each.shown.measures) for each in result.cases}
+    events: dict[str, Counter[str] | None] = {
+        name: None if m is None else Counter(m["event_counts"]) for name, m in measured.items()
+    }
+    kinds = {kind for counts in events.values() for kind in counts or ()}
     sections = (
         _overview(result),
         _scenarios(result),
-        _figures("Per-Query Streaming Metrics", _METRICS, result),
+        _figures("Per-Query Streaming Metrics", _METRICS, measured),
         _details(result),
-        _figures("State Flags Per Scenario", _FLAGS, result),
-        _figures("Event Counts", _events(result), result),
+        _figures("State Flags Per Scenario", {name: name for name in _FLAGS}, measured),
+        _figures("Event Counts", {kind: kind for kind in sorted(kinds)}, events),
         ["_Generated by `slack-bot conform --report`_\n"],
     )
     return "\n\n---\n\n".join(map("\n".join, sections))
@@ -290,8 +301,8 @@ def _details(result: SuiteResult) -> Iterator[str]:
             yield f"Could not be run: {_cell(each.shown.error)}\n"
         rows = [
             (
-                f"`{finding.request.check.name}`",
-                _cell(finding.request.about),
+                f"`{finding.check.name}`",
+                _cell(finding.check.about),
                 _RESULT[finding.ok],
                 _cell(finding.detail),
                 finding.rate,
@@ -301,41 +312,21 @@ def _details(result: SuiteResult) -> Iterator[str]:
         yield from _table(heads, rows)
 
 
-_Columns: TypeAlias = Mapping[str, Callable[[Measures], object]]
-
-_METRICS: _Columns = {
-    "Total Chars": lambda m: m.total,
-    "Streamed (append)": lambda m: m.streamed,
-    "Stopped": lambda m: m.stopped,
-    "Append Calls": lambda m: m.append_calls,
-    "Final Chunks": lambda m: m.final_chunks,
-    "Tools": lambda m: _cell(", ".join(f"{name}({count})" for name, count in m.tools.items()) or "none"),
-    "Delivery": lambda m: m.delivery,
-}
-_FLAGS: _Columns = {
-    "streaming_final_answer": lambda m: m.latched,
-    "stream_opened": lambda m: m.opened,
-    "plan_steps": lambda m: m.plan_steps,
-    "already_streamed": lambda m: m.already_streamed,
-}
-
-
-def _events(result: SuiteResult) -> _Columns:
-    measured = [each.shown.measures for each in result.cases]
-    kinds = sorted({kind for m in measured if m is not None for kind in m.result["events"]})
-    return {kind: lambda m, kind=kind: m.result["events"].get(kind, 0) for kind in kinds}  # type: ignore[misc]
-
-
-def _figures(title: str, columns: _Columns, result: SuiteResult) -> Iterator[str]:
+def _figures(
+    title: str, columns: Mapping[str, str], measured: Mapping[str, Mapping[str, Any] | None]
+) -> Iterator[str]:
     yield f"## {title}\n"
     rows = [
-        (
-            f"`{each.case.name}`",
-            *("-" if (m := each.shown.measures) is None else figure(m) for figure in columns.values()),
-        )
-        for each in result.cases
+        (f"`{name}`", *("-" if m is None else _figure(m[key]) for key in columns.values()))
+        for name, m in measured.items()
     ]
     yield from _table(("Scenario", *map(_cell, columns)), rows)
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, Mapping):
+        return _cell(", ".join(f"{name}({count})" for name, count in value.items())) or "none"
+    return str(value)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .cases import Case, CheckRequest
-from .checks import CheckResult
+from .cases import Case
+from .checks import Check, CheckResult
 from .measures import Measures
 
 
@@ -22,30 +23,17 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The results of one check in all runs of its case."""
+    """The results of one check in all runs of its case: in how many it passed, and in how many it applied."""
 
-    request: CheckRequest
-    results: tuple[CheckResult, ...]
+    check: Check
+    detail: str
+    passes: int
+    runs: int
 
     @property
     def ok(self) -> bool | None:
         """It passed wherever it applied; None: it never applied."""
         return self.passes == self.runs if self.runs else None
-
-    @property
-    def detail(self) -> str:
-        """Of the first run that failed, else of the first run."""
-        return next((each.detail for each in self.results if each.ok is False), self.results[0].detail)
-
-    @property
-    def passes(self) -> int:
-        """In how many runs it passed."""
-        return sum(result.ok is True for result in self.results)
-
-    @property
-    def runs(self) -> int:
-        """In how many runs it applied."""
-        return sum(result.ok is not None for result in self.results)
 
     @property
     def rate(self) -> str:
@@ -56,7 +44,7 @@ class Finding:
     def line(self) -> str:
         """Name, detail, and the rate of several runs."""
         rate = f" [{self.rate}]" if self.runs > 1 else ""
-        return f"{self.request.check.name}: {self.detail}{rate}"
+        return f"{self.check.name}: {self.detail}{rate}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +55,12 @@ class CaseResult:
     runs: tuple[CaseRun, ...]
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> list[Finding]:
         """In the order of the case's checks."""
-        of_checks = zip(*(run.results for run in self.runs), strict=True)
-        return tuple(map(Finding, self.case.checks, of_checks))
+        return [
+            _finding(check, [run.results[number] for run in self.runs])
+            for number, check in enumerate(self.case.checks)
+        ]
 
     @property
     def shown(self) -> CaseRun:
@@ -88,13 +78,19 @@ class CaseResult:
     @property
     def checks(self) -> str:
         """How many checks passed, of those that applied: `5/6`."""
-        applied = [finding.ok for finding in self.findings if finding.ok is not None]
-        return f"{sum(applied)}/{len(applied)}"
+        oks = [finding.ok for finding in self.findings]
+        return f"{oks.count(True)}/{len(oks) - oks.count(None)}"
 
     @property
     def took(self) -> str:
         """How long the shown run lasted."""
         return duration(self.shown.seconds)
+
+
+def _finding(check: Check, results: Sequence[CheckResult]) -> Finding:
+    oks = [result.ok for result in results]
+    shown = results[oks.index(False) if False in oks else 0]
+    return Finding(check, shown.detail, oks.count(True), len(oks) - oks.count(None))
 
 
 @dataclass(frozen=True, slots=True)

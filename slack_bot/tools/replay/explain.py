@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ..open_capture import open_capture
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
-from .result import Shown, ThreadQuestion, words_in
+from .result import ThreadQuestion, holds_answer, words_in
 from .scenario import Scenario
 
 
@@ -57,7 +58,7 @@ class ExplainedPart:
 
 
 def explain(
-    account: Provenance, thread: Sequence[Shown], asker: str, questions: Sequence[ThreadQuestion]
+    account: Provenance, thread: Sequence[SeenMessage], asker: str, questions: Sequence[ThreadQuestion]
 ) -> str:
     """The whole explanation: each question, a section a message, then the rest of what happened."""
     sections = list[list[str]]()
@@ -125,11 +126,13 @@ def _origins(shown: str, pieces: Sequence[Piece]) -> list[int]:
 # -- messages ------------------------------------------------------------------------------------------------
 
 
-def _messages(account: Provenance, thread: Sequence[Shown], places: Sequence[int]) -> Iterator[list[str]]:
+def _messages(
+    account: Provenance, thread: Sequence[SeenMessage], places: Sequence[int]
+) -> Iterator[list[str]]:
     parts, start = parts_of(account), 0
     for number, message in enumerate(thread):
         head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
-        if not message.is_answer:
+        if not holds_answer(message):
             turn = account.turns[min(bisect_right(places, number), len(account.turns) - 1)]
             yield [f"{head}: not part of the answer", *_note(account, turn, message)]
             continue
@@ -173,7 +176,7 @@ def _who(name: str, causes: Sequence[Cause]) -> str:
     return f"events {first.number} to {last.number} ({name}), {first.at:g} to {last.at:g} s"
 
 
-def _note(account: Provenance, turn: TurnProvenance, message: Shown) -> Iterator[str]:
+def _note(account: Provenance, turn: TurnProvenance, message: SeenMessage) -> Iterator[str]:
     text = message.text or words_in(message.blocks)
     yield f"{_MARGIN}{_quoted(text)}"
     questions = (each for any_turn in account.turns for each in any_turn.questions)

@@ -1,8 +1,4 @@
-"""`slack-bot replay --golden DIR`: compare threads with kept ones.
-
-Each FILE has one thread in DIR, as text without times and ids. Of the timing only one word is kept: whether
-the answer was shown while it was written.
-"""
+"""`slack-bot replay --golden DIR`: compare threads with kept ones, which are text without times and ids."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ class GoldenThread:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, golden, update, scenario, key. Returns 1 where a thread differs or is new.
-
-    Raises UnreadableInput for what cannot be read or written.
-    """
+    """The verb. `args`: files, golden, update, scenario, key. Returns 1 where a thread differs or is new."""
     folder = folder_of(args.golden)
     if not folder.is_dir() and not args.update:
         raise UnreadableInput(f"{folder}: no such folder; --update makes it and keeps the threads")
@@ -120,8 +113,8 @@ def golden(seen: Observation) -> str:
 def first_change(kept: str, now: str) -> tuple[str, Literal["more", "less"]] | None:
     """The first line that one of them has and the other has not: too much in `now`, or missing in it.
 
-    Text comes before the last line, which says how it ended; what is too much before what is missing, because
-    it can be looked for in another thread. None where the threads differ in blank lines or order alone.
+    The last line, which says how it ended, comes last; what is too much comes before what is missing, because
+    it can be looked for in another thread. None where only blank lines or the order differ.
     """
     more, less = _only_in(now, kept), _only_in(kept, now)
     if text := [line for line in more if not line.startswith(_END)]:

@@ -1,7 +1,6 @@
 """PURE. Which event brought which text of an answer, and which call showed it.
 
-The text that the machine produced is kept in order, each stretch with its event and the reason. The visible
-text is compared after every change. Times are seconds from the first question.
+Times are seconds from the first question.
 """
 
 from __future__ import annotations
@@ -276,7 +275,7 @@ class Sources:
     def of(self, text: str, usual: Cause) -> list[Piece]:
         """`text` in pieces, each with the event that brought it, in order; `usual` where none is known.
 
-        The reason is always that of `usual`: it says why the text is shown.
+        The reason is that of `usual`: it says why the text is shown.
         """
         return [(piece, replace(cause, reason=usual.reason)) for piece, cause in self._pieces(text, usual)]
 

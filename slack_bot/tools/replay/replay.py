@@ -1,7 +1,6 @@
 """`slack-bot replay`: a capture through the whole bot onto an emulated workspace, on a virtual clock.
 
-Nothing of the bot is replaced: only HTTP is in memory, and the loop's time is virtual. So a replay takes
-milliseconds and gives the same result every time.
+Only HTTP is in memory: a replay takes milliseconds and gives the same result every time.
 """
 
 from __future__ import annotations
@@ -35,23 +34,19 @@ from ...turn.record import ThreadKey
 from ..live_line import LiveLine
 from ..open_capture import open_capture, read_bytes
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .result import Shown, ThreadQuestion, as_line, as_text, make_result, pace_of, replayed_turns, visible
+from .result import ThreadQuestion, as_line, as_text, make_result, pace_of, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture ends before it."""
 
-_OF_TASKS = ("id", "title", "status", "details", "output")
 _TAKEN_WITHIN = 1.0  # seconds
 _SETTLES = 2.0  # seconds, longer than any text waits in the buffer
 _LONGEST = 7 * 86_400.0  # seconds
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. Returns the exit status; raises UnreadableInput for wrong usage.
-
-    `args`: files, scenario, key, json, play, speed, golden, update, shrink, output.
-    """
+    """The verb. `args`: files, scenario, key, json, play, speed, golden, update, shrink, output."""
     check_options(args)
     if args.shrink:
         from . import shrink
@@ -100,14 +95,13 @@ def print_threads(args: argparse.Namespace) -> int:
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
-        turns = replayed_turns(seen.log, result["visible"])
-        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, turns)))
+        text = as_text(result, seen.asker, seen.questions, list(map(pace_of, seen.log.turns)))
         sys.stdout.write(head + text + end)
     return 0
 
 
 class WatchedLog(TurnLog):
-    """A log that shows on a terminal how much of the answer can be read. Elsewhere it shows nothing."""
+    """A log that shows on a terminal how much of the answer can be read."""
 
     def __init__(self, out: TextIO) -> None:
         super().__init__(self._show)
@@ -159,7 +153,7 @@ def replayed(
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
-    """The agent that answers the n-th question as it is answered in `turns`, with the scenario's faults."""
+    """The agent that answers the n-th question as in `turns`, with the scenario's faults."""
     return ScriptedAgent(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
@@ -190,7 +184,7 @@ class Observation:
     """
 
     log: TurnLog
-    thread: tuple[Shown, ...]
+    thread: tuple[SeenMessage, ...]
     asked_at: float
     asker: str
     questions: tuple[ThreadQuestion, ...]
@@ -218,8 +212,6 @@ async def observe(
 
 
 class _ReplaySession:
-    """The questions of one scenario, from the first to the last turn's end."""
-
     def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, log: TurnLog) -> None:
         self._scenario, self._clock, self._log = scenario, clock, log
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
@@ -247,7 +239,7 @@ class _ReplaySession:
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
         asked, workspace = self._scenario, self._workspace
-        workspace.place(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts)
+        workspace.say(asked.user, asked.channel, "Hello.", now=0.0, ts=asked.thread_ts, is_told=False)
         workspace.listen(self._changed)
         asked_at = self._clock.monotonic()
         async with _running(keep_delivering(app, workspace), self._press_stop()):
@@ -265,7 +257,6 @@ class _ReplaySession:
         return asked_at
 
     async def _finish(self, app: App, stops: float | None) -> None:
-        """Wait for the last turn's end, as long as something is known of it."""
         if stops is None:
             await app.dispatcher.close(_LONGEST)
             return
@@ -299,15 +290,15 @@ class _ReplaySession:
             return
         self._log.look(self._clock.monotonic(), visible(self._thread()))
 
-    def _thread(self) -> list[Shown]:
+    def _thread(self) -> list[SeenMessage]:
         asked = self._scenario
         seen = self._workspace.thread(asked.channel, asked.thread_ts)
-        return [_shown(message) for message in seen if message.is_bot]
+        return [message for message in seen if message.is_bot]
 
 
 @asynccontextmanager
 async def _running(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` beside the block, cancel it behind the block, and raise its errors."""
+    """Run `work` beside the block, and raise its errors behind it."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         yield
@@ -318,19 +309,6 @@ async def _running(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end
-
-
-def _shown(message: SeenMessage) -> Shown:
-    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
-    return Shown(
-        ts=message.ts,
-        text=message.text,
-        state=message.state,
-        blocks=tuple(dict(block) for block in message.blocks),
-        tasks=tuple({name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks),
-        status_line=message.status_line,
-        is_answer=message.state != "posted" or kind == "answer",
-    )
 
 
 def _workspace(scenario: Scenario) -> Workspace:
@@ -344,7 +322,7 @@ def _workspace(scenario: Scenario) -> Workspace:
 def read_scenario_file(path: str | None, settings: Settings | None = None) -> Scenario:
     """The scenario in the file at `path`; the default for None. It may change `settings`, by default ours.
 
-    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings; both name the file.
+    Raises UnreadableInput for what is no scenario, SettingsError for wrong settings.
     """
     if path is None:
         return Scenario()

@@ -1,18 +1,18 @@
 """PURE. What `replay` prints: plain data with --json, else the thread as a person reads it.
 
-All is measured on the thread, not on what the bot believes it sent, and is the same for the same input, byte
-for byte. Times are seconds from the question, rounded to milliseconds.
+All is measured on the thread, not on what the bot believes it sent. Times are seconds from the question,
+rounded to milliseconds.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...observe.facts import AddedMarkup, SlackCalled
+from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ..trace.figures import BURST_WITHIN, burst_share
 from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
@@ -22,103 +22,71 @@ _DIGITS = 3
 _NOT_TAKEN = "the bot did not take the question"
 STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
+_OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One message of the bot's as a person sees it.
-
-    `state` is "streaming", "sealed" or "posted"; `status_line` is the typing status below the thread.
-    `is_answer`: it is answer text, not a note, a question or an error.
-    """
-
-    ts: str
-    text: str
-    state: str
-    blocks: tuple[Json, ...] = ()
-    tasks: tuple[Json, ...] = ()
-    status_line: str | None = None
-    is_answer: bool = False
+def holds_answer(message: SeenMessage) -> bool:
+    """It is answer text, not a note, a question or an error."""
+    kind = ((message.metadata or {}).get("event_payload") or {}).get("kind")
+    return message.state != "posted" or kind == "answer"
 
 
-def visible(messages: Iterable[Shown]) -> str:
+def visible(messages: Iterable[SeenMessage]) -> str:
     """The text of all answer messages, in order: a split answer keeps its white space at the cut."""
-    return "".join(message.text for message in messages if message.is_answer)
+    return "".join(message.text for message in messages if holds_answer(message))
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedTurn:
-    """One turn, and the visible text after it, with what was there before."""
-
-    turn: LoggedTurn
-    text: str
-
-    @property
-    def own(self) -> str:
-        """The text of this turn alone."""
-        return self.text.removeprefix(self.turn.before).strip()
-
-    @property
-    def growths(self) -> list[tuple[float, int]]:
-        """When there was more to read than ever before in this turn, and how many characters more."""
-        found, size = list[tuple[float, int]](), len(self.turn.before)
-        longest = non_space_chars(self.turn.before)
-        for change in self.turn.changes if self.own else ():  # what was taken away again was no answer
-            if change.non_space > longest:
-                found.append((change.at, max(0, change.chars - size)))
-                longest, size = change.non_space, max(size, change.chars)
-        return found
-
-    @property
-    def longest_gap(self) -> float | None:
-        """The longest time between two growths."""
-        gaps = [later - earlier for (earlier, _), (later, _) in pairwise(self.growths)]
-        return round(max(gaps, default=0.0), _DIGITS) if self.growths else None
-
-    @property
-    def live(self) -> tuple[int, int]:
-        """How many characters, without white space, were visible before the end and stayed; of how many."""
-        end, early = self.turn.first_end, self.turn.before
-        for change, text in self.turn.texts():
-            # a text of the same instant may have been shown because of the end
-            if end is None or change.at < end:
-                early = text
-        one, other = (" ".join(text.split()) for text in (early.removeprefix(self.turn.before), self.own))
-        kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
-        return sum(map(non_space_chars, kept)), non_space_chars(self.own)
+def _growths(turn: LoggedTurn) -> list[tuple[float, int]]:
+    """When there was more to read than ever before in this turn, and how many characters more."""
+    found, size = list[tuple[float, int]](), len(turn.before)
+    longest = non_space_chars(turn.before)
+    for change in turn.changes if turn.own_text else ():  # what was taken away again was no answer
+        if change.non_space > longest:
+            found.append((change.at, max(0, change.chars - size)))
+            longest, size = change.non_space, max(size, change.chars)
+    return found
 
 
-def replayed_turns(log: TurnLog, text: str) -> list[ReplayedTurn]:
-    """All turns. `text` is the visible text in the end."""
-    texts = [*(turn.before for turn in log.turns[1:]), text]
-    return [ReplayedTurn(turn, after) for turn, after in zip(log.turns, texts, strict=True)]
+def _longest_gap(growths: Sequence[tuple[float, int]]) -> float:
+    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(growths)]
+    return round(max(gaps, default=0.0), _DIGITS)
 
 
-def make_result(log: TurnLog, thread: Sequence[Shown], asked_at: float) -> Json:
+def _live(turn: LoggedTurn) -> tuple[int, int]:
+    """How many characters, without white space, were visible before the end and stayed; of how many."""
+    end, early, whole = turn.first_end, turn.before, turn.own_text
+    for change, text in turn.texts():
+        # a text of the same instant may have been shown because of the end
+        if end is None or change.at < end:
+            early = text
+    one, other = (" ".join(text.split()) for text in (early.removeprefix(turn.before), whole))
+    kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
+    return sum(map(non_space_chars, kept)), non_space_chars(whole)
+
+
+def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `live_share` is the part of the final text's characters, without white space, that were visible when the
-    final answer, the task's end or the stream's end came, and stayed. `outcome` is null if the bot did not
-    take the question.
+    `live_share` is the part of the final text, without white space, that was visible before an event said
+    that no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
     """
-    text = visible(thread)
-    turns, added = replayed_turns(log, text), log.markup()
+    growths, added = list(map(_growths, log.turns)), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
-    live = [turn.live for turn in turns]
+    live = list(map(_live, log.turns))
     return {
         "outcome": ended.outcome if ended else None,
         "reason": ended.reason if ended else _NOT_TAKEN,
         **{name: getattr(ended, name, None) for name in ("context_id", "task_id", "trace_id")},
         "calls": [_call(call, asked_at) for turn in log.turns for call in turn.calls],
         "thread": [_message(message, added.get(message.ts)) for message in thread],
-        "visible": text,
+        "visible": visible(thread),
         "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
-        "first_visible": _first((at for turn in turns for at, _ in turn.growths), asked_at),
-        "longest_gap": max((gap for turn in turns if (gap := turn.longest_gap) is not None), default=None),
+        "first_visible": _first((at for each in growths for at, _ in each), asked_at),
+        "longest_gap": max((_longest_gap(each) for each in growths if each), default=None),
         "live_share": _share(sum(kept for kept, _ in live), sum(total for _, total in live)),
         "events": dict(sorted((+log.events).items())),
         "dropped": {"late": ended.late if ended else 0},
@@ -154,14 +122,14 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _message(message: Shown, added: AddedMarkup | None) -> Json:
+def _message(message: SeenMessage, added: AddedMarkup | None) -> Json:
     """`opening` and `closing` are parts of `text` that are not the answer's."""
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
         "text": message.text,
         "blocks": _plain(message.blocks),
-        "tasks": _plain(message.tasks),
+        "tasks": [{name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks],
         "state": message.state,
         "status_line": message.status_line,
         **markup,
@@ -189,7 +157,7 @@ class ThreadQuestion(NamedTuple):
 def as_text(
     result: Json, asker: str, questions: Sequence[ThreadQuestion], summaries: Sequence[str] = ()
 ) -> str:
-    """The thread, and a summary line for each question. `result` is the object of `replay --json`."""
+    """The thread, and a summary line for each question."""
     parts = list[str]()
     ends = [*(each.place for each in questions[1:]), len(result["thread"])]
     for number, ((start, text), end) in enumerate(zip(questions, ends, strict=True)):
@@ -215,12 +183,12 @@ def _message_text(message: Json) -> str:
     return "\n".join(lines)
 
 
-def words_in(blocks: Iterable[Json]) -> str:
+def words_in(blocks: Iterable[Mapping[str, Any]]) -> str:
     """What can be read in blocks, on one line."""
     return " ".join(text for block in blocks for text in _block(block))
 
 
-def _block(block: Json) -> list[str]:
+def _block(block: Mapping[str, Any]) -> list[str]:
     """The words and buttons of a block; one we do not know is named."""
     return [text for text in _texts(block) if text] or [f"<{block.get('type', 'block')}>"]
 
@@ -238,22 +206,21 @@ def _texts(value: Any) -> list[str]:
     return [*own, *_texts(inner)]
 
 
-def pace_of(replayed: ReplayedTurn) -> str:
+def pace_of(turn: LoggedTurn) -> str:
     """How a turn went, on one line without its end. Times count from the question."""
-    ended, calls = replayed.turn.ended, replayed.turn.calls
+    ended, calls, failed = turn.ended, turn.calls, len(failed_calls(turn))
     reason = ended.reason if ended else _NOT_TAKEN
-    failed = len(failed_calls(replayed.turn))
     words = [
         (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
-        *_visible_text(replayed),
+        *_visible_text(turn),
         f"{len(calls)} Slack calls",
         *([f"{failed} of them failed"] if failed else []),
     ]
     return ", ".join(words)
 
 
-def _visible_text(replayed: ReplayedTurn) -> Iterator[str]:
-    turn, growths = replayed.turn, replayed.growths
+def _visible_text(turn: LoggedTurn) -> Iterator[str]:
+    growths = _growths(turn)
     asked, ended = ([each.at] if each else [] for each in (turn.started, turn.ended))
     first = round(growths[0][0] - asked[0], _DIGITS) if growths and asked else None
     if first is not None:
@@ -265,7 +232,7 @@ def _visible_text(replayed: ReplayedTurn) -> Iterator[str]:
     waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
     if waited >= _LONG and waited != first:
         yield f"{waited:g} s without anything new"
-    if (live := _share(*replayed.live)) is not None:
+    if (live := _share(*_live(turn))) is not None:
         yield f"{live:.0%} live"
-    if gap := replayed.longest_gap:
+    if gap := _longest_gap(growths):
         yield f"longest gap {gap:g} s"

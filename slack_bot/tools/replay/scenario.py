@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,11 +132,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_ts(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\d+\.\d+", value) is not None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return _is_text(value) and re.fullmatch(r"\d+\.\d+", value) is not None
 
 
 def _is_seconds(value: Any) -> bool:
@@ -147,7 +143,11 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-_SHAPES = {
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "channel": (_is_text, "a channel id"),
     "thread_ts": (_is_ts, 'a Slack ts in quotes, such as "111.222"'),
     "team": (_is_text, "a team id"),
@@ -165,8 +165,7 @@ _SHAPES = {
 def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     """The scenario; where it is as usual, what the head of a tape says of its surroundings counts instead.
 
-    That is the question, the way of reading with which the tape was made, and the scenario of a tape that the
-    playground wrote. Raises UnreadableInput where that is none.
+    That is the question, the way of reading, and the scenario of a tape that the playground wrote.
     """
     head: Json = capture.head if isinstance(capture, Tape) else {}
     said, around, asked = head.get("settings"), head.get("scenario"), head.get("question")

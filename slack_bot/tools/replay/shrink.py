@@ -1,7 +1,7 @@
 """`slack-bot replay FILE --shrink -o OUT`: the smallest tape that still shows what is wrong.
 
-What is wrong is a line in which the thread differs from the one that was kept (`--golden DIR`), or else the
-first promise that the bot breaks on this tape: a check of `conform`.
+That is a line in which the thread differs from the one that was kept (`--golden DIR`), or else the first
+promise that the bot breaks on this tape: a check of `conform`.
 """
 
 from __future__ import annotations
@@ -56,10 +56,7 @@ class Difference:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files (one), output, golden, scenario, key. Returns 0, also where nothing is wrong.
-
-    Raises UnreadableInput for what cannot be read or written, and where what is wrong cannot be followed.
-    """
+    """The verb. `args`: files (one), output, golden, scenario, key. Returns 0, also if nothing is wrong."""
     path = Path(args.files[0])
     known = None if args.golden is None else folder_of(args.golden) / name_of(path, args.key)
     smaller = OutputFile(args.output, [args.files[0], args.scenario, None if known is None else str(known)])
@@ -94,7 +91,7 @@ def main(args: argparse.Namespace) -> int:
 def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     """The first promise that is broken on this tape, None if all are kept."""
     seen = _measured(tape, around)
-    judged = ((CHECKS[name], CHECKS[name].judge(seen, {})) for name in PROMISES)
+    judged = ((CHECKS[name], CHECKS[name].judge(seen)) for name in PROMISES)
     check, result = next(((each, found) for each, found in judged if found.ok is False), (None, None))
     if check is None or result is None:
         return None
@@ -102,7 +99,7 @@ def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
     def shows(smaller: Tape) -> bool:
         """Also the turns must end as before, or something else went wrong."""
         now = _measured(smaller, around)
-        return now.outcomes == seen.outcomes and check.judge(now, {}).ok is False
+        return now.outcomes == seen.outcomes and check.judge(now).ok is False
 
     return Difference(f"{check.name} fails ({result.detail})", shows)
 
@@ -110,7 +107,7 @@ def broken_promise(tape: Tape, around: Scenario) -> Difference | None:
 def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) -> Difference | None:
     """The first line in which the thread differs from the one that was kept; None if it does not.
 
-    Raises UnreadableInput where there is no kept thread, or nothing that a smaller tape could show.
+    Raises UnreadableInput where a smaller tape could not show it.
     """
     if before is None:
         raise UnreadableInput(f"{name}: no thread of it was kept; keep one with replay --golden DIR --update")
@@ -150,7 +147,7 @@ def _thread(tape: Tape, around: Scenario) -> str:
 
 
 class ShrinkProgress:
-    """The progress of the search: a redrawn line of a terminal, or a line now and then."""
+    """A redrawn line of a terminal, or a line now and then."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -170,10 +167,7 @@ class ShrinkProgress:
 
 @dataclass(slots=True)
 class Search:
-    """Asks `shows` of one smaller tape after the other, `most` times; `report` gets the progress.
-
-    Every tape that does not show what is wanted is a reason to keep what was left out.
-    """
+    """Asks `shows` of one smaller tape after the other, `most` times; `report` gets the progress."""
 
     shows: Shows
     most: int = MOST
@@ -244,7 +238,6 @@ def _texts(tape: Tape) -> list[str]:
 
 
 def _with_words(tape: Tape, words: Sequence[tuple[int, str]]) -> Tape:
-    """`tape` with these words of its texts, each with the text's number; where none is left, it is empty."""
     texts = [""] * len(_texts(tape))
     for number, word in words:
         texts[number] += word

@@ -21,8 +21,7 @@ from slack_bot.app import App
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError
 from slack_bot.settings.models import AgentSettings
-from slack_bot.testing.agent.scripted import ScriptedAgent
-from slack_bot.testing.agent.server import scripted_app
+from slack_bot.testing.agent.scripted import ScriptedAgent, scripted_app
 from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer, on_wire

@@ -340,7 +340,8 @@ async def called(answer: Any, call: str, wire: Any = "1.0") -> tuple[Any, Server
     server = Server(lambda _: answer)
     async with new_http(settings, server) as http:
         client = Client(http, Interface(URL, wire, "acme"), settings, httpx.Auth())
-        return await getattr(client, call)(ASKING if call == "send" else "t"), server
+        verb: Any = call
+        return await (client.send(ASKING) if call == "send" else client.task(verb, "t")), server
 
 
 @pytest.mark.parametrize(("call", "method"), [("get", "GetTask"), ("cancel", "CancelTask")])

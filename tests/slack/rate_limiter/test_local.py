@@ -10,7 +10,7 @@ import pytest
 
 from slack_bot.settings.models import GovernorSettings
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
-from slack_bot.slack.rate_limiter.local import LocalRateLimiter, limits_of
+from slack_bot.slack.rate_limiter.local import RateLimiter, budgets_of
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 
@@ -18,18 +18,18 @@ from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 def request(
     method: str = "chat.startStream", priority: Priority = Priority.START, patience: float = 60.0
 ) -> CallRequest:
-    return CallRequest(0, method, priority, 0.0, 0.0, patience, "C1")
+    return CallRequest(method, priority, patience, "C1")
 
 
-def limiter_of(**settings: float) -> LocalRateLimiter:
-    return LocalRateLimiter(GovernorSettings(rate_utilization=1.0, **settings), new_clock())
+def limiter_of(**settings: float) -> RateLimiter:
+    return RateLimiter(GovernorSettings(rate_utilization=1.0, **settings), new_clock())
 
 
 def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def spend(at: LocalRateLimiter, method: str = "chat.startStream") -> None:
+async def spend(at: RateLimiter, method: str = "chat.startStream") -> None:
     """Use up a budget."""
     while (permit := at.reserve(request(method, Priority.STOP))).is_settled:
         permit.use()
@@ -144,7 +144,7 @@ def test_nobody_is_forgotten_and_nobody_polls() -> None:
     """Many who come, go, give up and change their minds: each wait ends, and the loop is not kept busy."""
     dice = random.Random(7)
 
-    async def one(limiter: LocalRateLimiter) -> None:
+    async def one(limiter: RateLimiter) -> None:
         await asyncio.sleep(dice.random() * 30)
         method = dice.choice(["chat.startStream", "chat.appendStream", "chat.stopStream"])
         permit = limiter.reserve(request(method, dice.choice(list(Priority))))
@@ -181,10 +181,10 @@ def test_nobody_is_forgotten_and_nobody_polls() -> None:
 
 
 def test_the_budgets_are_those_of_the_settings() -> None:
-    limits = limits_of(GovernorSettings())
-    starts = limits.methods["chat.startStream"]
+    budgets = budgets_of(GovernorSettings())
+    starts = budgets["chat.startStream"]
     assert (starts.per_second * 60, starts.burst) == pytest.approx((18, 20))
-    posts = limits.methods["chat.postMessage"]
+    posts = budgets["chat.postMessage"]
     assert (posts.per_second, posts.burst) == pytest.approx((0.9, 3))
-    assert limits.methods["conversations.replies"].burst == 50
-    assert limits_of(GovernorSettings(starts_per_minute=0.5)).methods["chat.startStream"].burst == 1
+    assert budgets["conversations.replies"].burst == 50
+    assert budgets_of(GovernorSettings(starts_per_minute=0.5))["chat.startStream"].burst == 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bot.testing.slack.manifest import EVENT_SCOPES
-from slack_bot.testing.slack.rules import METHODS
+from slack_bot.testing.slack.rules import EVENT_SCOPES, METHODS
 from slack_bot.testing.slack.workspace import (
     APP_TOKEN,
     BOT_TOKEN,

@@ -96,13 +96,6 @@ def test_a_direct_message_is_opened_once() -> None:
         assert (first["is_im"], first["user"]) == (True, user)
 
 
-def test_a_ticket_is_good_once() -> None:
-    scene = Scene()
-    url = scene.ok("apps.connections.open")["url"]
-    ticket = url.split("ticket=")[1].split("&")[0]
-    assert (scene.workspace.redeem(ticket), scene.workspace.redeem(ticket)) == (True, False)
-
-
 def test_a_person_is_known_with_the_own_team() -> None:
     user = Scene().ok("users.info", user="U2")["user"]
     assert (user["team_id"], user["name"], user["is_bot"]) == ("T2", "guest", False)

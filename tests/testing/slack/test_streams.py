@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.slack.state import Refused, StoredMessage
-from slack_bot.testing.slack.streams import added, check_room, weighted_bytes
+from slack_bot.testing.slack.streams import added, check_room, next_end, weighted_bytes
 
 from .scene import NOW, U1, Scene, context, feedback, task, text
 
@@ -97,6 +97,7 @@ RULES: list[tuple[str, list[Step], str | None]] = [
     ("not JSON", [CHUNKED, append(chunks="[{")], "invalid_chunks"),
     ("JSON in a string", [CHUNKED, append(chunks='[{"type": "markdown_text", "text": "b"}]')], None),
     ("unknown type", [CHUNKED, chunk(type="markdown", text="b")], "invalid_chunks"),
+    ("a type that is no word", [CHUNKED, chunk(type=["markdown_text"], text="b")], "invalid_chunks"),
     ("text without text", [CHUNKED, chunk(type="markdown_text")], "invalid_chunks"),
     ("empty text", [CHUNKED, chunk(type="markdown_text", text="")], "invalid_chunks"),
     ("unknown field", [CHUNKED, chunk(type="markdown_text", text="b", id="1")], "invalid_chunks"),
@@ -353,13 +354,13 @@ def test_a_stream_ends_by_age_or_by_silence(rules: WorkspaceRules, end: float | 
     for _ in range(4):
         scene.wait(25)
         scene.append(ts, text("b"))
-    assert scene.workspace.next_end() == (None if end is None else NOW + end)
+    assert next_end(scene.workspace.state) == (None if end is None else NOW + end)
 
 
 def test_a_sealed_stream_ends_no_more() -> None:
     scene = Scene(rules=WorkspaceRules.real())
     scene.stop(scene.start(text("a")))
-    assert scene.workspace.next_end() is None
+    assert next_end(scene.workspace.state) is None
 
 
 def test_the_oldest_ends_first_and_each_in_its_own_time() -> None:
@@ -367,7 +368,7 @@ def test_the_oldest_ends_first_and_each_in_its_own_time() -> None:
     first = scene.start(text("a"))
     scene.wait(100)
     second = scene.start(text("b"))
-    assert scene.workspace.next_end() == NOW + 300
+    assert next_end(scene.workspace.state) == NOW + 300
     scene.workspace.pass_time(NOW + 299)
     assert scene.workspace.open_streams() == [first, second]
     scene.workspace.take()
@@ -388,4 +389,4 @@ def test_a_deleted_stream_is_forgotten() -> None:
     scene = Scene(rules=WorkspaceRules.real())
     scene.start(text("a"))
     scene.workspace.delete_root("C1", scene.root, now=NOW + 1, with_replies=True)
-    assert (scene.workspace.open_streams(), scene.workspace.next_end()) == ([], None)
+    assert (scene.workspace.open_streams(), next_end(scene.workspace.state)) == ([], None)

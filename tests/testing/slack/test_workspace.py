@@ -92,8 +92,8 @@ def test_every_call_is_kept_without_its_token() -> None:
 def test_a_message_can_stand_where_it_is_wanted_without_the_app_knowing() -> None:
     workspace = Workspace()
     workspace.add_channel("C1")
-    message = workspace.place("U123", "C1", "q", now=NOW, ts="111.222")
-    assert (message.ts, message.thread_ts, workspace.outbox) == ("111.222", None, [])
+    ts = workspace.say("U123", "C1", "q", now=NOW, ts="111.222", is_told=False)
+    assert (ts, workspace.outbox) == ("111.222", [])
     reply = workspace.say("U123", "C1", "more", now=NOW, thread_ts="111.222")
     assert [m.ts for m in workspace.thread("C1", "111.222")] == ["111.222", reply]
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.cases import Case, CheckRequest
+from slack_bot.testing.slack.rendering import SeenMessage
+from slack_bot.tools.conform.cases import Case
 from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure
 from slack_bot.tools.conform.results import CaseResult, CaseRun, SuiteResult
-from slack_bot.tools.replay.result import Shown
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer, PlanChanged, PlanStep, StepState, ToolStarted
+from tests.tools.replay.messages import card, shown
 from tests.tools.trace.turns import START, called, closed, decided, logged, opened
 
 TEXT = "The first line says this.\nThe second line says that.\n"
@@ -48,9 +49,9 @@ def facts() -> list[Fact]:
     ]
 
 
-def thread(*texts: str) -> list[Shown]:
-    cards = ({"id": "t1", "title": "Search", "status": "complete", "details": "", "output": ""},)
-    return [Shown(f"{n}.0", text, "sealed", tasks=cards, is_answer=True) for n, text in enumerate(texts, 1)]
+def thread(*texts: str) -> list[SeenMessage]:
+    cards = (card("Search", "complete"),)
+    return [shown(f"{n}.0", text, "sealed", tasks=cards) for n, text in enumerate(texts, 1)]
 
 
 def measured(
@@ -61,14 +62,12 @@ def measured(
 
 
 def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:
-    check = CHECKS[name]
-    given = {key: params.get(key, param.default) for key, param in check.params.items()}
-    return check.judge(seen, given)
+    return replace(CHECKS[name], given=params).judge(seen)
 
 
 def case_result(name: str = "one", *oks: Sequence[bool | None], error: str | None = None) -> CaseResult:
     """A case with as many checks as each run has verdicts."""
-    wanted = tuple(CheckRequest(CHECKS[each], f"About {each}", {}) for each in ("live_streamed", "no_tools"))
+    wanted = tuple(replace(CHECKS[each], about=f"About {each}") for each in ("live_streamed", "no_tools"))
     runs = oks or ((True, True),)
     return CaseResult(
         Case(name, "why | how?", wanted[: len(runs[0])]),

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from slack_bot.tools.conform.measures import Measures
-from slack_bot.tools.replay.result import Shown
 from tests.tools.conform.measured import FIRST, TEXT, measured, verdict
 
 MEASURES = measured()
@@ -89,7 +88,7 @@ def test_the_text_is_what_the_case_says() -> None:
 
 def test_text_is_looked_for_everywhere_and_kept_out_of_the_answer() -> None:
     block = {"type": "actions", "number": 1, "elements": [{"text": {"text": "Try again"}}]}
-    with_block = replace(MEASURES, thread=(*MEASURES.thread, Shown("9.0", "", "posted", blocks=(block,))))
+    with_block = with_message(blocks=[block], state="posted")
     assert verdict("text_has", with_block, texts=("Try again", "first line", "Search")).ok
     assert (
         verdict("text_has", MEASURES, texts=("Try again", "xx", "zz")).detail
@@ -197,8 +196,8 @@ CARD = {"id": "c", "title": "Look", "details": "", "output": ""}
 
 
 def with_message(**changed: Any) -> Measures:
-    usual: dict[str, Any] = {"ts": "9.0", "text": "", "state": "sealed"}
-    return replace(MEASURES, thread=(*MEASURES.thread, Shown(**{**usual, **changed})))
+    usual = {"text": "", "state": "sealed", "blocks": [], "tasks": [], "status_line": None}
+    return resulted(thread=[*MEASURES.thread, {**usual, **changed}])
 
 
 def test_how_the_turns_ended() -> None:
@@ -226,7 +225,9 @@ def test_what_is_left_open(changed: dict[str, Any], left: str) -> None:
 
 def test_silence_and_text_in_the_stop() -> None:
     assert verdict("no_silence", MEASURES).ok
-    assert verdict("no_silence", replace(MEASURES, thread=(Shown("1.0", " ", "posted"),))).ok is False
+    assert (
+        verdict("no_silence", resulted(thread=[{**MEASURES.thread[0], "text": " ", "tasks": []}])).ok is False
+    )
     assert verdict("stop_has_no_text", MEASURES).ok
     assert verdict("stop_has_no_text", replace(MEASURES, stopped=4)).ok is False
 

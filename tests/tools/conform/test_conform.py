@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -25,6 +26,7 @@ from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
 from slack_bot.tools.conform.case_runner import run_case, run_suite
 from slack_bot.tools.conform.cases import open_suite, read_suite
+from slack_bot.tools.conform.reports import SuiteProgress
 from slack_bot.tools.conform.results import SuiteResult
 from tests.tools.conform import replay_fixtures
 
@@ -50,7 +52,7 @@ def suite(folder: Path, *cases: dict[str, Any]) -> str:
 def fails_in(found: SuiteResult) -> dict[tuple[str, str], str]:
     """Case and check, and what was found."""
     return {
-        (case.case.name, finding.request.check.name): finding.detail
+        (case.case.name, finding.check.name): finding.detail
         for case in found.cases
         for finding in case.findings
         if finding.ok is False
@@ -60,7 +62,9 @@ def fails_in(found: SuiteResult) -> dict[tuple[str, str], str]:
 def of_mode(mode: str) -> SuiteResult:
     extended, tapes = open_suite("extended")
     asked = tuple(case for case in extended.cases if case.tape is None)
-    return run_suite(replace(extended, cases=asked), tapes, memory_target(mode))
+    return run_suite(
+        replace(extended, cases=asked), tapes, memory_target(mode), 1, SuiteProgress(io.StringIO()), 0.0
+    )
 
 
 def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,12 +11,13 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.observe.facts import TurnEnded, TurnStarted
+from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replay
-from slack_bot.tools.replay.result import Shown, ThreadQuestion
+from slack_bot.tools.replay.result import ThreadQuestion
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,
@@ -35,6 +36,7 @@ from slack_bot.turn.form import Form
 from slack_bot.turn.record import Outcome
 from tests.tools.trace.turns import START, called, closed, decided, event, opened
 
+from .messages import shown
 from .test_provenance import account, grows
 
 TEXT = "First line.\nSecond line.\nThird line, the last one."
@@ -77,12 +79,12 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "nothing.jsonl" in capsys.readouterr().err
 
 
-def told(seen: Provenance, *thread: Shown) -> str:
+def told(seen: Provenance, *thread: SeenMessage) -> str:
     return explain(seen, thread, "U1", [ThreadQuestion(0, "what?")])
 
 
-def message(text: str, state: str = "sealed") -> Shown:
-    return Shown("1.1", text, state, is_answer=True)
+def message(text: str, state: str = "sealed") -> SeenMessage:
+    return shown("1.1", text, state)
 
 
 def usual() -> Provenance:
@@ -125,7 +127,7 @@ def test_a_part_over_two_messages_is_told_in_both() -> None:
 
 
 def test_a_note_is_no_part_of_the_answer() -> None:
-    text = told(usual(), Shown("1.2", "Sorry.", "posted"), message("one two three"))
+    text = told(usual(), shown("1.2", "Sorry.", "posted"), message("one two three"))
     assert 'Message 1, posted: not part of the answer\n              "Sorry."' in text
     assert "the turn ended as answered (stream closed)" in text
 
@@ -138,7 +140,7 @@ def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
         decided(2.0, StreamEnded(StreamEnd.CLOSED), EndTurn(Outcome.ANSWERED, reason="stream closed")),
         closed(2.1),
     )
-    text = told(seen, Shown("1.1", "Sign in", "posted"))
+    text = told(seen, shown("1.1", "Sign in", "posted"))
     why = "the agent's question (state): it may go on by itself"
     assert f'"Sign in"\n              event 1 (streaming_result), at 0.6 s: {why}' in text
     assert "Sent again" not in text
@@ -199,7 +201,7 @@ def test_cards_and_latches_are_told() -> None:
         decided(1.1, AnswerText("x"), SetPlanTitle("Step 1 of 2", "the running step changed")),
         TurnEnded(102.0, "q", "failed", "task failed", None, None, None, {"asked": True, "closed": False}, 0),
     )
-    text = told(seen, Shown("1.2", "Sorry.", "posted"))
+    text = told(seen, shown("1.2", "Sorry.", "posted"))
     assert "Cards\n     1.000 s  Search - in_progress\n              event 1 (streaming_result)" in text
     assert "the line above the cards: Step 1 of 2" in text
     assert text.endswith("The end\n              failed: task failed\n              latched: asked\n")
@@ -217,7 +219,7 @@ def test_each_message_tells_its_own_parts_only() -> None:
 
 def test_of_a_post_that_is_all_blocks_the_words_are_told() -> None:
     block = {"type": "section", "text": {"type": "mrkdwn", "text": "Which one?"}}
-    assert '"Which one?"' in told(usual(), Shown("1.2", "", "posted", blocks=(block,)))
+    assert '"Which one?"' in told(usual(), shown("1.2", "", "posted", blocks=(block,)))
 
 
 def test_a_question_in_a_stream_is_the_agents_and_names_its_event() -> None:

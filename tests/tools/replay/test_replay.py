@@ -22,7 +22,7 @@ from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
 from slack_bot.tools.replay.replay import Observation, WatchedLog, print_threads, replay, replayed
-from slack_bot.tools.replay.result import pace_of, replayed_turns, visible
+from slack_bot.tools.replay.result import pace_of
 from slack_bot.tools.replay.scenario import make_scenario
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -47,7 +47,7 @@ def update(text: str, name: str = "streaming_result", **metadata: Any) -> dict[s
 
 
 def paces(seen: Observation) -> list[str]:
-    return [pace_of(turn) for turn in replayed_turns(seen.log, visible(seen.thread))]
+    return list(map(pace_of, seen.log.turns))
 
 
 TASK = {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}}

@@ -19,9 +19,8 @@ from slack_bot.observe.facts import (
     TurnEnded,
     TurnStarted,
 )
+from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.tools.replay.result import (
-    ReplayedTurn,
-    Shown,
     ThreadQuestion,
     as_line,
     as_text,
@@ -33,6 +32,8 @@ from slack_bot.tools.turn_log import LoggedTurn, TurnLog
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StopRequested, StreamEnd, StreamEnded
 from tests.tools.trace import turns
 
+from .messages import card, shown
+
 Entry: TypeAlias = Fact | tuple[float, str]
 
 KEYS = [
@@ -41,8 +42,8 @@ KEYS = [
 ]
 
 
-def answer(text: str, ts: str = "1.0") -> Shown:
-    return Shown(ts, text, "sealed", is_answer=True)
+def answer(text: str, ts: str = "1.0") -> SeenMessage:
+    return shown(ts, text, "sealed")
 
 
 def decided(at: float, event: object) -> EventHandled:
@@ -53,13 +54,14 @@ def closed(at: float = 20.0, late: int = 0) -> TurnEnded:
     return TurnEnded(at, "turn", "answered", None, "ctx", "task", "trace", {"answer_begun": True}, late)
 
 
-def result(*entries: Entry, thread: Sequence[Shown] = ()) -> dict[str, object]:
+def result(*entries: Entry, thread: Sequence[SeenMessage] = ()) -> dict[str, object]:
     log = TurnLog()
     for entry in entries:
         if isinstance(entry, tuple):
             log.look(*entry)
         else:
             log.take(entry)
+    log.look(30.0, visible(thread))  # nothing changes unseen
     return make_result(log, thread, asked_at=10.0)
 
 
@@ -89,7 +91,7 @@ def test_a_whole_turn() -> None:
         decided(15.1, StreamEnded(StreamEnd.CLOSED)),
         closed(late=2),
     ]
-    got = result(*entries, thread=[Shown("0.9", "oops", "posted"), answer("abc d")])
+    got = result(*entries, thread=[shown("0.9", "oops", "posted"), answer("abc d")])
     assert (got["outcome"], got["context_id"], got["task_id"], got["trace_id"]) == (
         "answered",
         "ctx",
@@ -145,7 +147,7 @@ def test_what_a_rewrite_changed_does_not_count_against_the_rest(early: str, shar
 
 
 def test_without_any_end_all_text_counts() -> None:
-    assert result((12.0, "ab"), thread=[answer("abcd")])["live_share"] == 0.5
+    assert result((12.0, "ab"), (13.0, "abcd"), thread=[answer("abcd")])["live_share"] == 1.0
 
 
 def test_text_that_shrinks_is_no_growth() -> None:
@@ -155,17 +157,24 @@ def test_text_that_shrinks_is_no_growth() -> None:
 
 def test_a_split_answer_reads_as_the_answer() -> None:
     assert visible([answer("one "), answer("two"), answer(""), answer("\nthree")]) == "one two\nthree"
-    assert visible([answer("日"), Shown("2.0", "a note", "posted"), answer("本")]) == "日本"
+    assert visible([answer("日"), shown("2.0", "a note", "posted"), answer("本")]) == "日本"
 
 
 def test_the_thread_is_told_message_by_message() -> None:
-    message = Shown("1.0", "hi", "streaming", ({"type": "context"},), ({"id": "a"},), "is thinking...", True)
+    message = shown(
+        "1.0",
+        "hi",
+        "streaming",
+        blocks=({"type": "context"},),
+        tasks=(card("A", "error"),),
+        status_line="is thinking...",
+    )
     assert result(thread=[message])["thread"] == [
         {
             "ts": "1.0",
             "text": "hi",
             "blocks": [{"type": "context"}],
-            "tasks": [{"id": "a"}],
+            "tasks": [{"id": "a", "title": "A", "status": "error", "details": "", "output": ""}],
             "state": "streaming",
             "status_line": "is thinking...",
         }
@@ -219,13 +228,13 @@ def test_each_question_counts_for_itself() -> None:
 # -- as text ------------------------------------------------------------------------------------------------
 
 
-def said(*thread: Shown, **more: Any) -> dict[str, Any]:
+def said(*thread: SeenMessage, **more: Any) -> dict[str, Any]:
     return {**make_result(TurnLog(), thread, 0.0), **more}
 
 
 def test_a_thread_with_everything() -> None:
     thread = [
-        Shown(
+        shown(
             "1.0",
             "# Answer\nBody.\n",
             "sealed",
@@ -240,18 +249,11 @@ def test_a_thread_with_everything() -> None:
                 {"type": "divider"},
             ),
             tasks=(
-                {
-                    "id": "a",
-                    "title": "Search",
-                    "status": "complete",
-                    "details": "12 hits\nread 3\n",
-                    "output": "",
-                },
-                {"id": "b", "title": "Fetch", "status": "error", "output": None},
-                {"id": "c", "title": "Odd", "status": "novel"},
+                card("Search", "complete", "12 hits\nread 3\n"),
+                card("Fetch", "error"),
+                card("Odd", "novel"),
             ),
             status_line="is thinking...",
-            is_answer=True,
         )
     ]
     got = as_text(said(*thread), "U1", [ThreadQuestion(0, "why?")], ["answered, 0 Slack calls"])
@@ -278,7 +280,7 @@ def test_a_thread_with_nothing() -> None:
 
 
 def test_each_further_question_stands_where_it_was_asked() -> None:
-    thread = [Shown(f"{n}.0", f"Answer {n}.", "sealed", is_answer=True) for n in range(3)]
+    thread = [shown(f"{n}.0", f"Answer {n}.", "sealed") for n in range(3)]
     paces = ["asked, 3 Slack calls", "answered, 3 Slack calls"]
     got = as_text(said(*thread), "U1", [ThreadQuestion(0, "one"), ThreadQuestion(1, "two")], paces)
     assert [part.split("\n")[0] for part in got.split("\n\n")] == [
@@ -297,7 +299,7 @@ WORDS = "word " * 100
 
 def line(*entries: Fact | tuple[float, str]) -> str:
     log = turns.logged(turns.opened(), *entries, log=TurnLog())
-    return pace_of(ReplayedTurn(log.turns[0], log.text))
+    return pace_of(log.turns[0])
 
 
 def test_an_agent_that_is_silent_and_says_everything_at_once() -> None:
@@ -321,7 +323,7 @@ def test_a_sentence_always_comes_at_once() -> None:
 
 
 def test_nothing_at_all() -> None:
-    nothing = pace_of(ReplayedTurn(LoggedTurn(), ""))
+    nothing = pace_of(LoggedTurn())
     assert nothing == "not taken (the bot did not take the question), 0 Slack calls"
 
 
