@@ -107,7 +107,7 @@ def feedback(turn: str) -> Block:
 
 
 def context(text: str) -> Block:
-    """A small grey line. Plain text, so that nothing in it is read as a mention or as markup."""
+    """A small grey line, in plain text: nothing in it is a mention or markup."""
     shown = shorten(text, _CONTEXT_TEXT)
     return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
 
@@ -144,7 +144,7 @@ def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str
 
 
 def alone(text: str) -> list[tuple[TextForm, Block]]:
-    """The arguments of a post or an edit without other blocks, in every form, best first."""
+    """A post or an edit without other blocks, in every form, best first."""
     return [
         (TextForm.MARKDOWN_TEXT, {"markdown_text": text}),
         (TextForm.MARKDOWN_BLOCK, {"text": fallback(text), "blocks": [markdown(text)]}),

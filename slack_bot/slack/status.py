@@ -112,8 +112,7 @@ class TypingStatus:
 class QueuedReaction:
     """The mark on the message `ts` of a question that waits. `api` is its turn's.
 
-    A status would be below the answer being written. Setting and removing have budgets of their own, so one
-    task does both in order.
+    Setting and removing have budgets of their own, so one task does both in order.
     """
 
     def __init__(self, api: SlackApi, channel: str, ts: str) -> None:
@@ -127,7 +126,7 @@ class QueuedReaction:
         self._changed.set()
 
     async def show(self) -> None:
-        """Set the mark, and remove it when the wait is over. A failure is only logged."""
+        """A failure is only logged."""
         try:
             while not self._is_over and not self._api.reserve("reactions.add", wake=self._changed.set):
                 await self._change()

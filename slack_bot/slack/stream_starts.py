@@ -1,8 +1,8 @@
 """PURE. Slack tells the bot of its own streams: which start does an event belong to?
 
-Slack sends an event for every stream that begins, but without text or any mark of ours (facts: Slack 1.8).
-Certain is the order: a stream is newer than every message that was known when it was asked for. So an event
-waits for the answer to the call under way; what that does not claim goes to the newest start without one.
+The event has no text and no mark of ours (facts: Slack 1.8). But a stream is newer than every message that
+was known when it was asked for. So an event waits for the answer to the call under way; what that does not
+claim goes to the newest start without one.
 """
 
 from __future__ import annotations
@@ -46,10 +46,7 @@ class _Thread:
 
 
 class StreamStartTracker:
-    """The streams of all turns that Slack has not named yet. One call at a time in a thread.
-
-    `spawn` runs what is done about a stream that comes after its turn.
-    """
+    """The streams of all turns that Slack has not named yet. `spawn` deals with one that comes late."""
 
     def __init__(self, spawn: Spawn, max_threads: int = _MAX_THREADS) -> None:
         self.spawn = spawn
@@ -85,7 +82,7 @@ class StreamStartTracker:
             self.settle(start)
 
     def saw(self, channel: str, thread_ts: str, ts: str) -> bool:
-        """An event: a stream of the bot began. Whether that may be one that is missing."""
+        """An event: a stream of the bot began. Whether it may be missing."""
         thread = self._threads.get((channel, thread_ts))
         if thread is None or ts in thread.known or ts in thread.waiting:
             return False
