@@ -1,7 +1,7 @@
-"""PURE. The text and the cards that wait in one turn: at most one write's worth.
+"""PURE. The text and the cards that wait in one turn.
 
-All answers of a workspace share Slack's budget, so nothing queues up: text joins the text that waits, and a
-card's newer state replaces its older one.
+All answers share Slack's budget, so nothing queues up: text joins the text that waits, and a card's newer
+state replaces its older one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PendingWrites:
     # -- cards -----------------------------------------------------------------------------------------------
 
     def add_card(self, card: TaskCard) -> None:
-        """A card's newest state; details and output join what waits."""
+        """Its newest state; details and output are added up."""
         waiting = self._cards.get(card.id)
         if waiting is not None:
             details, output = _joined(waiting.details, card.details), _joined(waiting.output, card.output)

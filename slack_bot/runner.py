@@ -1,8 +1,8 @@
 """One turn: the agent's events go through the machine and the buffer into the thread.
 
 The *consumer* handles each event as it comes and never waits for Slack. The *writer* makes one Slack call at
-a time; it sleeps until its deadline, and is woken only for what is earlier. An event that takes more than a
-step of some milliseconds goes on in the *worker*, with the loop in between; later events wait for it.
+a time, and is woken only for what is earlier than it knows. An event that takes more than some milliseconds
+goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
 from __future__ import annotations

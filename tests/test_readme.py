@@ -18,9 +18,9 @@ README = ROOT / "README.md"
 def diagram() -> str:
     """The transition table as a Mermaid state diagram. Events that leave a state as it is are not drawn."""
     ways: dict[tuple[State, State], list[str]] = defaultdict(list)
-    for (state, kind), rule in TABLE.items():
-        if rule.leads_to is not state:
-            ways[state, rule.leads_to].append(kind.__name__)
+    for (state, kind), (_, leads_to) in TABLE.items():
+        if leads_to is not state:
+            ways[state, leads_to].append(kind.__name__)
     lines = ["stateDiagram-v2", f"    [*] --> {State.WAITING}"]
     order = list(State)
     for (state, target), kinds in sorted(

@@ -1,7 +1,7 @@
 """One configured agent: its card, its address, its wire.
 
 The card names the wire, until the agent refuses a method or version. Such a question was not executed, so it
-is sent once more on the other wire. Nothing else is ever sent twice (delivery.md 7).
+is sent on the other wire. Nothing else is sent twice (delivery.md 7).
 """
 
 from __future__ import annotations
@@ -87,15 +87,15 @@ class Agent:
         return self.habits | {"wire": str(self.wire)} if is_learned else dict(self.habits)
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
-        """Take what was learned before. The settings count more."""
+        """Take what was learned before."""
         self.habits = {name: facts[name] for name in PROFILE_KEYS if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
 
     async def ensure_card(self) -> AgentCard:
-        """The card, at most `card_ttl` seconds old; an older one if no new one can be fetched.
+        """At most `card_ttl` seconds old; an older one if no new one can be fetched.
 
-        Raises AgentUnreachable or CardError if there is none at all.
+        Raises AgentUnreachable or CardError if there is none.
         """
         async with self._known.fetching:
             if self._known.card is None or self._clock.monotonic() >= self._known.card_until:

@@ -1,7 +1,4 @@
-"""Work on large input in a thread, so that the loop serves the other turns meanwhile.
-
-Only a single call into C holds the loop; `json.loads` of one event is the longest.
-"""
+"""Large input is worked on in a thread: one call of `json.loads` would hold the loop."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 
 
 async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-    """What `work(*args)` returns or raises, for input that may be larger than `LARGE`.
+    """What `work(*args)` returns or raises, for input larger than `LARGE`.
 
     A cancelled call waits for the work too, so that no object is left half changed.
     """

@@ -1,8 +1,8 @@
 """PURE. How a stream ended, and what to do about it.
 
-Only a terminal state, a question to the human, a final result or a message in place of a task means that
-nothing more will come. After anything else the task is polled; on 0.3 its stream is not joined again, because
-that loses what came in between (facts: A2A 2.3).
+Only a terminal state, a question to the human, a final result or a message in place of a task is an end.
+After anything else the task is polled; on 0.3 its stream is not joined, because that loses what came in
+between (facts: A2A 2.3).
 """
 
 from __future__ import annotations
@@ -43,11 +43,9 @@ def after_end(
     said_something: bool,
     has_replied: bool = False,
 ) -> AfterStream:
-    """What to do after the end of a stream.
+    """`cut`: it broke, or fell silent. `is_settled`: a result was named, or the human asked.
 
-    `cut`: it broke, or fell silent. `is_settled`: the agent named its result or asked the human something.
-    `said_something`: an event came. `has_replied`: a message came and nothing of a task; servers put the id
-    of a task that they never make into it.
+    `has_replied`: a message came and no task; servers put the id of a task that they never make into it.
     """
     if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
         return AfterStream.DONE
@@ -59,8 +57,7 @@ def after_end(
 def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
     """Seconds between two polls: `steps`, then the last of them for ever.
 
-    Each is changed by up to `jitter` (a share of it), by `seed`, so that turns which were cut off together
-    do not poll together.
+    Each is changed by up to `jitter` (a share of it), so that turns cut off together do not poll together.
     """
     dice = random.Random(seed)
     for pause in chain(steps, repeat(steps[-1])):
@@ -72,7 +69,7 @@ def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
 
 @dataclass(slots=True)
 class RetryPolicy:
-    """How often a question is sent again: `retries` times after no connection, up to `until` on the clock.
+    """A question is sent again `retries` times after no connection, up to `until` on the clock.
 
     A refused login is tried once more, because the token may just be renewed.
     """
@@ -113,7 +110,7 @@ class PollResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskLost:
-    """The task's end cannot be learned. `is_forgotten`: the agent does not know it any more."""
+    """The task's end cannot be learned."""
 
     why: str
     is_forgotten: bool = False
@@ -154,7 +151,7 @@ class PollPolicy:
         return next(self._pauses)
 
     def joined(self, *, brought_news: bool, possible: bool) -> None:
-        """The stream was joined and is over again. `possible`: the agent allows it."""
+        """The stream is over again. `possible`: the agent allows it."""
         self._joins = self._joins and possible
         if brought_news:
             self._restart()

@@ -1,8 +1,7 @@
 """Listening to one stream: until it ends, is no longer waited for, or is silent too long.
 
-One task reads the stream; another wakes only for the deadline: an event creates no task and no timer. The
-silence counts from event to event, because pings keep a dead stream alive. A silent stream stays open while
-the task is asked for, and is left only if the task knows more (delivery.md 7.2).
+One task reads; another wakes only for the deadline: an event creates no task and no timer. The silence counts
+from event to event, because pings keep a dead stream alive (delivery.md 7.2).
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ class StreamConsumer:
     async def consume(
         self, stream: AsyncGenerator[Received, None], on_silence: Callable[[], Awaitable[bool]]
     ) -> StreamExit:
-        """Handle what `stream` yields, to its end. `on_silence` decides whether to go on listening.
+        """Handle what `stream` yields, and raise what it raises. `on_silence`: whether to go on listening.
 
-        Raises what the stream raises; what cannot be read is a cut where there is a task to ask for.
+        What cannot be read is a cut where there is a task to ask for.
         """
         self._grace_until, self._silent_since, self._is_quiet_notified = None, self._now(), False
         pump = asyncio.create_task(self._pump(stream), name="stream pump")

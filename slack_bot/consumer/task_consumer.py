@@ -1,7 +1,4 @@
-"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended.
-
-A task whose stream is lost is polled, and its stream is joined again where that loses nothing (1.0).
-"""
+"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ _NAMES: Mapping[type[AgentError], str] = {
 
 
 class TaskConsumer:
-    """Consumes the agent's side of one turn. `view` is what is known of its task."""
+    """`view` is what is known of its task."""
 
     def __init__(
         self,
@@ -117,7 +114,7 @@ class TaskConsumer:
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
     async def _ask(self) -> StreamExit:
-        """Send the question and listen; again only while it cannot have been taken (D5)."""
+        """Send the question; again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._now
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:

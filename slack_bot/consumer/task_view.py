@@ -1,7 +1,6 @@
 """What is known of one turn's task, by its streams and by polls.
 
-What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3). What takes long to
-parse is parsed in a thread; events are handled in the loop.
+What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3).
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ class TaskView:
 
     @property
     def asks_quietly(self) -> bool:
-        """The agent asked something, and the task's state does not say so."""
+        """It asked something, and the task's state does not say so."""
         return self._parser.asks and not self.is_over
 
     async def set_baseline(self, task: Snapshot) -> None:
@@ -161,7 +160,7 @@ class TaskView:
         self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
 
     async def finish(self) -> None:
-        """Nothing more will come: report the best of what came."""
+        """Report the best of what came: nothing more will come."""
         is_large = self._size > LARGE
         for event in await offload(self._parser.finish) if is_large else self._parser.finish():
             self._on_event(event)
@@ -193,7 +192,7 @@ class TaskView:
 
 
 def _looks_back(frame: Frame) -> bool:
-    """All that was said so far may be read again for it."""
+    """All that was said may be read again for it."""
     if isinstance(frame, StatusUpdate):
         return frame.state.is_terminal or frame.state.is_asking
     return isinstance(frame, Snapshot)

@@ -153,9 +153,8 @@ class Feed:
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
         """The first text of a turn is in the thread, whatever became of the call that wrote it."""
         turn = next((each for each in reversed(self._turns) if each.place == place), None)
-        if turn is None or turn.is_settled or not any(map(turn.wrote, seen)):
-            return
-        self._keep(turn, self._now(), {"kind": "visible"})
+        if turn is not None and not turn.is_settled and any(map(turn.wrote, seen)):
+            self._keep(turn, self._now(), {"kind": "visible"})
 
     # ---- the workspace
 
@@ -178,17 +177,17 @@ class Feed:
         if message == before:
             return
         known[ts] = message
-        if before is not None and _only_grew(before, message):
-            grown = message["text"][len(before["text"]) :]
+        text = before["text"] if before is not None else ""
+        if before == {**message, "text": text} and message["text"].startswith(text):
+            grown = message["text"][len(text) :]
             self._send({"type": "grow", "channel": message["channel"], "ts": ts, "text": grown})
-            return
-        self._send({"type": "message", "message": message})
+        else:
+            self._send({"type": "message", "message": message})
 
     def _send_status(self, key: tuple[str, str], text: str) -> None:
-        if self._statuses.get(key, "") == text:
-            return
-        self._statuses[key] = text
-        self._send({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
+        if self._statuses.get(key, "") != text:
+            self._statuses[key] = text
+            self._send({"type": "status", "channel": key[0], "thread_ts": key[1], "text": text})
 
     def _message(self, channel: str, seen: SeenMessage) -> PageUpdate:
         is_stream = seen.state != "posted" and not seen.edited
@@ -216,12 +215,12 @@ class Feed:
 
 def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:
     """A private note replaces an earlier one with the same text."""
-    last = {(each.author, each.ephemeral_for, each.text): each.ts for each in seen if each.ephemeral_for}
-    return [
-        each
-        for each in seen
-        if not each.ephemeral_for or last[(each.author, each.ephemeral_for, each.text)] == each.ts
-    ]
+    kept: dict[object, SeenMessage] = {}
+    for each in seen:
+        key = (each.author, each.ephemeral_for, each.text) if each.ephemeral_for else each.ts
+        kept.pop(key, None)
+        kept[key] = each
+    return list(kept.values())
 
 
 def _retries(message: PageUpdate) -> set[str]:
@@ -236,11 +235,6 @@ def _attempt_before(turn: str) -> str | None:
     if turn.count(":") < 3:
         return None
     return f"{first}:{int(attempt) - 1}" if int(attempt) > 1 else first
-
-
-def _only_grew(before: PageUpdate, message: PageUpdate) -> bool:
-    same = {**message, "text": before["text"]} == before
-    return same and str(message["text"]).startswith(before["text"])
 
 
 @dataclass

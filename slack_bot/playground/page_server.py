@@ -11,6 +11,7 @@ import ipaddress
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from importlib import resources
+from typing import TypeAlias
 from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
@@ -27,6 +28,8 @@ _POLICY = (
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
 
 def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     """The application. `hosts` are names that requests may use besides the loopback ones and addresses."""
@@ -34,9 +37,7 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     pages: set[_Page] = set()
 
     @web.middleware
-    async def guard(
-        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-    ) -> web.StreamResponse:
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not _is_ours(request.host, allowed):
             raise web.HTTPForbidden(text=f"The playground does not answer for {request.host}.")
         return await handler(request)
@@ -67,10 +68,8 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
     site.on_shutdown.append(close_pages)
-    site.router.add_get("/ws", connect)
-    site.router.add_get("/file/{id}", give_file)
-    site.router.add_get("/", _give_page_file)
-    site.router.add_get("/page/{name}", _give_page_file)
+    site.add_routes([web.get("/ws", connect), web.get("/file/{id}", give_file)])
+    site.add_routes([web.get(path, _give_page_file) for path in ("/", "/page/{name}")])
     return site
 
 

@@ -190,7 +190,6 @@ class SlackApi:
         *,
         is_read: bool,
     ) -> CallResult:
-        """The outcome of one `request`."""
         began = self._clock.monotonic()
         limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
         result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
@@ -289,14 +288,12 @@ class TurnClient:
         return self._cancelled.is_set()
 
     def cancel_writes(self) -> None:
-        """Drop the write that waits, and every later one."""
         self._cancelled.set()
         self.api.give_back()
         if self._limit is not None:
             end_in(self._limit, 0.0)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait `seconds`, or until writes are cancelled."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._cancelled.wait(), seconds)
 

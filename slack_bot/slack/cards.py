@@ -68,7 +68,6 @@ class MessageCards:
 
     @property
     def is_changed(self) -> bool:
-        """They read otherwise than when they were carried here."""
         return self._carried != {key: card.wanted for key, card in self._cards.items()}
 
     @property
@@ -131,7 +130,6 @@ class MessageCards:
         )
 
     def confirm_closed(self, cards: Iterable[TaskCard]) -> None:
-        """Slack shows these, which `closing` gave."""
         for closed in cards:
             card = self._cards[closed.id.removesuffix(self._suffix)]
             assert card.shown is not None
@@ -139,7 +137,6 @@ class MessageCards:
             card.is_unsure = False
 
     def closed(self, close: CardClosing) -> tuple[TaskCard, ...]:
-        """All cards that Slack shows, as they should read in the end."""
         cards = self._cards.values()
         return tuple(card.whole(self._end(card, close)) for card in cards if card.shown is not None)
 
@@ -152,11 +149,9 @@ class MessageCards:
         )
 
     def wanted(self) -> tuple[TaskCard, ...]:
-        """All cards, for a message in place of this one."""
         return tuple(card.whole(card.wanted) for card in self._cards.values())
 
     def carried(self) -> tuple[TaskCard, ...]:
-        """The cards that still run, and those without room here."""
         return tuple(
             card.wanted
             for card in self._cards.values()
@@ -178,7 +173,6 @@ class MessageCards:
 
 
 def _append(before: TaskCard, card: TaskCard) -> TaskCard:
-    """Details and output up to a length."""
     details = before.details if len(before.details) > LONGEST else before.details + card.details
     output = before.output if len(before.output) > LONGEST else before.output + card.output
     return replace(card, details=details, output=output)

@@ -162,13 +162,11 @@ class Delivery:
                 message.segment = self.ledger.present
 
     async def start_new_message(self) -> None:
-        """What comes next goes below what is about to be posted."""
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
-        """What the ledger gives out, and the cards and plan's title that go along."""
         if self.begins:
             if final and self._is_shown():
                 return None, (), ""
@@ -286,7 +284,6 @@ class Delivery:
             await self._leave(message, failed, Remedy.DOWN)
 
     async def settle(self) -> None:
-        """Learn what became of the text in doubt; the next message follows."""
         message = self.messages[-1]
         is_shown, failed = await self.reconciler.reconcile(message, self.known)
         self.ledger.settled(stands=is_shown)
@@ -310,7 +307,7 @@ class Delivery:
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
             place, now = self._client.place, self._clock.monotonic()
-            self._client.refusals.remember(place.user_team, place.channel, message.surface, now)
+            self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         self._set_surface(remedy)
 
@@ -325,7 +322,6 @@ class Delivery:
         await self._next_message(message)
 
     async def _next_message(self, message: SlackMessage) -> None:
-        """The next write begins a new message, with the cards that still run."""
         if message.ts is not None and not message.is_visible:
             await self.posts.delete(message)
             message.ts = None
@@ -352,7 +348,6 @@ class Delivery:
             raise _refused(failed)
 
     def downgrade_surface(self) -> None:
-        """No stream could be started in time: the next message is not streamed."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
             self._set_surface(Remedy.DOWN)

@@ -172,17 +172,15 @@ class StreamingRefusalCache:
         self._seconds = seconds
         self._until: dict[tuple[str, str, SurfaceKind | TextForm], float] = {}
 
-    def remember(self, team: str, channel: str, kind: SurfaceKind, now: float) -> None:
-        self._until[team, channel[:1], kind] = now + self._seconds
+    def remember(self, team: str, where: str, what: SurfaceKind | TextForm, now: float) -> None:
+        """`where` is a kind of channel (the first letter of its id), or a method."""
+        self._until[team, where, what] = now + self._seconds
+
+    def refuses(self, team: str, where: str, what: SurfaceKind | TextForm, now: float) -> bool:
+        return self._until.get((team, where, what), now) > now
 
     def best(self, team: str, channel: str, now: float, *, can_stream: bool = True) -> SurfaceKind:
         for kind in (SurfaceKind.STREAM, SurfaceKind.EDIT) if can_stream else (SurfaceKind.EDIT,):
-            if self._until.get((team, channel[:1], kind), now) <= now:
+            if not self.refuses(team, channel[:1], kind, now):
                 return kind
         return SurfaceKind.POST
-
-    def remember_form(self, team: str, method: str, form: TextForm, now: float) -> None:
-        self._until[team, method, form] = now + self._seconds
-
-    def refuses_form(self, team: str, method: str, form: TextForm, now: float) -> bool:
-        return self._until.get((team, method, form), now) > now

@@ -91,7 +91,6 @@ class SlackMessage:
 
     @property
     def is_visible(self) -> bool:
-        """It is in the thread and shows something."""
         return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)
 
 

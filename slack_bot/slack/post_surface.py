@@ -55,11 +55,8 @@ class TextForms:
     def of(
         self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
     ) -> list[Body]:
-        """The arguments of a call that shows `text`, in every form worth an attempt, at least one."""
         alone, now = blocks.alone(text or says) if text or says else [], self._now()
-        taken = [
-            each for each in alone if not self._cache.refuses_form(self._team, method, each[0], now)
-        ] or alone
+        taken = [each for each in alone if not self._cache.refuses(self._team, method, each[0], now)] or alone
         if taken and not (above or under):
             return taken
         return [(TextForm.WHOLE, blocks.body(text, above, under, says=says)), *taken]
@@ -91,9 +88,8 @@ class TextForms:
         return result
 
     def refused(self, method: str, form: TextForm) -> None:
-        """`form` was refused, or taken and not shown, and another one was not."""
         if form is not TextForm.WHOLE:
-            self._cache.remember_form(self._team, method, form, self._now())
+            self._cache.remember(self._team, method, form, self._now())
 
 
 def shown_or_failed(done: CallOk, sent: str, before: str) -> CallResult:
@@ -115,7 +111,6 @@ class PostSurface:
         self._written_at = -math.inf
 
     def pause(self, now: float) -> float:
-        """Seconds until the next edit, so that edits keep a distance."""
         left = self._written_at + self._settings.edit_interval - now
         return left if left > TIMER_TOLERANCE else 0.0
 
@@ -135,7 +130,6 @@ class PostSurface:
         return failed
 
     async def end(self, message: SlackMessage) -> CallOk:
-        """A failure is made good when the turn ends."""
         if message.cards.closing(CardClosing.CONTINUES):
             await self.show(message, message.text, message.title, close=CardClosing.CONTINUES)
         return CallOk({})
@@ -292,7 +286,6 @@ class PostSurface:
         return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
 
     async def _find(self, metadata: Args) -> CallOk | None:
-        """None also where the thread cannot be read."""
         messages = await self._client.read_thread()
         for message in () if isinstance(messages, CallFailed) else messages:
             if blocks.is_ours(message.get("metadata"), metadata):
@@ -300,7 +293,6 @@ class PostSurface:
         return None
 
     async def tell_asker(self) -> None:
-        """In a direct message. Tried once, never fails."""
         api, place = self._client.api, self._client.place
         opened = await api.call("conversations.open", {"users": place.user}, patience=0)
         if isinstance(opened, CallFailed):

@@ -171,7 +171,6 @@ def own_stream(
 
 
 def _begins(message: Mapping[str, Any], wanted: str) -> bool:
-    """Whether it begins so, with or without the titles of its cards, or shows nothing."""
     text = comparable(str(message.get("text") or ""))
     behind = text
     for title in titles_of(message.get("blocks")):

@@ -101,7 +101,6 @@ class Reconciler:
         return message.ts is not None
 
     def _watch(self, message: SlackMessage) -> None:
-        """Its stream may appear yet, even after the turn."""
         start = message.start
         if start is None:
             return
@@ -148,7 +147,6 @@ class Reconciler:
     async def _sweep(
         self, endings: Sequence[_Ending], attempt: Callable[[SlackMessage, CardClosing], Awaitable[bool]]
     ) -> Sequence[_Ending]:
-        """Returns those for which `attempt` is false in the end."""
         for pause in _SWEEP_PAUSES:
             if not endings:
                 break

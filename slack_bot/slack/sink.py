@@ -78,12 +78,10 @@ class Sink:
 
     @property
     def markup(self) -> tuple[AddedMarkup, ...]:
-        """What was added to the messages of the answer, where anything was."""
-        found = ((message.ts, message.segment) for message in self._delivery.messages)
         return tuple(
-            AddedMarkup(ts, segment.opening, segment.closing)
-            for ts, segment in found
-            if ts is not None and segment is not None and (segment.opening or segment.closing)
+            AddedMarkup(message.ts, segment.opening, segment.closing)
+            for message in self._delivery.messages
+            if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
         )
 
     @property
@@ -92,7 +90,6 @@ class Sink:
 
     @property
     def opened(self) -> bool:
-        """A message of the answer is in the thread, or may be."""
         return bool(self._delivery.messages)
 
     @property
@@ -110,7 +107,6 @@ class Sink:
         return self._delivery.begins
 
     def set_task(self, task_id: str | None) -> None:
-        """The agent's task, for the log lines. None: unchanged."""
         if task_id is not None:
             self._api.log_fields["task"] = task_id
 
@@ -165,7 +161,6 @@ class Sink:
             await self.show_status(WAITING_FOR_YOU)
 
     async def _show_idle(self) -> None:
-        """The next message comes with the next text: until then show a status."""
         if self._delivery.is_exhausted:
             self._status_at = self._delivery.begun
             await self._file.announce()
@@ -185,7 +180,6 @@ class Sink:
     # -- the end ---------------------------------------------------------------------------------------------
 
     async def abandon(self) -> None:
-        """The thread is gone: write nothing more, and end its streams."""
         self._client.cancel_writes()
         await self._status.close()
         await self._delivery.reconciler.close_open(self._delivery.known, self._delivery.last)
@@ -304,7 +298,6 @@ class Sink:
         return await self._file.attach(text, ending)
 
     async def _stop(self, ending: TurnEnd) -> None:
-        """What is shown stays, and a footer says what became of the agent."""
         delivery, ending, self._is_stop_shown = self._delivery, _stopped(ending), True
         is_signed = await delivery.finish(self._footer(ending), CardClosing.STOPPED)
         if not is_signed and delivery.ended is None:

@@ -44,7 +44,6 @@ class TypingStatus:
                 self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
 
     def show_again(self, text: str) -> None:
-        """Reopen and show: the app has written since."""
         self.reopen(forget=True)
         self.show(text)
 

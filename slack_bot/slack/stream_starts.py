@@ -67,7 +67,6 @@ class StreamStartTracker:
         return thread.under_way
 
     def settle(self, start: StreamStart, ts: str | None = None) -> None:
-        """The call was refused (None), or its stream is named."""
         thread = self._threads.get(start.thread)
         if thread is None:
             return

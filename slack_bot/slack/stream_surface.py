@@ -101,7 +101,6 @@ class StreamSurface:
                 self.session = "active"
 
     async def end(self, message: SlackMessage) -> CallResult:
-        """A stream that Slack has ended keeps its open cards, so it is rewritten."""
         stopped: CallResult = CallFailed(Fault.SEALED, "not open")
         if message.is_open:
             stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
@@ -186,7 +185,6 @@ class StreamSurface:
     async def _look(
         self, message: SlackMessage, start: StreamStart, known: Sequence[str], looks: int
     ) -> bool:
-        """A thread that may not be read is asked for once."""
         looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
         messages: list[Mapping[str, Any]] | CallFailed | None = None
         for pause in (*REPEAT_PAUSES, 0.0):
@@ -208,7 +206,6 @@ class StreamSurface:
         return looked > 0
 
     async def read(self, message: SlackMessage) -> Mapping[str, Any] | None:
-        """None: it cannot be read."""
         messages = await self._client.read_thread(float(message.ts or 0) - _SKEW)
         if isinstance(messages, CallFailed):
             return None

@@ -1,1 +1,1 @@
-"""The core: one turn, decided without any I/O, clock or logging. Standard library only."""
+"""The core: one turn, decided without I/O, clock or logging."""

@@ -117,7 +117,7 @@ def _carried_marks(state: OpenMarks) -> tuple[str, ...]:
 
 
 def _rules(header: str, line: str, head: str) -> bool:
-    """The row that `line` and `head` begin makes `header` a table's header row, as far as is known."""
+    """The row of `line` and `head` makes `header` a table's header row, as far as is known."""
     if not BAR.search(header):
         return False
     row, ends, _ = (line + head).partition("\n")

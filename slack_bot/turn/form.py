@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One thing the agent wants to know. `choices` is empty for free text; so many more are not shown."""
+    """One thing the agent wants to know. No `choices`: free text; `hidden_choices` more are not shown."""
 
     name: str
     label: str = ""

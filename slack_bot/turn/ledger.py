@@ -11,9 +11,8 @@ An answer is laid into segments, one message each, because a message takes only 
     ledger.release(ledger.waiting.size)
     while (step := ledger.next(clock.now())) is not None:
         match step:
-            case SendText():           write step.text into the present message, or begin one with it
-                                       -> confirmed() | refused() | unknown(), settled(stands=)
-            case FinishSegment():      stop the present message                     -> closed()
+            case SendText():           write step.text -> confirmed() | refused() | unknown(), settled()
+            case FinishSegment():      stop the present message -> closed()
             case SegmentsExhausted():  give the rest as a file, or `use` limits with more segments
 """
 
@@ -118,10 +117,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class SendText:
-    """Write `text` into the present message, which this `begins` or `ends`.
-
-    `cards` is the weight of the cards that go along. `text` is "" where only cards go.
-    """
+    """Write `text`, and cards of this weight, into the present message; this `begins` or `ends` it or not."""
 
     text: str
     begins: bool
@@ -196,7 +192,7 @@ class Ledger:
         self._is_ending = self.present is not None
 
     def deadline(self, now: float = math.inf) -> float | None:
-        """When `next` may have something to do although no text came; None: never."""
+        """When `next` may have something to do although no text came."""
         present = self.present
         if present is None or self._sent is not None or math.isinf(self.limits.rotate_after):
             return None

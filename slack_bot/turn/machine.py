@@ -4,9 +4,9 @@ Text from an agent comes in two kinds. Narration never enters the thread as text
 turn: from then on the thread holds an answer, and what the agent says later is compared with it: equal is
 dropped, longer is completed, different is rewritten once.
 
-Latches go one way: none is ever reset. All their couplings: `final_seen` ends the growth of the answer;
-`stop_asked` ends all showing; `asked` decides the outcome only while the task has neither ended with an
-answer nor gone on after a sign-in.
+Latches are never reset. All their couplings: `final_seen` ends the growth of the answer; `stop_asked` ends
+all showing; `asked` decides the outcome only while the task has neither ended with an answer nor gone on
+after a sign-in.
 
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from . import events
 from .actions import (
@@ -67,13 +66,6 @@ class Latch(StrEnum):
     CLOSED = "closed"
 
 
-class Rule(NamedTuple):
-    """What happens on an event, and the state it leads to."""
-
-    method: str
-    leads_to: State
-
-
 _W, _K, _A, _S, _P, _C = State
 _OPEN = {_W: _W, _K: _K, _A: _A, _S: _S}
 
@@ -95,10 +87,10 @@ _ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
     (events.StopRequested, "_stop", dict.fromkeys(_OPEN, _P)),
     (events.StreamEnded, "_close", dict.fromkeys((*_OPEN, _P), _C)),
 )
-TABLE: Mapping[tuple[State, type], Rule] = {
-    (state, kind): Rule(method, leads_to) for kind, method, ways in _ROWS for state, leads_to in ways.items()
+TABLE: Mapping[tuple[State, type], tuple[str, State]] = {
+    (state, kind): (method, leads_to) for kind, method, ways in _ROWS for state, leads_to in ways.items()
 }
-"""WORKING is entered with a card: a plan that shows none leaves the state as it is."""
+"""The method for an event, and the state it leads to; to WORKING only with a card."""
 
 _WHOLE = (events.AnswerReplaced, events.FinalAnswer)
 _UNSHOWN = (
@@ -152,7 +144,7 @@ class Turn:
         return self._form is not None and self._form.is_auth and self.state is not State.CLOSED
 
     def prepare(self, event: Event) -> Iterator[None]:
-        """The long work of `handle` in advance, step by step: answers are compared."""
+        """The long work of `handle` in advance: answers are compared."""
         if isinstance(event, _WHOLE):
             texts = self._answer(), event.text
             self._prepared = texts, (yield from compare_in_steps(*texts))

@@ -58,7 +58,7 @@ _NOTHING = OpenMarks()
 
 @dataclass(frozen=True, slots=True)
 class MarkdownState:
-    """What of a message decides about its next cut: what is `open` before its unfinished `line`."""
+    """What is `open` in a message before its unfinished `line`."""
 
     open: OpenMarks = OpenMarks()
     line: str = ""
@@ -103,7 +103,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The last cuts of a text: behind a line, between words where nothing is open, and between any words."""
+    """The last cuts of a text: behind a line, where nothing is open, and between any words."""
 
     line: int = 0
     safe: int = 0

@@ -43,7 +43,7 @@ def _clean(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Danger:
-    """A `pattern` of characters and classes, each with `{n}` or `{least,most}` at most.
+    """A `pattern` of characters and classes with counts.
 
     The first `keeps` characters of a secret stay; what follows is dropped as long as it matches `tail`.
     """
@@ -298,7 +298,7 @@ def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
-    """`card`, sanitized. Its id too: with half a surrogate pair in it no call can be read."""
+    """`card`, sanitized; its id too, which may hold half a surrogate pair."""
     texts = (card.id, card.title, card.details, card.output)
     name, title, details, output = (sanitize_beginning(text, secrets) for text in texts)
     return TaskCard(name, title, card.state, details, output)

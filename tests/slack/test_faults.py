@@ -153,7 +153,7 @@ def test_only_a_refusal_leads_down() -> None:
 
 def test_a_refusal_is_remembered_for_team_and_kind_of_channel_for_five_minutes() -> None:
     memory = StreamingRefusalCache()
-    memory.remember("T1", "D1", SurfaceKind.STREAM, now=100.0)
+    memory.remember("T1", "D", SurfaceKind.STREAM, now=100.0)
     assert memory.best("T1", "D2", now=399.0) is SurfaceKind.EDIT
     assert memory.best("T1", "D2", now=400.0) is SurfaceKind.STREAM
     assert memory.best("T1", "C1", now=101.0) is SurfaceKind.STREAM
@@ -162,8 +162,8 @@ def test_a_refusal_is_remembered_for_team_and_kind_of_channel_for_five_minutes()
 
 def test_edits_that_are_refused_leave_streams_and_posts() -> None:
     memory = StreamingRefusalCache()
-    memory.remember("T1", "C1", SurfaceKind.EDIT, now=100.0)
+    memory.remember("T1", "C", SurfaceKind.EDIT, now=100.0)
     assert memory.best("T1", "C1", now=101.0) is SurfaceKind.STREAM
     assert memory.best("T1", "C1", now=101.0, can_stream=False) is SurfaceKind.POST
-    memory.remember("T1", "C1", SurfaceKind.STREAM, now=100.0)
+    memory.remember("T1", "C", SurfaceKind.STREAM, now=100.0)
     assert memory.best("T1", "C1", now=101.0) is SurfaceKind.POST

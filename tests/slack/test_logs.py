@@ -13,7 +13,10 @@ from slack_bot import slack
 from slack_bot.errors import SlackError
 from slack_bot.slack.model import Batch, TurnEnd
 from slack_bot.testing import virtual_clock
+from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 from tests.slack.scene import TURN, Scene
@@ -86,3 +89,17 @@ def test_a_turn_that_fails_is_logged_by_its_ids(faults: Any, caplog: pytest.LogC
         assert ids == (TURN, scene.root, "task-1")
         for word in (TURN, scene.root, SECRET.strip(), BOT_TOKEN):
             assert word not in record.getMessage()
+
+
+@on_virtual_time
+async def test_the_mark_of_a_queued_question_and_a_hint_are_logged_by_their_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    faults = {"reactions.add": ["missing_scope"], "chat.postEphemeral": ["missing_scope"]}
+    async with run_bot(answer("Yes."), faults=faults) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
+        await bot.idle()
+    records = [record for record in caplog.records if record.name == "slack_bot.slack.api"]
+    assert [vars(record)["thread_ts"] for record in records] == [root, root]

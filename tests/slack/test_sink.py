@@ -18,6 +18,7 @@ from slack_bot.slack.model import Batch, TurnEnd, WriteResult
 from slack_bot.slack.sink import STILL_WORKING, footer_blocks
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack import blocks as blockkit
+from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
@@ -516,10 +517,9 @@ def test_a_stream_that_was_sealed_before_its_stop_gets_its_buttons_all_the_same(
 def expire(scene: Scene) -> None:
     """Slack ends the stream by itself."""
     for ts in scene.workspace.open_streams():
-        message = scene.workspace.state.find(scene.channel, ts)
-        assert message is not None
-        message.state = "sealed"
+        message = scene.workspace.state.open_streams[ts]
         message.plan_failed = bool(message.tasks)
+        streams.seal(scene.workspace.state, message)
 
 
 # -- calls without an answer ---------------------------------------------------------------------------------

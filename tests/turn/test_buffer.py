@@ -224,6 +224,15 @@ def test_a_safe_cut_within_a_cluster_was_none() -> None:
     assert buffer.ready(2.0) == "a \u0301"
 
 
+@pytest.mark.parametrize(("text", "shown"), [("a ", ""), ("one two ", "one ")])
+def test_a_cut_that_was_found_is_looked_for_again_when_more_has_come(text: str, shown: str) -> None:
+    buffer = new(first=1.0)
+    buffer.push(text, 0)
+    assert buffer.is_ready(1.0)
+    buffer.push("\u0301", 1.0)  # while the writer waited for its slot
+    assert buffer.ready(1.0) == shown
+
+
 def test_a_table_header_waits_for_its_separator_row() -> None:
     slack = Slack(new())
     slack.push(0, "text\n| a | b |\n")

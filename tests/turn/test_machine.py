@@ -117,7 +117,7 @@ def test_the_whole_product_of_states_and_events(state: State, kind: type) -> Non
         assert (actions, turn.late, turn.state) == ([], before + 1, state)
     else:
         assert turn.late == before
-        assert turn.state is rule.leads_to
+        assert turn.state is rule[1]
 
 
 def test_every_event_means_something_somewhere_and_nothing_after_the_end() -> None:

@@ -1,7 +1,6 @@
 """Our credentials for the agent, and the cookies of its server, for addresses that may have them.
 
-Servers behind a balancer need their cookie back to find a task again. One jar for all would give the session
-of one conversation to every other.
+Servers behind a balancer need their cookie back; one jar for all would give one conversation's session away.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Credentials(httpx.Auth):
 
 
 def missing(card: AgentCard, settings: AgentSettings) -> str | None:
-    """One sentence if the card asks for credentials that are not configured, else None."""
+    """One sentence if the card asks for credentials that are not configured."""
     if not card.auth or any(all(_has(settings, scheme) for scheme in each) for each in card.auth):
         return None
     wanted = " or ".join(" with ".join(each) for each in card.auth)

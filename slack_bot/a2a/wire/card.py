@@ -1,7 +1,7 @@
 """The agent card, of 0.3, 1.0 or both: where it is, and what it says about where to ask and how.
 
-JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every installation's first mistake, and
-cards name wrong ones too: one sentence says what cannot be used, with the setting to change.
+JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every installation's first mistake: one
+sentence says what cannot be used, with the setting to change.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
 
 
 async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Object | str:
-    """The JSON at `url` if it looks like a card, else what is there instead."""
+    """The card, or what is there instead."""
     host = str(origin_of(url))
     timeout = with_read_timeout(http, card_timeout)
     with map_exceptions(host):
@@ -136,10 +136,7 @@ def _refused(status: int) -> str:
 
 
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
-    """Read the card that was found at the URL `found_at`.
-
-    Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used.
-    """
+    """Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used."""
     capabilities = object_of(card.get("capabilities"))
     for each in objects_of(capabilities.get("extensions")):
         uri = text_of(each.get("uri"))

@@ -1,7 +1,7 @@
 """The A2A calls. One attempt each, at one interface, on one wire.
 
-An error reaches a streaming call as JSON instead of a stream, as the data of an event, as an event named
-`error`, or as a body that is cut (facts: A2A 5). A JSON answer may as well be a success.
+A stream's error comes as JSON instead, as an event's data, as an event named `error`, or as a cut (facts: A2A
+5). A JSON answer may as well be a success.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class Client:
         return self._streamed(task_body(self._interface, "subscribe", task_id), math.inf)
 
     async def send(self, asking: MessageRequest) -> Received:
-        """Ask, and wait for the one answer. It need not be the task's end."""
+        """Ask, and wait for the one answer."""
         body = ask_body(self._interface, asking, stream=False)
         return await self._called(body, self._settings.turn_timeout)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """Read or cancel the task; the task as it is then, with so many of its last messages."""
+        """Read or cancel the task; the task as it is then."""
         body = task_body(self._interface, verb, task_id, messages)
         received = await self._called(body, self._settings.call_timeout)
         if not isinstance(received.frame, Snapshot):

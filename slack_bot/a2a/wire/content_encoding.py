@@ -1,7 +1,6 @@
 """Unpacks a compressed answer in small pieces, so that its size can be bounded.
 
-A proxy may compress though we ask for `identity`, and httpx would unpack a whole chunk at once: 260 kB of
-gzip become 256 MB; compressed twice, far more.
+A proxy may compress unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """PURE. JSON from an agent's server becomes frames: by its shape, never by a version.
 
-Cards lie about versions and servers mix them (facts: A2A 0.1). So wrapping, states, parts and `final` are
-each recognised on their own, and odd values are left out.
+Cards lie about versions and servers mix them (facts: A2A 0.1). Odd values are left out.
 """
 
 from __future__ import annotations
@@ -222,7 +221,6 @@ def _artifact(body: Object) -> Artifact:
 
 
 def _parts(body: Object) -> tuple[Part, ...]:
-    """ADK sends messages without any; 0.3's REST calls them `content`."""
     parts = body.get("parts")
     if is_boxed := not isinstance(parts, dict | str | list):
         parts = body.get("content")

@@ -1,8 +1,7 @@
 """Server-sent events: cut from bytes, with a bound in size and in time.
 
-httpx-sse alone keeps a line of any size, hides pings, decodes by whatever charset the header claims, loses
-the first event behind a BOM and the last one without its blank line, and repeats an event with no data
-(facts: A2A 7). So it sees one block at a time.
+httpx-sse alone keeps a line of any size, hides pings, believes the header's charset, loses the first event
+behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ _BLANK = (b"\n", b"\r\n", b"\r")
 class SseBlock(NamedTuple):
     """One event, one comment, or one blank line that ends neither.
 
-    `raw`: its bytes, with line ends. `whole` is false for an event that no blank line ended: the stream was
-    over, or the event too large.
+    `raw`: its bytes. `whole` is false for an event that no blank line ended, or that is too large.
     """
 
     raw: bytes

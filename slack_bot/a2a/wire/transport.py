@@ -1,6 +1,6 @@
 """The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
 
-Before a connection is there, the question cannot have been taken; after that it may (facts: A2A 2.5).
+Before a connection is there, the question cannot have been taken (facts: A2A 2.5).
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _REFUSALS: Mapping[int, str] = {
 def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """One pooled client without a limit of connections: each turn in flight holds one for minutes.
 
-    Redirects are not followed, because the question and its credentials would be. Cookies belong to
-    conversations. The environment's proxies are not used to an agent on this machine. The caller closes it.
+    Redirects are not followed: the question and its credentials would be. The environment's proxies are not
+    used to an agent on this machine. The caller closes it.
     """
     place = origin_of(settings.url or "")
     return httpx.AsyncClient(

@@ -70,29 +70,23 @@ class EndpointModel:
         self._said = "".join(deltas.text)
 
     def _add(self, returned: Returned) -> None:
-        calls = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.tool, "arguments": call.arguments or "{}"},
-            }
-            for call, _ in returned
-        ]
-        self._messages.append({"role": "assistant", "content": self._said or None, "tool_calls": calls})
-        self._messages += (
-            {"role": "tool", "tool_call_id": call.id, "content": result.text} for call, result in returned
-        )
+        calls, results = list[Json](), list[Json]()
+        for call, result in returned:
+            function = {"name": call.tool, "arguments": call.arguments or "{}"}
+            calls.append({"id": call.id, "type": "function", "function": function})
+            results.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+        message = {"role": "assistant", "content": self._said or None, "tool_calls": calls}
+        self._messages += [message, *results]
 
     async def _attempt(self, deltas: Deltas) -> AsyncIterator[str | ToolCall]:
         settings = self._settings
         url = f"{(settings.model_url or '').rstrip('/')}/chat/completions"
         asked = {"model": settings.model_name, "messages": self._messages, "tools": self._tools}
+        idle = settings.model_timeout
         try:
             async with self._http.stream("POST", url, json={**asked, "stream": True}) as response:
                 _check(response)
-                async for event in sse.events(
-                    response, idle=settings.model_timeout, max_event_bytes=_MOST_BYTES
-                ):
+                async for event in sse.events(response, idle=idle, max_event_bytes=_MOST_BYTES):
                     data = event.data or ""
                     if data.strip() == "[DONE]":
                         return

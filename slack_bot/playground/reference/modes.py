@@ -13,7 +13,7 @@ from ...settings.models import ReferenceSettings
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import AGENT_URL, bot_settings
-from ...tools.conform.case_runner import MemoryTarget, Served
+from ...tools.conform.conform import MemoryTarget, Served
 from ...tools.replay.replay import Observation, observe
 from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog

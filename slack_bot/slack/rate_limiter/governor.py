@@ -59,7 +59,6 @@ class TokenBucket:
         self._tokens = min(self.capacity, self._tokens + 1.0)
 
     def when(self, tokens: float, now: float) -> float:
-        """The time at which so many tokens are there."""
         self._refill(now)
         missing = max(0.0, tokens - self._tokens)
         return max(now, self._blocked_until, self._at + missing / self.rate)
@@ -173,7 +172,6 @@ class Governor:
         self._queue(request, now).waiting.pop(request.number, None)
 
     def put_back(self, request: CallRequest, now: float) -> None:
-        """`request` was granted and is not used."""
         self._queue(request, now).bucket.put_back(now)
 
     def refused(self, request: CallRequest, seconds: float, now: float) -> None:
@@ -188,7 +186,6 @@ class Governor:
         return sorted(decisions, key=lambda decision: decision[0].priority)
 
     def next_at(self, now: float) -> float | None:
-        """When `decide` has something to give; None: nothing waits."""
         times = [self._due(queue, now) for queue in self._queues.values() if queue.waiting]
         return min(times, default=None)
 
@@ -227,7 +224,6 @@ class Governor:
         return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
-        """The tokens that must be there for `request` to take one."""
         if bucket.is_lowered or bucket.capacity < _SMALL or self._starves(request, now):
             return 1.0
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -261,7 +262,8 @@ def _recorded_events(recording: Recording) -> list[Moment]:
     if _is_json(recording):
         rows = [(recording.ended, recording.body)]
     else:
-        rows = [(_time_of(recording, end), data) for end, data in framed(recording.body)]
+        sizes = list(accumulate(len(data) for _, data in recording.chunks))
+        rows = [(recording.chunks[bisect_left(sizes, end)][0], data) for end, data in framed(recording.body)]
     return [Moment(t, event=result) for t, data in rows if (result := _result(data)) is not None]
 
 
@@ -274,12 +276,6 @@ def _result(data: bytes) -> Json | None:
         return None
     result = value.get("result", value)
     return result if isinstance(result, dict) else None
-
-
-def _time_of(recording: Recording, offset: int) -> float:
-    sizes = accumulate(len(data) for _, data in recording.chunks)
-    times = zip((t for t, _ in recording.chunks), sizes, strict=True)
-    return next((t for t, size in times if size >= offset), recording.ended)
 
 
 # -- the task, in the JSON of its protocol version

@@ -256,14 +256,11 @@ def controls(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
                 yield block, element
 
 
-def body_text(blocks: list[Json]) -> str:
-    """What a person reads in the blocks that carry a message's body."""
-    return "\n\n".join(filter(None, (plain(block) for block in blocks if block["type"] in _BODY)))
-
-
-def furniture(blocks: list[Json]) -> tuple[str, ...]:
-    """What a person reads in the other blocks: notes, footers, labels of buttons."""
-    return tuple(filter(None, (plain(block) for block in blocks if block["type"] not in _BODY)))
+def words(blocks: list[Json]) -> tuple[str, tuple[str, ...]]:
+    """What a person reads in the blocks that carry a message's body, and in all others."""
+    read = [(block["type"] in _BODY, text) for block in blocks if (text := plain(block))]
+    body, others = ([text for is_body, text in read if is_body is wanted] for wanted in (True, False))
+    return "\n\n".join(body), tuple(others)
 
 
 def plain(item: Any) -> str:

@@ -234,7 +234,9 @@ _AS_STORED = (
 
 def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None) -> SeenMessage:
     """One message as `viewer` sees it (None: all of it), without the typing status."""
-    message = _visible_to(state, message, viewer)
+    in_channel = state.channels[message.channel].kind != "im"
+    if viewer not in (None, message.recipient) and state.rules.only_viewer_live and in_channel:
+        message = (message.first if message.state == "streaming" else None) or message
     text, extras = _words(message)
     if message.plan_failed:
         text = f"{PLAN_FAILED}\n\n{text}".rstrip()
@@ -249,14 +251,6 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
         reactions={name: tuple(users) for name, users in message.reactions.items() if users},
         files=tuple(_file(state, file) for file in message.files),
     )
-
-
-def _visible_to(state: WorkspaceState, message: StoredMessage, viewer: str | None) -> StoredMessage:
-    """In a channel only its recipient sees a stream grow; others see its first content until the end."""
-    alone = state.rules.only_viewer_live and state.channels[message.channel].kind != "im"
-    if viewer in (None, message.recipient) or message.state != "streaming" or not alone:
-        return message
-    return message.first or message
 
 
 def _file(state: WorkspaceState, file: Json) -> SeenFile:
@@ -285,4 +279,4 @@ def _words(message: StoredMessage) -> tuple[str, tuple[str, ...]]:
     if not message.blocks:
         # cards are blocks too, and where there are blocks `text` is only what a notification says
         return "" if message.tasks else message.body, ()
-    return blockkit.body_text(message.blocks), blockkit.furniture(message.blocks)
+    return blockkit.words(message.blocks)

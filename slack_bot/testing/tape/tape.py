@@ -65,13 +65,17 @@ def read_tape(
         raise UnreadableInput(f"{name}: the file is empty")
     if looks_raw(raw) and b"\0" not in raw:
         _no_key(key, name, "a raw response")
-        return _read_raw(raw, name)
+        if (recording := read_recording(raw)) is None:
+            raise UnreadableInput(f"{name}, line 1: no SSE text or HTTP response follows the '#' lines")
+        return recording
     text = _decode(raw, name).removeprefix("\ufeff")
     if text.lstrip()[:1] not in ("{", "["):
         raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
     if (head := _tape_head(text)) is not None:
         _no_key(key, name, "a tape")
-        moments = _read_lines(text, name, may_be_empty or _fails(head))
+        around = head.get("scenario")
+        fails = isinstance(around, dict) and around.get("agent_error") is not None
+        moments = _read_lines(text, name, may_be_empty or fails)
     else:
         head, moments = {}, _read_document(load_json(text, name), name, key, may_be_empty)
     return Tape({**_HEAD, **head}, tuple(moments))
@@ -223,13 +227,6 @@ def _decode(raw: bytes, name: str) -> str:
         raise UnreadableInput(f"{name}, line {line}: not UTF-8 text") from error
 
 
-def _read_raw(raw: bytes, name: str) -> Recording:
-    recording = read_recording(raw)
-    if recording is None:
-        raise UnreadableInput(f"{name}, line 1: no SSE text or HTTP response follows the '#' lines")
-    return recording
-
-
 def row_of(moment: Moment) -> Json:
     """`moment` as a line of a tape says it."""
     said = {name: getattr(moment, name) for name in ("event", "comment", "error", "end", "raw", "question")}
@@ -248,12 +245,6 @@ def _tape_head(text: str) -> Json | None:
     if first.get("format") == FORMAT:
         return first
     return {} if rest.strip() else None
-
-
-def _fails(head: Json) -> bool:
-    """The scenario in a tape's head has an `agent_error`: its reader sees an error without any event."""
-    around = head.get("scenario")
-    return isinstance(around, dict) and around.get("agent_error") is not None
 
 
 def _read_lines(text: str, name: str, may_be_empty: bool) -> Iterator[Moment]:

@@ -10,24 +10,36 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
+import httpx
 from rich.console import Console
 
 from ...a2a.wire.origins import bare
 from ...clock import loop_clock
-from ...errors import UnreadableInput
-from ...settings.load import load
-from ..capture.agent_address import card_of, settings_for
+from ...errors import BotError, UnreadableInput
+from ...observe.facts import AgentEvent, Fact
+from ...settings.load import Settings, load, with_overrides
+from ...testing import virtual_clock
+from ...testing.agent.asgi_transport import AsgiTransport
+from ...testing.harness import bot_settings, emulated
+from ...testing.tape.tape import Recording, Tape
+from ..capture.agent_address import card_of, masks_of, settings_for
+from ..capture.http_tap import rpc_call
+from ..capture.redaction import Redactor
 from ..interruption import told_if_interrupted
 from ..output_file import OutputFile, check_distinct
-from ..replay.replay import accept_any_script
-from .case_runner import LiveTarget, Target, run_suite
-from .cases import Suite, open_suite
+from ..replay.replay import ReplayQuestions, accept_any_script, observe, replayed
+from ..turn_log import TurnLog
+from .cases import PLAYGROUND, Case, Suite, open_suite
+from .checks import CheckResult
+from .measures import Measures, measure
 from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as_text, file_name
+from .results import CaseResult, CaseRun, SuiteResult
 
 _OUR_AGENT = "Playground agent"
 _MORE = (
@@ -107,3 +119,150 @@ def _live(url: str, limit: float) -> LiveTarget:
         sys.stderr.write(f"note: {note}\n")
     name = asyncio.run(card_of(settings, "--url")).name
     return LiveTarget(bare(url).partition("?")[0], settings, is_ours=name == _OUR_AGENT, limit=limit)
+
+
+# -- targets -------------------------------------------------------------------------------------------------
+
+
+class Served(Protocol):
+    """An agent in memory."""
+
+    asgi: Any
+
+    async def aclose(self) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTarget:
+    """The playground's agent, on virtual time. `build` makes it for a pace, None: its own."""
+
+    name: str
+    build: Callable[[float | None], Served]
+    masks: Redactor = field(default_factory=Redactor)
+
+    def refusal(self, case: Case) -> str | None:
+        """It understands every case."""
+        return None
+
+    def ask(self, case: Case) -> Measures:
+        """Ask what `case` asks, and measure. Raises BotError where that cannot be done."""
+        return virtual_clock.run(self._ask(case))
+
+    async def _ask(self, case: Case) -> Measures:
+        settings, served = bot_settings(case.around.settings), self.build(case.pace)
+        counter, log = QuestionCounter(AsgiTransport(served.asgi)), TurnLog(keeps_events=True)
+        asking = ReplayQuestions(follow_ups=case.then)
+        try:
+            seen = await observe(case.around, settings, virtual_clock.new_clock(), counter, log, asking)
+        finally:
+            await served.aclose()
+        return measure(log, seen.thread, seen.asked_at, counter.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTarget:
+    """The agent of `settings`, over the network. `is_ours`: it is the playground's, served elsewhere.
+
+    `profiles` is what the bot learned of it in earlier cases. `limit`: seconds after which a question
+    without an end is judged as it is.
+    """
+
+    name: str
+    settings: Settings
+    is_ours: bool = False
+    limit: float | None = None
+    profiles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def masks(self) -> Redactor:
+        """Takes out of a report what the agent was sent: it may send it back."""
+        return masks_of(self.settings)
+
+    def refusal(self, case: Case) -> str | None:
+        """Why `case` cannot be run on it; None: it can."""
+        if case.tape is not None:
+            return "it plays a tape and asks no agent"
+        if case.needs == PLAYGROUND and not self.is_ours:
+            return "it asks for something that only the playground's agent understands"
+        return None
+
+    def ask(self, case: Case) -> Measures:
+        """Ask in real time, and measure. Raises BotError where that cannot be done."""
+        overrides, log = case.around.settings, _RedactedLog(self.masks)
+        settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
+        asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
+        seen = asyncio.run(observe(case.around, settings, loop_clock(), log=log, asking=asking))
+        return measure(log, seen.thread, seen.asked_at, masks=self.masks)
+
+
+Target: TypeAlias = MemoryTarget | LiveTarget
+"""An agent that is tested."""
+
+
+class _RedactedLog(TurnLog):
+    """Keeps what the agent sent without its secrets."""
+
+    def __init__(self, masks: Redactor) -> None:
+        super().__init__(keeps_events=True)
+        self._masks = masks
+
+    def take(self, fact: Fact) -> None:
+        if isinstance(fact, AgentEvent):
+            fact = replace(fact, raw=self._masks.value(fact.raw))
+        super().take(fact)
+
+
+class QuestionCounter(httpx.AsyncBaseTransport):
+    """Counts the questions that go through `inner`."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self.questions = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        call = rpc_call(request)
+        self.questions += call is not None and call.verb == "ask"
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def run_suite(
+    suite: Suite,
+    tapes: Mapping[str, Tape | Recording],
+    target: Target,
+    repeat: int,
+    progress: SuiteProgress,
+    started: float,
+) -> SuiteResult:
+    """Run all cases of `suite` on `target`, each `repeat` times."""
+    skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
+    cases = [case for case in suite.cases if case.name not in skipped]
+    progress.begin(len(cases) * repeat)
+    results = []
+    for case in cases:
+        runs = []
+        for _ in range(repeat):
+            progress.on_run(case)
+            runs.append(run_case(case, target, tapes))
+        results.append(CaseResult(case, tuple(runs)))
+        progress.on_result(results[-1])
+    seconds = sum(run.seconds for result in results for run in result.runs)
+    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped.items()))
+
+
+def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:
+    """One run of `case`: of its tape where it has one, else of `target`'s answer."""
+    try:
+        if case.tape is None:
+            measures = target.ask(case)
+        else:
+            seen = replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True))
+            measures = measure(seen.log, seen.thread, seen.asked_at, seen.sent)
+    except BotError as error:
+        failed = CheckResult(False, "could not be run")
+        return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))
+    results = tuple(check.judge(measures) for check in case.checks)
+    return CaseRun(measures.summary.end, measures, results)

@@ -163,7 +163,7 @@ def test_whatever_comes_is_taken_or_refused(blocks: list[Any]) -> None:
     except Refused as refused:
         assert refused.error in ("invalid_blocks", "msg_blocks_too_long")
     else:
-        blockkit.body_text(blocks), blockkit.furniture(blocks), list(blockkit.controls(blocks))
+        blockkit.words(blocks), list(blockkit.controls(blocks))
         blockkit.take_cards(StoredMessage("C1", "1.2", "U1", "T1", blocks=blocks))
 
 
@@ -189,7 +189,7 @@ def test_every_block_gets_an_id_and_keeps_its_own() -> None:
     ],
 )
 def test_what_a_person_reads(blocks: list[dict[str, Any]], body: str, furniture: tuple[str, ...]) -> None:
-    assert (blockkit.body_text(blocks), blockkit.furniture(blocks)) == (body, furniture)
+    assert blockkit.words(blocks) == (body, furniture)
 
 
 def test_controls_are_found_wherever_they_stand() -> None:

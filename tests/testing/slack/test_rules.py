@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.clock import Clock
-from slack_bot.observe.facts import Observers
 from slack_bot.settings.models import SlackSettings
 from slack_bot.slack.api import CallFailed, CallOk, SlackApi, new_web_client
 from slack_bot.slack.faults import Fault
@@ -43,7 +42,7 @@ class Client:
         session: Any = SlackSession(scene.workspace, clock, timeout=settings.timeout)
         self.scene, self.clock = scene, clock
         self.web = new_web_client(settings, session)
-        self.api = SlackApi(self.web, clock, Observers(), 0.0)
+        self.api = SlackApi(self.web, clock, lambda fact: None, 0.0)
 
     async def call(self, method: str, **args: Any) -> CallOk | CallFailed:
         return await self.api.call(method, {"channel": "C1", **args})
@@ -601,6 +600,7 @@ def test_who_waits_as_told_is_taken(pauses: list[float]) -> None:
 ROOT = Path(__file__).parents[3]
 ON_PAPER = ROOT / "docs" / "slack-app-manifest.json"
 IN_FRONT = ("slack", "listeners")
+RATES = "rate_limiter"  # its tables have methods that are never called
 METHOD = re.compile(
     r"(agents|apps|assistant|auth|chat|conversations|files|reactions|users|views)\.[a-zA-Z.]+"
 )
@@ -612,14 +612,15 @@ def without(*gone: str) -> AppManifest:
 
 
 def called_methods() -> Iterator[str]:
-    """Every method of Slack's that the bot names as an argument of a call, read off its source."""
+    """Every method of Slack's that the bot names, read off its source."""
     package = ROOT / "slack_bot"
-    rooms = [path for room in IN_FRONT for path in (package / room).rglob("*.py")]
+    rooms = [
+        path for room in IN_FRONT for path in (package / room).rglob("*.py") if path.parent.name != RATES
+    ]
     for path in (*rooms, package / "dispatch.py", package / "runner.py", package / "app.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call):
-                values = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
-                yield from (value for value in values if isinstance(value, str) and METHOD.fullmatch(value))
+            if isinstance(node, ast.Constant) and METHOD.fullmatch(str(node.value)):
+                yield str(node.value)
 
 
 def test_the_manifest_that_people_install_is_the_one_that_is_enforced() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import re
@@ -16,16 +17,18 @@ from threading import Thread
 from typing import Any
 from xml.etree import ElementTree
 
+import httpx
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.errors import SettingsError
 from slack_bot.playground.reference.agent import agent_card
 from slack_bot.playground.reference.modes import memory_target
-from slack_bot.testing.harness import free_port
+from slack_bot.testing.harness import bot_settings, free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
-from slack_bot.tools.conform.case_runner import run_case, run_suite
-from slack_bot.tools.conform.cases import open_suite, read_suite
+from slack_bot.tools.conform.cases import Case, open_suite, read_suite
+from slack_bot.tools.conform.conform import LiveTarget, QuestionCounter, run_case, run_suite
 from slack_bot.tools.conform.reports import SuiteProgress
 from slack_bot.tools.conform.results import SuiteResult
 from tests.tools.conform import replay_fixtures
@@ -59,9 +62,10 @@ def fails_in(found: SuiteResult) -> dict[tuple[str, str], str]:
     }
 
 
-def of_mode(mode: str) -> SuiteResult:
+def of_mode(mode: str, *names: str) -> SuiteResult:
+    """The cases of these names; without any, all that are asked."""
     extended, tapes = open_suite("extended")
-    asked = tuple(case for case in extended.cases if case.tape is None)
+    asked = tuple(case for case in extended.cases if case.tape is None and (not names or case.name in names))
     return run_suite(
         replace(extended, cases=asked), tapes, memory_target(mode), 1, SuiteProgress(io.StringIO()), 0.0
     )
@@ -81,18 +85,20 @@ def test_the_caipe_suite_passes_22_of_22(here: Path, capsys: pytest.CaptureFixtu
     assert (root.get("tests"), root.get("failures")) == ("22", "0")
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "marker"])
-@pytest.mark.slow
-def test_in_these_modes_nothing_fails(mode: str) -> None:
-    assert fails_in(of_mode(mode)) == {}
-
-
 STRUCTURED = {("first-look", "first_visible_text"), ("first-look", "burst_share")}
 """A model that writes JSON is silent until it is whole, and then says everything at once."""
 
 
-def test_in_structured_mode_exactly_the_checks_fail_that_should_and_the_report_says_why() -> None:
-    failed = fails_in(of_mode("structured"))
+@pytest.mark.parametrize(
+    ("mode", "fails"), [("hybrid", set()), ("marker", set()), ("structured", STRUCTURED)]
+)
+@pytest.mark.slow
+def test_in_each_mode_exactly_the_checks_fail_that_should(mode: str, fails: set[tuple[str, str]]) -> None:
+    assert set(fails_in(of_mode(mode))) == fails
+
+
+def test_in_structured_mode_the_report_says_why_a_check_fails() -> None:
+    failed = fails_in(of_mode("structured", "first-look"))
     assert set(failed) == STRUCTURED
     assert failed["first-look", "first_visible_text"].endswith("the agent's wait")
     assert "the agent itself wrote" in failed["first-look", "burst_share"]
@@ -321,3 +327,72 @@ def test_no_secret_that_an_agent_sends_back_is_in_any_report(
     for text in (said, (here / "report.md").read_text(), (here / "report.xml").read_text()):
         assert KEY[:8] not in text
     assert "secret_removed" in said  # as the name of a tool
+
+
+# -- targets -------------------------------------------------------------------------------------------------
+
+SUITE, TAPES = open_suite("extended")
+CASES = {case.name: case for case in SUITE.cases}
+
+
+def test_a_tape_is_played_whoever_is_there_to_be_asked() -> None:
+    run = run_case(CASES["same-result"], memory_target(), TAPES)
+    assert run.measures is not None
+    assert (run.measures.asked, run.measures.questions, run.measures.outcomes) == (1, 1, ("answered",))
+    assert all(verdict.ok for verdict in run.results)
+    assert 3.0 < run.seconds < 4.0, "virtual seconds"
+
+
+@pytest.mark.parametrize("mode", [None, "marker"])
+def test_the_agent_in_memory_answers_on_virtual_time_and_the_same_each_time(mode: str | None) -> None:
+    asker = memory_target(mode)
+    one, two = (run_case(CASES["simple-chat"], asker, TAPES) for _ in range(2))
+    assert one.measures is not None and two.measures is not None
+    assert (one.seconds, one.measures.text, one.results) == (two.seconds, two.measures.text, two.results)
+    assert one.measures.result["events"] == two.measures.result["events"]
+    assert asker.refusal(CASES["fails"]) is None
+
+
+def test_the_pace_of_a_case_is_the_agents() -> None:
+    usual = run_case(CASES["simple-chat"], memory_target(), TAPES)
+    quick = run_case(replace(CASES["simple-chat"], pace=0), memory_target(), TAPES)
+    assert quick.seconds < usual.seconds
+
+
+def test_a_case_that_cannot_be_run_fails_in_all_its_checks() -> None:
+    text = json.dumps(
+        {"cases": [{"name": "a", "query": "q", "checks": ["no_tools"], "around": {"settings": {"nope": 1}}}]}
+    )
+    run = run_case(read_suite(text, "x").cases[0], memory_target(), {})
+    assert (run.measures, [verdict.ok for verdict in run.results]) == (None, [False])
+    assert run.error is not None and "nope" in run.error
+
+
+def test_what_a_live_agent_is_not_asked() -> None:
+    live = LiveTarget("http://a/", bot_settings({}, "http://a/"))
+    assert live.refusal(CASES["simple-chat"]) is None
+    assert "tape" in str(live.refusal(CASES["agent-cut"]))
+    assert "playground" in str(live.refusal(CASES["fails"]))
+    assert replace(live, is_ours=True).refusal(CASES["fails"]) is None
+
+
+def test_settings_of_a_case_count_for_a_live_agent_too() -> None:
+    case: Case = replace(
+        CASES["simple-chat"], around=replace(CASES["simple-chat"].around, settings={"no": 1})
+    )
+    with pytest.raises(SettingsError):
+        LiveTarget("http://a/", bot_settings({}, "http://a/")).ask(case)
+
+
+def test_questions_are_counted_and_nothing_else() -> None:
+    async def story() -> int:
+        counting = QuestionCounter(httpx.MockTransport(lambda request: httpx.Response(200)))
+        async with httpx.AsyncClient(transport=counting) as client:
+            for method in ("message/stream", "SendMessage", "tasks/get"):
+                await client.post(
+                    "http://a/", json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}
+                )
+            await client.get("http://a/")
+        return counting.questions
+
+    assert asyncio.run(story()) == 2
