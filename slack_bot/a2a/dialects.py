@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeAlias
 
 from .wire.frames import Artifact, ArtifactUpdate, Frame, Metadata, Snapshot, StatusUpdate
 
@@ -35,16 +34,13 @@ class ArtifactKind(StrEnum):
     OTHER = "other_artifact"
 
 
-Patterns: TypeAlias = tuple[tuple[re.Pattern[str], ArtifactKind], ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """One table. The first of `patterns` in an artifact's name gives its kind, else `default`."""
 
     name: str
     default: ArtifactKind
-    patterns: Patterns
+    patterns: tuple[tuple[re.Pattern[str], ArtifactKind], ...]
     append_by_default: bool = False  # what an absent `append` means
     live: bool = False  # untagged streaming text is the answer
     replies_are_fallback: bool = False
@@ -59,15 +55,15 @@ class Dialect:
 
     def known_kind(self, name: str) -> ArtifactKind | None:
         """What an artifact called `name` is, if the table says so."""
-        return _kind(self.patterns, name[:_LONGEST_NAME])
+        return _kind(self, name[:_LONGEST_NAME])
 
     def kind(self, name: str) -> ArtifactKind:
         """What an artifact called `name` is."""
-        return _kind(self.patterns, name[:_LONGEST_NAME]) or self.default
+        return _kind(self, name[:_LONGEST_NAME]) or self.default
 
     def is_signed(self, metadata: Metadata) -> bool:
         """`metadata` has a key that only this dialect uses."""
-        return bool(metadata) and any(key.startswith(self.signs) for key in metadata)
+        return any(key.startswith(self.signs) for key in metadata)
 
     def is_sub_agents(self, metadata: Metadata) -> bool:
         """The artifact was passed on from another agent."""
@@ -75,8 +71,8 @@ class Dialect:
 
 
 @lru_cache(maxsize=512)
-def _kind(patterns: Patterns, name: str) -> ArtifactKind | None:
-    return next((kind for pattern, kind in patterns if pattern.search(name)), None)
+def _kind(dialect: Dialect, name: str) -> ArtifactKind | None:
+    return next((kind for pattern, kind in dialect.patterns if pattern.search(name)), None)
 
 
 # only names that cannot mean an answer
@@ -155,9 +151,9 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
         kind = CAIPE.known_kind(artifact.name)
         if kind is not None and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
             return CAIPE
-        if ADK.is_signed(artifact.metadata):
+        if artifact.metadata and ADK.is_signed(artifact.metadata):
             return ADK
-    return ADK if ADK.is_signed(frame.metadata) else None
+    return ADK if frame.metadata and ADK.is_signed(frame.metadata) else None
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:
