@@ -178,9 +178,8 @@ def head_of(
 ) -> dict[str, Any]:
     """A tape's head, from the turn's facts as the page has them.
 
-    Its scenario is what a replay needs besides the events to come to the same thread. `began` is second 0 of
-    the tape, on the clock of the facts. `replayed`: the scenario of a turn that was a replay itself; its
-    faults and settings count.
+    Its scenario is what a replay needs besides the events. `began` is second 0 of the tape, on the clock of
+    the facts. `replayed`: the scenario of a turn that was a replay itself.
     """
     opened, scenario = facts[0], dict[str, Any]()
     if faults := opened.get("slack_faults") if replayed is None else replayed.slack_faults:

@@ -134,7 +134,7 @@ class AgentApp:
     def __init__(self, url: str, settings: ReferenceSettings = _DEFAULTS) -> None:
         card = agent_card(url)
         self._agent = PlaygroundAgent(Library(load_knowledge()), settings)
-        # nobody else holds these tasks, and a copy for each token would cost the square of the answer
+        # a copy for each token would cost the square of the answer
         store = InMemoryTaskStore(use_copying=False)
         self._handler = DefaultRequestHandler(agent_executor=self._agent, task_store=store, agent_card=card)
         rpc = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=True)

@@ -33,8 +33,8 @@ _WITHHELD = b": withheld\n\n"
 class HttpTap:
     """Gives `listeners` all A2A calls of `http` and their answers. One event has at most `max_bytes`.
 
-    `masks` take secrets out of what is shortened here; the listeners do that for everything else. `is_done`:
-    the answer is complete, and a stream that is left from now on was not cut.
+    `masks` take secrets out of what is shortened here. `is_done`: the answer is complete, and a stream that
+    is left from now on was not cut.
     """
 
     def __init__(

@@ -67,10 +67,9 @@ def moment_of_body(
     retry_after: int | None = None,
     masks: Redactor | None = None,
 ) -> Moment:
-    """What an answer that is no stream says. `retry_after` is in seconds.
+    """What an answer that is no stream says. `retry_after` is in seconds. `masks` are for what is shortened.
 
-    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, for a replay. `masks`
-    take secrets out of a body before it is shortened: half a secret could not be recognised.
+    An HTTP error, or what is not A2A's JSON, becomes an error with its `HTTP_STATUS`, for a replay.
     """
     moment = _moment(t, _text(body), body)
     is_success = 200 <= status < 300
