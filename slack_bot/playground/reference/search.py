@@ -1,16 +1,19 @@
-"""Full-text search over the sections of a handful of Markdown pages."""
+"""Full-text search over a handful of Markdown pages: SQLite's FTS5 over their sections, in memory."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+import sqlite3
+import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from ...errors import BotError
 
 _NAME_WEIGHT = 3  # a word of a heading or a title counts so often
 _FEW_SECTIONS = 3  # a word of no more sections says what a question is about
 _BEST = 5  # sections that a search finds
+_NEW_INDEX = "CREATE VIRTUAL TABLE section USING fts5(words, tokenize = ascii)"
 _WORD = re.compile(r"[a-z0-9]+")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 _STOPWORDS = frozenset(
@@ -48,12 +51,25 @@ class Hit:
 
 
 class Library:
-    """Pages by name, as Markdown. The order of `pages` breaks ties."""
+    """Pages by name, as Markdown. The order of `pages` breaks ties.
+
+    Raises BotError where Python's SQLite has no FTS5.
+    """
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
-        self._words = [Counter([*each.names()] * _NAME_WEIGHT + words(each.text)) for each in self._sections]
+        self._index = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._index.close)
+        try:
+            self._index.execute(_NEW_INDEX)
+        except sqlite3.OperationalError as error:
+            raise BotError(
+                "the playground's agent searches with SQLite's FTS5, which this Python's SQLite lacks ("
+                f"{error}); use a Python whose SQLite has it"
+            ) from error
+        texts = (" ".join([*each.names()] * _NAME_WEIGHT + words(each.text)) for each in self._sections)
+        self._index.executemany("INSERT INTO section (rowid, words) VALUES (?, ?)", enumerate(texts))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,12 +80,9 @@ class Library:
 
     def search(self, query: str) -> list[Hit]:
         """The sections that fit best, best first. Empty where no word of `query` is known."""
-        wanted = set(words(query))
-        hits = [
-            Hit(section, self._score(counts, wanted) * _fit(section, wanted))
-            for section, counts in self._all()
-            if wanted & counts.keys()
-        ]
+        wanted = sorted(set(words(query)))
+        found = ((self._sections[row], score) for row, score in self._found(wanted))
+        hits = [Hit(section, score * _fit(section, set(wanted))) for section, score in found]
         return sorted(hits, key=lambda hit: -hit.score)[:_BEST]
 
     def fetch(self, page: str) -> str | None:
@@ -81,29 +94,21 @@ class Library:
         A single word is more than passing in a heading, or where few sections have it.
         """
         wanted = set(words(query))
-        rare = {word for word in wanted if self._spread(word) <= _FEW_SECTIONS}
-        for section, counts in self._all():
-            here = wanted & counts.keys()
-            if len(here) >= len(wanted) / 2 and (len(here) > 1 or here & (rare | section.names())):
+        rows = {word: {row for row, _ in self._found([word])} for word in wanted}
+        rare = {word for word in wanted if len(rows[word]) <= _FEW_SECTIONS}
+        for row in set().union(*rows.values()):
+            here = {word for word in wanted if row in rows[word]}
+            if len(here) >= len(wanted) / 2 and (
+                len(here) > 1 or here & (rare | self._sections[row].names())
+            ):
                 return True
         return False
 
-    def _all(self) -> Iterator[tuple[PageSection, Counter[str]]]:
-        return zip(self._sections, self._words, strict=True)
-
-    def _spread(self, word: str) -> int:
-        return sum(word in counts for counts in self._words)
-
-    def _score(self, counts: Counter[str], wanted: set[str]) -> float:
-        """Okapi BM25, with the usual constants."""
-        size = counts.total() / (sum(each.total() for each in self._words) / len(self._words))
-        score = 0.0
-        for word in sorted(wanted & counts.keys()):
-            spread = self._spread(word)
-            weight = math.log((len(self._words) - spread + 0.5) / (spread + 0.5))
-            count = counts[word]
-            score += max(weight, 1e-6) * (count * 2.2 / (count + 1.2 * (0.25 + 0.75 * size)))
-        return score
+    def _found(self, wanted: list[str]) -> list[tuple[int, float]]:
+        """The sections that have one of the words, by their number, and the score of each."""
+        query = " OR ".join(f'"{word}"' for word in wanted) or '""'
+        sentence = "SELECT rowid, -rank FROM section WHERE section MATCH ? ORDER BY rowid"
+        return self._index.execute(sentence, (query,)).fetchall()
 
 
 def _fit(section: PageSection, wanted: set[str]) -> float:

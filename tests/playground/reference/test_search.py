@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.errors import BotError
+from slack_bot.playground.reference import search
 from slack_bot.playground.reference.search import Library, sections, words
 
 PAGES = {
@@ -94,6 +96,12 @@ def test_endings_do_not_matter() -> None:
 
 def test_words_of_the_index_own_language_are_words(library: Library) -> None:
     assert library.search('NEAR "cats" AND (fish*) OR names : eats')[0].section.heading == "Food"
+
+
+def test_without_fts5_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_NEW_INDEX", search._NEW_INDEX.replace("fts5", "fts5_missing"))
+    with pytest.raises(BotError, match=r"no such module: fts5_missing.; use a Python"):
+        Library(PAGES)
 
 
 def test_a_page_without_a_word_that_counts_is_not_found() -> None:
