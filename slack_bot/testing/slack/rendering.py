@@ -268,8 +268,9 @@ def see_thread(
         for message in state.in_thread(channel, root)
         if viewer is None or message.ephemeral_for in (None, viewer)
     ]
-    if shown:
-        shown[-1] = replace(shown[-1], status_line=state.status_of(channel, root, now))
+    status = state.status_of(channel, root, now)
+    if shown and status is not None:
+        shown[-1] = replace(shown[-1], status_line=status)
     return shown
 
 
