@@ -173,6 +173,7 @@ class StreamSurface:
         try:
             async with asyncio.timeout(None) as limit:
                 start.tell = lambda: end_in(limit, 0.0)
+                await asyncio.sleep(0)  # an event that is here already makes the look unnecessary
                 is_certain = await self._look(message, start, known, looks)
         except TimeoutError:
             pass  # the event came
