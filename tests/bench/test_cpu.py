@@ -10,6 +10,7 @@ import pytest
 from .cpu import main, prose
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processor time is read from /proc")
 def test_the_quick_run_compares_the_bot_with_the_bare_loop(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick"]) == 0

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.testing.tape.tape import Tape
 
 from .plans import KINDS, plan
+
+pytestmark = pytest.mark.slow  # each recording is replayed first, to know what is true of it
 
 
 def test_a_plan_depends_on_its_numbers_only() -> None:
