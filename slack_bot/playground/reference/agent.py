@@ -26,11 +26,10 @@ from ..hosting import check_port, host_app, no_address, serve_until_stopped, set
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .local import LocalModel
-from .model import Model, Prompt
 from .run import AgentRun
 from .scenarios import THOROUGH, think
 from .search import Library
-from .toolbox import Toolbox
+from .toolbox import ModelTurn, Prompt, Toolbox
 
 SKILL = "deep-research"
 _DEFAULTS = ReferenceSettings()
@@ -70,7 +69,7 @@ class PlaygroundAgent(AgentExecutor):
                 prompt = replace(prompt, skill=SKILL)
                 await writer.announce(f"[SKILL] {SKILL}", f"📚 Supervisor: Using the skill {SKILL}\n")
             tools = Toolbox(self._library, settings)
-            await AgentRun(writer, self._model(prompt), tools, settings).carry_out()
+            await AgentRun(writer, self._turn(prompt), tools, settings).carry_out()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
@@ -81,10 +80,10 @@ class PlaygroundAgent(AgentExecutor):
         if self._http is not None:
             await self._http.aclose()
 
-    def _model(self, prompt: Prompt) -> Model:
+    def _turn(self, prompt: Prompt) -> ModelTurn:
         if self._http is not None:
-            return EndpointModel(self._http, self._settings, prompt)
-        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings)
+            return EndpointModel(self._http, self._settings, prompt).turn
+        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings).turn
 
 
 def _new_task(context: RequestContext) -> Task:
