@@ -124,7 +124,7 @@ class SocketMode(Delivery):
         frame = {
             "envelope_id": envelope.id,
             "type": envelope.type,
-            "accepts_response_payload": envelope.accepts_response_payload,
+            "accepts_response_payload": envelope.type == "interactive",
             "payload": envelope.payload,
         }
         if attempt:
