@@ -18,10 +18,9 @@ import httpx
 from ...a2a.wire import sse
 from ...errors import AgentError
 from ...settings.models import ReferenceSettings
-from .model import ModelFailed, Prompt, Returned
 from .scenarios import STATUSES
 from .structured import whole_characters
-from .toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ToolCall
+from .toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ModelFailed, Prompt, Returned, ToolCall
 
 _PAUSES = (0.5, 2.0)  # seconds before each further attempt
 _AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})

@@ -14,10 +14,9 @@ from itertools import count
 from typing import TypeAlias, assert_never
 
 from ...settings.models import ReferenceSettings
-from .model import ModelFailed, Returned
 from .scenarios import AskBack, CallTool, Move, Pause, ShowPlan, Thought, WriteMove, tokens
 from .structured import Response
-from .toolbox import ASK, PLAN, RESPONSE, ToolCall, argument_name
+from .toolbox import ASK, PLAN, RESPONSE, ModelFailed, Returned, ToolCall, argument_name
 
 MARKER = "[FINAL ANSWER]\n\n"
 PLANNING = 24

@@ -12,10 +12,9 @@ from a2a.types import TaskState
 
 from ...settings.models import ReferenceSettings
 from .event_writer import EventWriter
-from .model import Model, ModelFailed
 from .scenarios import STATUSES, InputField, ScenarioStep
 from .structured import Response, ResponseReader, chunks, read_fields, wrapped
-from .toolbox import ASK, PLAN, RESPONSE, Toolbox, ToolCall, ToolResult
+from .toolbox import ASK, PLAN, RESPONSE, ModelFailed, ModelTurn, Toolbox, ToolCall, ToolResult
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
 
 COMPOSING = "composing_answer"
@@ -27,9 +26,9 @@ class AgentRun:
     """One question on one task, in the mode of `settings`."""
 
     def __init__(
-        self, writer: EventWriter, model: Model, tools: Toolbox, settings: ReferenceSettings
+        self, writer: EventWriter, turn: ModelTurn, tools: Toolbox, settings: ReferenceSettings
     ) -> None:
-        self._writer, self._model, self._tools, self._settings = writer, model, tools, settings
+        self._writer, self._turn, self._tools, self._settings = writer, turn, tools, settings
         self._is_structured = settings.response_mode == "structured"
         self._splitter = VoiceSplitter(marked=not self._is_structured)
         self._reader: ResponseReader | None = None
@@ -66,7 +65,7 @@ class AgentRun:
         """Write the model's next message while it comes. Returns its calls."""
         calls: dict[str, ToolCall] = {}
         latest = ""  # the call that is being written: its label needs all of its arguments
-        async for said in self._model.turn(returned):
+        async for said in self._turn(returned):
             if isinstance(said, ToolCall) and (known := calls.get(said.id)) is not None:
                 calls[said.id] = replace(known, arguments=known.arguments + said.arguments)
                 continue

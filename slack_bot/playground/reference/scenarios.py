@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
-from .model import ModelFailed
 from .search import Hit, Library, PageSection, words
-from .toolbox import FETCH, SEARCH, ToolResult
+from .toolbox import FETCH, SEARCH, ModelFailed, ToolResult
 
 STATUSES = ("pending", "in_progress", "completed", "failed")
 """Of a step of the plan, as on the wire."""

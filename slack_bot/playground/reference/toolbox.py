@@ -1,4 +1,4 @@
-"""The tools of the playground's agent. Each has a limit of its own.
+"""What a model is asked and what it calls: the tools of the playground's agent, each with a limit of its own.
 
 A call beyond the limit is answered with a sentence, never with an error, and never ends the run.
 """
@@ -9,8 +9,9 @@ import asyncio
 import json
 import re
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...settings.models import ReferenceSettings
 from .search import Hit, Library
@@ -49,6 +50,26 @@ class ToolResult:
     hits: tuple[Hit, ...] = ()
     capped: bool = False
     failed: bool = False
+
+
+Returned: TypeAlias = Sequence[tuple[ToolCall, ToolResult]]
+"""The calls of a message, and what they gave back."""
+ModelTurn: TypeAlias = Callable[[Returned], AsyncIterator[str | ToolCall]]
+"""The pieces of a model's next message; one without calls is the last. Raises ModelFailed."""
+
+
+class ModelFailed(Exception):
+    """The model cannot go on. `str()` is one sentence for the reader in the thread: no address, no key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked. `reply` is the human's answer where the agent had asked `asked`."""
+
+    question: str
+    reply: str | None = None
+    asked: str = ""
+    skill: str = ""
 
 
 def parse_object(text: str, *, strict: bool = True) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""PURE. Posts, edits, deletions, messages for one person only, response addresses, and reactions."""
+"""PURE. Posts, edits, deletions, messages for one person only, reactions, and files on their way in."""
 
 from __future__ import annotations
 
 from . import blocks as blockkit
 from . import payloads, rendering
-from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
+from .state import Channel, Json, Refused, StoredMessage, Upload, WorkspaceState
 
 _TEXT_CHARS = 40_000
 
@@ -132,45 +132,54 @@ def _kept_blocks(state: WorkspaceState, args: Json) -> list[Json]:
     return blockkit.with_ids(state, blocks)
 
 
+# ---- files
+
+
+def _upload_url(state: WorkspaceState, args: Json) -> Json:
+    if args["length"] <= 0:
+        raise Refused("missing_argument", "length must be more than 0")
+    file_id = state.next_id("F")
+    state.uploads[file_id] = Upload(file_id, args["filename"], args["length"])
+    return {"upload_url": f"{state.file_base}/upload/{file_id}", "file_id": file_id}
+
+
+def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
+    """The bytes of an announced file. Returns the HTTP status of the answer.
+
+    Other than the announced number of bytes: 400, because whoever counted characters would find out here.
+    """
+    upload = state.uploads.get(file_id)
+    if upload is None:
+        return 404
+    if len(content) != upload.length:
+        return 400
+    upload.content = content
+    return 200
+
+
+def _complete_upload(state: WorkspaceState, args: Json) -> Json:
+    files = []
+    for item in args["files"]:
+        known = state.uploads.get(item.get("id", "")) if isinstance(item, dict) else None
+        if known is None or known.content is None:
+            raise Refused("file_not_found")
+        title = item.get("title") or known.name
+        files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
+    if args.get("channel_id"):
+        sent = state.new_message(state.bot_channel(args["channel_id"]), args.get("thread_ts"))
+        sent.body, sent.files = args.get("initial_comment") or "", files
+        state.add(sent)
+        payloads.message(state, sent)
+    return {"files": files}
+
+
 METHODS = {
     "chat.postMessage": _post,
     "chat.postEphemeral": _ephemeral,
     "chat.update": _update,
     "chat.delete": _delete,
+    "files.getUploadURLExternal": _upload_url,
+    "files.completeUploadExternal": _complete_upload,
     "reactions.add": _react,
     "reactions.remove": _unreact,
 }
-
-
-_USES = 5
-_LIFE = 1_800.0
-_CONTENT = ("text", "markdown_text", "blocks")
-
-
-def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
-    """The address that a press of a control on `message` gives the app."""
-    key = state.next_id("response-")
-    place = {"channel": message.channel, "ts": message.ts}
-    state.responses[key] = {**place, "user": user, "at": state.now, "uses": 0}
-    return f"{state.file_base}/response/{key}"
-
-
-def respond(state: WorkspaceState, key: str, body: Json) -> None:
-    """The app posts `body` to a response_url. Raises `Refused`."""
-    known = state.responses.get(key)
-    if known is None or state.now - known["at"] > _LIFE or known["uses"] >= _USES:
-        raise Refused("expired_url" if known else "invalid_url")
-    known["uses"] += 1
-    message = state.find(known["channel"], known["ts"])
-    content: Json = {name: body[name] for name in _CONTENT if name in body}
-    if message is not None and body.get("delete_original"):
-        remove(state, message)
-    elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
-        _update(state, {**content, "channel": message.channel, "ts": message.ts})
-    else:
-        root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
-        content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}
-        if body.get("response_type") == "in_channel":
-            _post(state, content)
-        else:
-            _ephemeral(state, {**content, "user": known["user"]})

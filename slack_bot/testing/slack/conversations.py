@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from . import payloads, rendering
-from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
+from .state import Channel, Json, Refused, WorkspaceState, ts_key
 from .streams import SESSIONS
 
 _PAGE = 100
@@ -36,18 +36,13 @@ def _open_connection(state: WorkspaceState, args: Json) -> Json:
 
 
 def _replies(state: WorkspaceState, args: Json) -> Json:
-    channel = _member(state, args["channel"])
+    channel = state.channel_of(args["channel"])
+    if state.bot.user_id not in channel.members:
+        raise Refused("not_in_channel")
     asked = state.find(channel.id, args["ts"])
     if asked is None:
         raise Refused("thread_not_found")
-    return _page(state, state.in_thread(channel.id, asked.root), args)
-
-
-def _history(state: WorkspaceState, args: Json) -> Json:
-    return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
-
-
-def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> Json:
+    messages = state.in_thread(channel.id, asked.root)
     oldest, latest = _moment(args, "oldest", "0"), _moment(args, "latest", _FOREVER)
     if not args.get("inclusive"):
         messages = [m for m in messages if ts_key(m.ts) not in (oldest, latest)]
@@ -56,7 +51,7 @@ def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> J
     if not cursor.isdigit():
         raise Refused("invalid_cursor")
     first, limit = int(cursor), args.get("limit") or _PAGE
-    end = first + (limit if state.rules.page is None else min(limit, state.rules.page))
+    end = first + limit
     with_metadata = bool(args.get("include_all_metadata"))
     return {
         "messages": [rendering.read_back(state, m, with_metadata) for m in fitting[first:end]],
@@ -72,20 +67,9 @@ def _moment(args: Json, name: str, default: str) -> tuple[int, int]:
     return ts_key(given)
 
 
-def _member(state: WorkspaceState, channel_id: str) -> Channel:
-    channel = state.channel_of(channel_id)
-    if state.bot.user_id not in channel.members:
-        raise Refused("not_in_channel")
-    return channel
-
-
-def _channel_info(state: WorkspaceState, args: Json) -> Json:
-    return {"channel": _channel(state, state.channel_of(args["channel"]))}
-
-
 def _open_channel(state: WorkspaceState, args: Json) -> Json:
     if args.get("channel"):
-        return _channel_info(state, args)
+        return {"channel": _channel(state, state.channel_of(args["channel"]))}
     users = [user for user in (args.get("users") or "").split(",") if user]
     if len(users) != 1:
         raise Refused("users_list_not_supplied" if not users else "invalid_user_combination")
@@ -119,13 +103,6 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
     return shown
 
 
-def _user_info(state: WorkspaceState, args: Json) -> Json:
-    person = state.person_of(args["user"])
-    user = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
-    profile = {"display_name": person.name, "real_name": person.name}
-    return {"user": {**user, "is_bot": person.is_bot, "deleted": False, "profile": profile}}
-
-
 # ---- what a thread has besides messages
 
 
@@ -147,25 +124,6 @@ def _set_status(state: WorkspaceState, args: Json) -> Json:
 def _thread_of(state: WorkspaceState, args: Json) -> tuple[str, str]:
     channel = state.bot_channel(args["channel_id"])
     return channel.id, state.root_exists(channel, args["thread_ts"])
-
-
-def _set_title(state: WorkspaceState, args: Json) -> Json:
-    state.thread(*_thread_of(state, args)).title = args["title"]
-    return {}
-
-
-def _set_prompts(state: WorkspaceState, args: Json) -> Json:
-    channel = state.bot_channel(args["channel_id"])
-    prompts = args["prompts"]
-    if not 1 <= len(prompts) <= 4:
-        raise Refused("invalid_arguments", "prompts takes 1 to 4 items")
-    for prompt in prompts:
-        if not isinstance(prompt, dict) or not prompt.get("title") or not prompt.get("message"):
-            raise Refused("invalid_arguments", "a prompt has a title and a message")
-    thread_ts = args.get("thread_ts")
-    root = state.root_exists(channel, thread_ts) if thread_ts else ""
-    state.thread(channel.id, root).prompts = prompts
-    return {}
 
 
 def _set_session(state: WorkspaceState, args: Json) -> Json:
@@ -191,12 +149,7 @@ METHODS = {
     "agents.sessions.setStatus": _set_session,
     "apps.connections.open": _open_connection,
     "assistant.threads.setStatus": _set_status,
-    "assistant.threads.setSuggestedPrompts": _set_prompts,
-    "assistant.threads.setTitle": _set_title,
     "auth.test": _auth_test,
-    "conversations.history": _history,
-    "conversations.info": _channel_info,
     "conversations.open": _open_channel,
     "conversations.replies": _replies,
-    "users.info": _user_info,
 }

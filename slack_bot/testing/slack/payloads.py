@@ -108,25 +108,8 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
     event(state, {"type": "message", "subtype": subtype, "hidden": True, **fields, **place, **times})
 
 
-def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
-    """A person did something that lets the app open a view."""
-    trigger = state.next_id("trigger-")
-    state.triggers[trigger] = state.now
-    payload = {
-        "type": kind,
-        "token": "verification-token",
-        "api_app_id": state.bot.app_id,
-        "team": {"id": state.team, "domain": state.domain},
-        "enterprise": None,
-        "is_enterprise_install": False,
-        "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
-        "trigger_id": trigger,
-    }
-    return state.send("interactive", payload | fields)
-
-
-def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
-    """A person pressed a control. `url` is where the app may respond."""
+def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json) -> Envelope:
+    """A person pressed a control."""
     container: Json = {
         "type": "message",
         "message_ts": on.ts,
@@ -135,12 +118,20 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
     }
     if on.thread_ts is not None:
         container["thread_ts"] = on.thread_ts
-    fields = {
+    payload: Json = {
+        "type": "block_actions",
+        "token": "verification-token",
+        "api_app_id": state.bot.app_id,
+        "team": {"id": state.team, "domain": state.domain},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
+        "trigger_id": state.next_id("trigger-"),
         "container": container,
         "channel": {"id": on.channel, "name": state.channels[on.channel].name},
         "message": rendering.read_back(state, on, True),
         "state": {"values": {}},
-        "response_url": url,
+        "response_url": f"{state.file_base}/response/{state.next_id('response-')}",
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
-    return interaction(state, "block_actions", person, fields)
+    return state.send("interactive", payload)

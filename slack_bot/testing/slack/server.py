@@ -124,7 +124,7 @@ class SocketMode(Delivery):
         frame = {
             "envelope_id": envelope.id,
             "type": envelope.type,
-            "accepts_response_payload": envelope.accepts_response_payload,
+            "accepts_response_payload": envelope.type == "interactive",
             "payload": envelope.payload,
         }
         if attempt:
@@ -220,7 +220,7 @@ class EventsApi(Delivery):
 
 
 class SlackServer:
-    """Serves one workspace on `host` and a free port (or `port`) while it is entered. Times are in seconds.
+    """Serves one workspace on a free port while it is entered. Times are in seconds.
 
     With `bot_url` payloads are posted there, signed; without, they go through Socket Mode.
     """
@@ -230,18 +230,19 @@ class SlackServer:
         workspace: Workspace,
         clock: Clock,
         *,
-        host: str = "127.0.0.1",
-        port: int = 0,
         bot_url: str | None = None,
         ack_timeout: float = 3.0,
         retry_delays: Sequence[float] = RETRY_DELAYS,
     ) -> None:
         self.workspace = workspace
         self.sockets = SocketMode(workspace, ack_timeout=ack_timeout, retry_delays=retry_delays)
-        self.events: EventsApi | None = None
+        self.events = (
+            None
+            if bot_url is None
+            else EventsApi(bot_url, clock, ack_timeout=ack_timeout, retry_delays=retry_delays)
+        )
         self.url = self.api_url = ""
-        self._bot_url, self._times = bot_url, (ack_timeout, retry_delays)
-        self._clock, self._address = clock, (host, port)
+        self._clock = clock
         self._closing = asyncio.Event()
         self._line = Line(workspace, clock)
         self._deliveries: set[asyncio.Task[None]] = set()
@@ -257,19 +258,15 @@ class SlackServer:
                 web.route("*", "/api/{method}", self._web_api),
                 web.get("/link/", self.sockets.handle),
                 web.post("/upload/{file}", self._upload),
-                web.post("/response/{key}", self._respond),
             ]
         )
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, *self._address).start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         host, port = self._runner.addresses[0][:2]
         self.url = self.workspace.state.file_base = f"http://{host}:{port}"
         self.api_url = f"{self.url}/api/"
         self.workspace.state.link_base = f"ws://{host}:{port}"
-        if self._bot_url is not None:
-            ack_timeout, delays = self._times
-            self.events = EventsApi(self._bot_url, self._clock, ack_timeout=ack_timeout, retry_delays=delays)
         self._unlisten = self.workspace.listen(self._on_change)
         self._on_change(Change("envelope"))
         return self
@@ -335,13 +332,6 @@ class SlackServer:
             request.transport.close()
         await asyncio.sleep(answer.delay)
         return answer
-
-    async def _respond(self, request: web.Request) -> web.Response:
-        try:
-            body = json.loads(await request.text())
-        except (ValueError, RecursionError):
-            return web.Response(text="invalid_payload", status=400)
-        return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
 
 
 def _response(answer: CallAnswer) -> web.Response:

@@ -123,7 +123,6 @@ class Thread:
     status_rows: list[str] = field(default_factory=list)
     session: str | None = None
     title: str | None = None
-    prompts: list[Json] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -143,7 +142,6 @@ class Envelope:
     id: str
     type: Literal["events_api", "interactive"]
     payload: Json
-    accepts_response_payload: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +166,7 @@ class WorkspaceState:
     channels: dict[str, Channel] = field(default_factory=dict)
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
-    views: dict[str, Json] = field(default_factory=dict)
-    triggers: dict[str, float] = field(default_factory=dict)
     tickets: set[str] = field(default_factory=set)
-    responses: dict[str, Json] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)
     open_streams: dict[str, StoredMessage] = field(default_factory=dict)
     outbox: list[Envelope] = field(default_factory=list)
@@ -225,7 +220,7 @@ class WorkspaceState:
         return sorted(found, key=lambda m: ts_key(m.ts))
 
     def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:
-        envelope = Envelope(self.next_id("envelope-"), kind, payload, kind == "interactive")
+        envelope = Envelope(self.next_id("envelope-"), kind, payload)
         self.outbox.append(envelope)
         self._notify(Change("envelope"))
         return envelope

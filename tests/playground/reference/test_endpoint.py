@@ -7,8 +7,18 @@ import httpx
 import pytest
 
 from slack_bot.playground.reference.endpoint import Deltas, EndpointModel, endpoint_client
-from slack_bot.playground.reference.model import ModelFailed, Prompt, Returned
-from slack_bot.playground.reference.toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ToolCall, ToolResult
+from slack_bot.playground.reference.toolbox import (
+    ASK,
+    FETCH,
+    PLAN,
+    RESPONSE,
+    SEARCH,
+    ModelFailed,
+    Prompt,
+    Returned,
+    ToolCall,
+    ToolResult,
+)
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 

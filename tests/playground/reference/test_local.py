@@ -4,10 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.agent import MODES, load_knowledge
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
-from slack_bot.playground.reference.model import ModelFailed
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.toolbox import (
@@ -16,6 +14,7 @@ from slack_bot.playground.reference.toolbox import (
     PLAN,
     RESPONSE,
     SEARCH,
+    ModelFailed,
     Toolbox,
     ToolCall,
     ToolResult,

@@ -8,9 +8,8 @@ from a2a.types import Task, TaskState
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.playground.reference.agent import MODES
 from slack_bot.playground.reference.event_writer import EventWriter
-from slack_bot.playground.reference.model import ModelFailed, Returned
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.playground.reference.run import AgentRun, read_plan, read_question
 from slack_bot.playground.reference.scenarios import ScenarioStep
 from slack_bot.playground.reference.search import Library
@@ -20,6 +19,8 @@ from slack_bot.playground.reference.toolbox import (
     PLAN,
     RESPONSE,
     SEARCH,
+    ModelFailed,
+    Returned,
     Toolbox,
     ToolCall,
     ToolResult,
@@ -55,7 +56,7 @@ def run(*messages: Message, mode: str = "marker", **settings: object) -> tuple[K
 
     async def carry_out() -> None:
         writer = EventWriter(queue, Task(id="t", context_id="c"))
-        await AgentRun(writer, said, Toolbox(LIBRARY, chosen), chosen).carry_out()
+        await AgentRun(writer, said.turn, Toolbox(LIBRARY, chosen), chosen).carry_out()
 
     virtual_clock.run(carry_out())
     return queue, said

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.model import ModelFailed
 from slack_bot.playground.reference.scenarios import (
     AskBack,
     CallTool,
@@ -17,7 +16,7 @@ from slack_bot.playground.reference.scenarios import (
     tokens,
 )
 from slack_bot.playground.reference.search import Library
-from slack_bot.playground.reference.toolbox import FETCH, SEARCH, Toolbox
+from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, Toolbox
 from slack_bot.settings.models import ReferenceSettings
 
 LIBRARY = Library(load_knowledge())
