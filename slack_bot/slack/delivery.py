@@ -19,14 +19,7 @@ from .api import DROPPED, TurnClient
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .faults import (
-    ENDS,
-    MAX_DOUBTS,
-    Remedy,
-    SurfaceKind,
-    after_write,
-    next_surface,
-)
+from .faults import ENDS, MAX_DOUBTS, Fault, SurfaceKind
 from .model import Batch, MessageWrite, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .reconcile import Reconciler
@@ -251,22 +244,23 @@ class Delivery:
     # -- what became of a write ------------------------------------------------------------------------------
 
     async def _handle_failure(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        opens = message.ts is None
-        is_stream = message.surface is SurfaceKind.STREAM
-        is_plain = not is_stream or (write.is_plain and (self.stream.is_plain or not opens))
-        remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
+        fault, opens = failed.fault, message.ts is None
+        is_plain = write.is_plain and (self.stream.is_plain or not opens)
         if failed.error == DROPPED:
             self.ledger.unknown()
-        elif remedy is Remedy.PLAIN:
+        elif fault in ENDS:
+            self.ledger.refused()
+            await self.apply_fault(failed)
+        elif failed.in_doubt or fault in (Fault.UNKNOWN, Fault.STILL_OPEN):
+            await self._doubt(message, write, failed)
+        elif fault is Fault.WRONG_CALL and message.surface is SurfaceKind.STREAM and not is_plain:
             self.stream.is_plain = True
             self.ledger.refused()
             if opens:
                 await self._next_message(message)
-        elif remedy is Remedy.SETTLE:
-            await self._doubt(message, write, failed)
         else:
             self.ledger.refused()
-            await self._leave(message, failed, remedy)
+            await self._leave(message, failed)
 
     async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
         """The next edit repeats all of the text, so an edit is not confirmed."""
@@ -281,7 +275,7 @@ class Delivery:
             message.segment = self.ledger.present
         else:
             self.ledger.refused()
-            await self._leave(message, failed, Remedy.DOWN)
+            await self._leave(message, failed)
 
     async def settle(self) -> None:
         message = self.messages[-1]
@@ -293,23 +287,23 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
-        if remedy in ENDS:
-            await self.apply_fault(failed)
-            return
-        goes_down = remedy in (Remedy.DOWN, Remedy.REMEMBER)
-        if self.surface is SurfaceKind.POST and message.ts is None and goes_down:
+    async def _leave(self, message: SlackMessage, failed: CallFailed) -> None:
+        """On to the next message, and to the next surface unless this message is only full."""
+        opens = message.ts is None
+        if self.surface is SurfaceKind.POST and opens:
             await self._next_message(message)
             self.is_exhausted, self.refusal = True, failed
             return
+        is_known = failed.fault is Fault.NOT_HERE and not failed.in_doubt
         # where a post was refused, the edits after it were not
-        if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
+        if is_known and (message.surface is SurfaceKind.STREAM or not opens):
             place, now = self._client.place, self._clock.monotonic()
             self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
-        await (self._next_message(message) if message.ts is None else self._end_message())
-        self._set_surface(remedy)
+        await (self._next_message(message) if opens else self._end_message())
+        if opens or failed.in_doubt or failed.fault not in (Fault.SEALED, Fault.FULL):
+            self._go_down()
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -331,14 +325,12 @@ class Delivery:
 
     async def apply_fault(self, failed: CallFailed) -> None:
         """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
-        remedy = after_write(failed.fault, opens=False, is_plain=True)
-        if remedy not in ENDS or self.ended is not None:
+        if failed.fault not in ENDS or self.ended is not None:
             return
-        self._set_surface(remedy)
-        self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
-        if remedy is Remedy.TELL:
+        self.ended = WriteResult.STOPPED if failed.fault is Fault.STOPPED else WriteResult.GONE
+        if failed.fault is Fault.NO_WRITING:
             await self.posts.tell_asker()
-        if remedy is Remedy.DEAD:
+        if failed.fault is Fault.DEAD:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     async def refuse(self, failed: CallFailed) -> None:
@@ -350,10 +342,11 @@ class Delivery:
     def downgrade_surface(self) -> None:
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    def _set_surface(self, remedy: Remedy) -> None:
-        self.surface = next_surface(self.surface, remedy)
+    def _go_down(self) -> None:
+        is_stream = self.surface is SurfaceKind.STREAM
+        self.surface = SurfaceKind.EDIT if is_stream else SurfaceKind.POST
         self.ledger.use(self.limits())
 
     def limits(self) -> MessageLimits:
