@@ -20,7 +20,7 @@ from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
 from .faults import ENDS, MAX_DOUBTS, Fault, SurfaceKind
-from .model import Batch, MessageWrite, SlackMessage, WriteResult
+from .model import Batch, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .reconcile import Reconciler
 from .stream_surface import StreamSurface
@@ -139,7 +139,7 @@ class Delivery:
             if step.begins or not self.messages:
                 self.messages.append(SlackMessage(self.surface, self._cards.present))
                 self.begun += 1
-            message, write = self.messages[-1], MessageWrite(step.text, cards, title)
+            message, write = self.messages[-1], Batch(step.text, cards, title)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
             try:
@@ -159,7 +159,7 @@ class Delivery:
         if self.ended is None and not self.begins:
             await self._end_message()
 
-    def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
+    def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
         if self.begins:
             if final and self._is_shown():
                 return None, (), ""
@@ -188,7 +188,7 @@ class Delivery:
     def _has_more(self) -> bool:
         return self.ledger.has_more or any(self._unsent())
 
-    def _unsent(self) -> tuple[Sequence[TaskCard], str]:
+    def _unsent(self) -> tuple[tuple[TaskCard, ...], str]:
         if self.stream.is_plain:
             return (), ""
         title = None if self.begins or not self.messages else self.messages[-1].title
@@ -200,7 +200,7 @@ class Delivery:
     async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
         message = SlackMessage(SurfaceKind.POST, segment=segment)
-        failed = await self.posts.write(message, MessageWrite(segment.text), footer, close)
+        failed = await self.posts.write(message, Batch(segment.text), footer, close)
         if failed is None:
             self.messages.append(message)
             return True
@@ -243,7 +243,7 @@ class Delivery:
 
     # -- what became of a write ------------------------------------------------------------------------------
 
-    async def _handle_failure(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
+    async def _handle_failure(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
         fault, opens = failed.fault, message.ts is None
         is_plain = write.is_plain and (self.stream.is_plain or not opens)
         if failed.error == DROPPED:
@@ -262,7 +262,7 @@ class Delivery:
             self.ledger.refused()
             await self._leave(message, failed)
 
-    async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
+    async def _doubt(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
         """The next edit repeats all of the text, so an edit is not confirmed."""
         self._doubts += 1
         if message.surface is SurfaceKind.STREAM:

@@ -54,10 +54,12 @@ class AnswerFile:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
         self._status.show_again(WRITING_ON)
         try:
-            if not await self.upload(FILE, text.encode("utf-8", "replace")):
-                return None
+            result = await self._upload(text.encode("utf-8", "replace"))
         finally:
             await self._status.close()
+        if isinstance(result, CallFailed):
+            _log.warning("file refused: %s", result.error, extra=self._client.api.log_fields)
+            return None
         why = _TOO_LONG if self._delivery.refusal is None else _REFUSED
         what = _WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else _PART
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
@@ -67,16 +69,10 @@ class AnswerFile:
         if message is not None and self._delivery.ended is None:
             await self._delivery.attach_footer((), CardClosing.CONTINUES, message)
 
-    async def upload(self, name: str, content: bytes) -> bool:
-        result = await self._upload(name, content)
-        if isinstance(result, CallFailed):
-            _log.warning("file refused: %s", result.error, extra=self._client.api.log_fields)
-        return isinstance(result, CallOk)
-
-    async def _upload(self, name: str, content: bytes) -> CallResult:
+    async def _upload(self, content: bytes) -> CallResult:
         """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
         client, place, api = self._client, self._client.place, self._client.api
-        asked: Args = {"filename": name, "length": len(content)}
+        asked: Args = {"filename": FILE, "length": len(content)}
         target = await client.call_until_known("files.getUploadURLExternal", asked)
         if isinstance(target, CallFailed):
             return target
@@ -85,7 +81,7 @@ class AnswerFile:
         if isinstance(sent, CallFailed):
             return sent
         args: Args = {
-            "files": [{"id": file_id, "title": name}],
+            "files": [{"id": file_id, "title": FILE}],
             "channel_id": place.channel,
             "thread_ts": place.thread_ts,
         }

@@ -21,7 +21,7 @@ from .blocks import TextForm
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
 from .faults import Fault, StreamingRefusalCache, SurfaceKind
-from .model import MessageWrite, SlackMessage
+from .model import Batch, SlackMessage
 from .readback import is_ignored
 
 _log = logging.getLogger(__name__)
@@ -119,12 +119,12 @@ class PostSurface:
     async def write(
         self,
         message: SlackMessage,
-        write: MessageWrite,
+        write: Batch,
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
         """Show `write` in `message`, which is begun where it has no `ts`. None: Slack shows it."""
-        text, title = message.text + write.text, write.title or message.title
+        text, title = message.text + write.text, write.plan_title or message.title
         failed = await self.show(message, text, title, footer=footer, close=close)
         self._written_at = self._clock.monotonic()
         return failed
@@ -162,7 +162,7 @@ class PostSurface:
         message.is_signed = bool(footer) and not result.is_fallback
         message.cards.confirm(message.cards.unsent())
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
-            message.cards.confirm_closed(message.cards.closing(close))
+            message.cards.confirm_closed(close)
         return None
 
     async def rewrite(
@@ -183,7 +183,7 @@ class PostSurface:
         message.text, message.doubt, message.is_open = text, None, False
         message.is_signed = bool(footer) and not result.is_fallback
         if cards and not (result.is_fallback and text):
-            message.cards.confirm_closed(message.cards.closing(close))
+            message.cards.confirm_closed(close)
         return None
 
     async def delete(self, message: SlackMessage) -> bool:

@@ -12,7 +12,7 @@ from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
-from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
@@ -52,8 +52,8 @@ def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: st
     ) -> None:
         confirmed = "" if method == START else "One. "
         if confirmed:
-            await streams.write(message, MessageWrite(confirmed))
-        failed = await streams.write(message, MessageWrite("Two. "))
+            await streams.write(message, Batch(confirmed))
+        failed = await streams.write(message, Batch("Two. "))
         assert failed is not None
         assert failed.fault is Fault.UNKNOWN
         applied = entry.endswith("!")
@@ -70,8 +70,8 @@ def test_what_cannot_be_read_is_made_to_stand() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
         assert await reconciler.reconcile(message, []) == (True, None)
         assert message.text == "One. Two. "
 
@@ -84,8 +84,8 @@ def test_what_can_neither_be_read_nor_rewritten_is_sent_again_and_said_aloud(cap
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
         assert await reconciler.reconcile(message, []) == (False, None)
         assert message.text == "One. "
 
@@ -98,8 +98,8 @@ def test_a_thread_that_is_gone_is_told() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
         assert await reconciler.reconcile(message, []) == (False, CallFailed(Fault.GONE, "message_not_found"))
 
     play(story, {APPEND: ["timeout"], STOP: ["message_not_found"]})
@@ -110,8 +110,8 @@ def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
         assert await end(streams, reconciler, message) == CallFailed(Fault.SEALED, "not open")
 
     scene = play(story, {APPEND: ["message_not_in_streaming_state"]})
@@ -125,8 +125,8 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
         await end(streams, reconciler, message)
         assert scene.only().plan_failed
         assert message.cards.closing(CardClosing.CONTINUES)
@@ -149,8 +149,8 @@ def left_open(text: str, faults: Any) -> Scene:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite(text, message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch(text, message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
         await end(streams, reconciler, message)
         await reconciler.close_open([])
 
@@ -192,7 +192,7 @@ def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         assert isinstance(await end(streams, reconciler, message), CallFailed)
         assert scene.workspace.open_streams() == [message.ts]
         assert await reconciler.close_open([]) == 0
@@ -207,7 +207,7 @@ def test_a_stream_that_nobody_can_stop_is_counted_and_said_aloud(caplog: Any) ->
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         await end(streams, reconciler, message)
         assert await reconciler.close_open([]) == 1
 
@@ -219,7 +219,7 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         assert await reconciler.reconcile(message, []) == (False, None)
         assert await reconciler.close_open([]) == 0
 
@@ -233,7 +233,7 @@ def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> 
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         assert await reconciler.reconcile(message, []) == (False, None)
         if over:
             assert await reconciler.close_open([]) == 0
@@ -253,7 +253,7 @@ def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         await reconciler.reconcile(message, [])
         sweeping = asyncio.ensure_future(reconciler.close_open([]))
         await asyncio.sleep(2)
@@ -269,7 +269,7 @@ def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         await reconciler.reconcile(message, [])
         scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
         assert await reconciler.close_open([]) == 1
@@ -300,8 +300,8 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
         stands, failed = await reconciler.reconcile(message, [])
         assert (stands, failed, scene.only().text) == (False, None, "One. ")
 
@@ -315,7 +315,7 @@ def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusal
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         assert await reconciler.close_open([], message) == 0
         assert not message.is_open
 
@@ -332,7 +332,7 @@ def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
+        await streams.write(message, Batch("One. "))
         assert await reconciler.close_open([], message) == left
 
     assert play(story, {STOP: [name]}).methods() == [START, STOP]
@@ -343,7 +343,7 @@ def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_it
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
         await end(streams, reconciler, message)
         assert message.is_open
         assert await reconciler.close_open([]) == 0
