@@ -42,12 +42,12 @@ class Delivery:
         self._settings = settings = client.settings
         self.posts = PostSurface(client)
         self.stream = StreamSurface(client, self.posts)
-        self.reconciler = Reconciler(client, self.stream, self.posts)
+        self.messages: list[SlackMessage] = []
+        self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         place, now = client.place, client.clock.monotonic()
         self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
-        self.messages: list[SlackMessage] = []
         self.begun = 0  # messages that were ever begun
         self._doubts = 0
         self.ended: WriteResult | None = None
@@ -70,10 +70,6 @@ class Delivery:
         return self.last is not None and self.last.is_signed
 
     @property
-    def known(self) -> list[str]:
-        return [message.ts for message in self.messages if message.ts is not None]
-
-    @property
     def is_gone(self) -> bool:
         """Not even how the turn ended may be written."""
         return self.ended is WriteResult.GONE
@@ -89,10 +85,6 @@ class Delivery:
     @property
     def begins(self) -> bool:
         return self.ledger.present is None
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.messages) and not self.begins
 
     def add(self, batch: Batch) -> None:
         if batch.text:
@@ -143,7 +135,7 @@ class Delivery:
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
             try:
-                surface = self._surface_of(message)
+                surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
                 failed = await surface.write(message, write, footer if is_last else (), ends)
             except asyncio.CancelledError:
                 self.ledger.unknown()
@@ -193,9 +185,6 @@ class Delivery:
             return (), ""
         title = None if self.begins or not self.messages else self.messages[-1].title
         return self._cards.unsent(title, has_text=self.ledger.has_more)
-
-    def _surface_of(self, message: SlackMessage) -> StreamSurface | PostSurface:
-        return self.stream if message.surface is SurfaceKind.STREAM else self.posts
 
     async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
@@ -279,7 +268,7 @@ class Delivery:
 
     async def settle(self) -> None:
         message = self.messages[-1]
-        is_shown, failed = await self.reconciler.reconcile(message, self.known)
+        is_shown, failed = await self.reconciler.reconcile(message)
         self.ledger.settled(stands=is_shown)
         if is_shown:
             message.segment = self.ledger.segments[-1]
@@ -309,8 +298,7 @@ class Delivery:
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
-        ended = await self._surface_of(message).end(message)
-        self.reconciler.remember(message, ended)
+        ended = await self.reconciler.end(message)
         if isinstance(ended, CallFailed):
             await self.apply_fault(ended)
         await self._next_message(message)
@@ -332,12 +320,6 @@ class Delivery:
             await self.posts.tell_asker()
         if failed.fault is Fault.DEAD:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
-
-    async def refuse(self, failed: CallFailed) -> None:
-        """A note could not be posted. SlackError if the thread is still there."""
-        await self.apply_fault(failed)
-        if not self.is_gone:
-            raise _refused(failed)
 
     def downgrade_surface(self) -> None:
         if self.begins and self.surface is SurfaceKind.STREAM:
@@ -363,7 +345,7 @@ class Delivery:
     def raise_limit(self) -> None:
         """Allow more messages than an answer should have. SlackError where Slack refused them."""
         if self.refusal is not None:
-            raise _refused(self.refusal)
+            raise refused(self.refusal)
         self.try_again()
         self._max_messages = _UNLIMITED
         self.ledger.use(self.limits())
@@ -418,5 +400,5 @@ class Delivery:
         return message.is_signed
 
 
-def _refused(failed: CallFailed) -> SlackError:
+def refused(failed: CallFailed) -> SlackError:
     return SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

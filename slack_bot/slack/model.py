@@ -72,7 +72,7 @@ class TurnEnd:
     form: Form | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SlackMessage:
     """A message of ours. `ts` is None until Slack has named it.
 

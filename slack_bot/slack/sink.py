@@ -22,7 +22,7 @@ from .api import SlackApi, TurnClient
 from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
-from .delivery import Delivery
+from .delivery import Delivery, refused
 from .faults import StreamingRefusalCache
 from .files import AnswerFile
 from .model import Batch, Destination, TurnEnd, WriteResult
@@ -112,7 +112,7 @@ class Sink:
 
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Ignored while a message is open."""
-        if not self._delivery.is_open:
+        if not self.opened or self.begins:
             self._status_at = self._delivery.begun
             self._status.show(text)
 
@@ -182,7 +182,7 @@ class Sink:
     async def abandon(self) -> None:
         self._client.cancel_writes()
         await self._status.close()
-        await self._delivery.reconciler.close_open(self._delivery.known, self._delivery.last)
+        await self._delivery.reconciler.close_open()
 
     async def finish(self, ending: TurnEnd) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
@@ -229,7 +229,7 @@ class Sink:
         delivery = self._delivery
         self._api.give_back()
         await self._status.close()
-        await delivery.reconciler.close_open(delivery.known, delivery.last, _closing(ending))
+        await delivery.reconciler.close_open(_closing(ending))
         if not self._is_note_posted and delivery.begun == self._status_at:
             await self._status.clear()
         if not delivery.is_gone:
@@ -311,7 +311,9 @@ class Sink:
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
-            await delivery.refuse(posted)
+            await delivery.apply_fault(posted)
+            if not delivery.is_gone:
+                raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
     def _footer(self, ending: TurnEnd) -> list[Block]:
