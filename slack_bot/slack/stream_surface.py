@@ -84,10 +84,10 @@ class StreamSurface:
             if isinstance(result, CallOk) and not result.ts:
                 result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:
-            if isinstance(result, CallFailed) and result.fault is Fault.UNKNOWN:
-                starts.doubted(start)
+            if isinstance(result, CallOk):
+                starts.settle(start, result.ts)
             else:
-                starts.settle(start, result.ts if isinstance(result, CallOk) else None)
+                starts.settle(start, in_doubt=result.fault is Fault.UNKNOWN)
         return result
 
     def _address(self, message: SlackMessage) -> Args:

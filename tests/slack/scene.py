@@ -69,15 +69,10 @@ class Scene:
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        return TurnClient(
-            self.api,
-            self.place,
-            self.settings,
-            self.clock,
-            StreamingRefusalCache(),
-            self.stream_starts,
-            on_wait,
-        )
+        refusals = StreamingRefusalCache()
+        client = TurnClient(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        client.on_wait = on_wait
+        return client
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""

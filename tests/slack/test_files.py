@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.files import COMING, WRITING_ON, AnswerFile
+from slack_bot.slack.files import COMING, WRITING_ON, upload
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
-from slack_bot.slack.status import TypingStatus
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
@@ -161,11 +159,7 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        client = scene.turn_client()
-        status = TypingStatus(scene.turn_client())
-        delivery = Delivery(client)
-        ending = await AnswerFile(client, delivery, status).attach(CONTENT.decode(), ANSWERED)
-        return ending is not None, scene
+        return await upload(scene.turn_client(), CONTENT), scene
 
     return virtual_clock.run(go())
 
@@ -179,7 +173,7 @@ def test_the_thread_has_the_bytes() -> None:
     assert stands
     assert contents(scene) == [CONTENT]
     assert scene.only().files[0].name == "answer.md"
-    assert [call.method for call in scene.told() if "Status" not in call.method] == [GET_URL, SEND, SHOW]
+    assert [call.method for call in scene.told()] == [GET_URL, SEND, SHOW]
 
 
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "http:502", "http:502!", "cut", "cut!"])
