@@ -401,4 +401,5 @@ class Delivery:
 
 
 def refused(failed: CallFailed) -> SlackError:
+    """The error of a message that is nowhere."""
     return SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

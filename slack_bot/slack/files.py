@@ -27,6 +27,7 @@ PART = f"What there is of it is in {FILE}."
 
 
 async def upload(client: TurnClient, content: bytes) -> bool:
+    """False: Slack did not take it."""
     result = await _upload(client, content)
     if isinstance(result, CallFailed):
         _log.warning("file refused: %s", result.error, extra=client.api.log_fields)
