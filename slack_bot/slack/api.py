@@ -276,10 +276,10 @@ class TurnClient:
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
-        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self.api, self.place, self.settings, self.clock = api, place, settings, clock
-        self.refusals, self.stream_starts, self.on_wait = refusals, stream_starts, on_wait
+        self.refusals, self.stream_starts = refusals, stream_starts
+        self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
 

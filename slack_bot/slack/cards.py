@@ -129,8 +129,9 @@ class MessageCards:
             if card.is_unsure or not card.reads_as(end)
         )
 
-    def confirm_closed(self, cards: Iterable[TaskCard]) -> None:
-        for closed in cards:
+    def confirm_closed(self, close: CardClosing) -> None:
+        """Slack shows what `closing` gave."""
+        for closed in self.closing(close):
             card = self._cards[closed.id.removesuffix(self._suffix)]
             assert card.shown is not None
             card.shown = replace(card.shown, title=closed.title, state=closed.state)

@@ -19,15 +19,8 @@ from .api import DROPPED, TurnClient
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .faults import (
-    ENDS,
-    MAX_DOUBTS,
-    Remedy,
-    SurfaceKind,
-    after_write,
-    next_surface,
-)
-from .model import Batch, MessageWrite, SlackMessage, WriteResult
+from .faults import ENDS, MAX_DOUBTS, Fault, SurfaceKind
+from .model import Batch, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .reconcile import Reconciler
 from .stream_surface import StreamSurface
@@ -49,12 +42,12 @@ class Delivery:
         self._settings = settings = client.settings
         self.posts = PostSurface(client)
         self.stream = StreamSurface(client, self.posts)
-        self.reconciler = Reconciler(client, self.stream, self.posts)
+        self.messages: list[SlackMessage] = []
+        self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         place, now = client.place, client.clock.monotonic()
         self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
-        self.messages: list[SlackMessage] = []
         self.begun = 0  # messages that were ever begun
         self._doubts = 0
         self.ended: WriteResult | None = None
@@ -77,10 +70,6 @@ class Delivery:
         return self.last is not None and self.last.is_signed
 
     @property
-    def known(self) -> list[str]:
-        return [message.ts for message in self.messages if message.ts is not None]
-
-    @property
     def is_gone(self) -> bool:
         """Not even how the turn ended may be written."""
         return self.ended is WriteResult.GONE
@@ -96,10 +85,6 @@ class Delivery:
     @property
     def begins(self) -> bool:
         return self.ledger.present is None
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.messages) and not self.begins
 
     def add(self, batch: Batch) -> None:
         if batch.text:
@@ -146,11 +131,11 @@ class Delivery:
             if step.begins or not self.messages:
                 self.messages.append(SlackMessage(self.surface, self._cards.present))
                 self.begun += 1
-            message, write = self.messages[-1], MessageWrite(step.text, cards, title)
+            message, write = self.messages[-1], Batch(step.text, cards, title)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
             try:
-                surface = self._surface_of(message)
+                surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
                 failed = await surface.write(message, write, footer if is_last else (), ends)
             except asyncio.CancelledError:
                 self.ledger.unknown()
@@ -166,7 +151,7 @@ class Delivery:
         if self.ended is None and not self.begins:
             await self._end_message()
 
-    def _next_step(self, *, final: bool) -> tuple[Step | None, Sequence[TaskCard], str]:
+    def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
         if self.begins:
             if final and self._is_shown():
                 return None, (), ""
@@ -195,19 +180,16 @@ class Delivery:
     def _has_more(self) -> bool:
         return self.ledger.has_more or any(self._unsent())
 
-    def _unsent(self) -> tuple[Sequence[TaskCard], str]:
+    def _unsent(self) -> tuple[tuple[TaskCard, ...], str]:
         if self.stream.is_plain:
             return (), ""
         title = None if self.begins or not self.messages else self.messages[-1].title
         return self._cards.unsent(title, has_text=self.ledger.has_more)
 
-    def _surface_of(self, message: SlackMessage) -> StreamSurface | PostSurface:
-        return self.stream if message.surface is SurfaceKind.STREAM else self.posts
-
     async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
         message = SlackMessage(SurfaceKind.POST, segment=segment)
-        failed = await self.posts.write(message, MessageWrite(segment.text), footer, close)
+        failed = await self.posts.write(message, Batch(segment.text), footer, close)
         if failed is None:
             self.messages.append(message)
             return True
@@ -250,25 +232,26 @@ class Delivery:
 
     # -- what became of a write ------------------------------------------------------------------------------
 
-    async def _handle_failure(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
-        opens = message.ts is None
-        is_stream = message.surface is SurfaceKind.STREAM
-        is_plain = not is_stream or (write.is_plain and (self.stream.is_plain or not opens))
-        remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
+    async def _handle_failure(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
+        fault, opens = failed.fault, message.ts is None
+        is_plain = write.is_plain and (self.stream.is_plain or not opens)
         if failed.error == DROPPED:
             self.ledger.unknown()
-        elif remedy is Remedy.PLAIN:
+        elif fault in ENDS:
+            self.ledger.refused()
+            await self.apply_fault(failed)
+        elif failed.in_doubt or fault in (Fault.UNKNOWN, Fault.STILL_OPEN):
+            await self._doubt(message, write, failed)
+        elif fault is Fault.WRONG_CALL and message.surface is SurfaceKind.STREAM and not is_plain:
             self.stream.is_plain = True
             self.ledger.refused()
             if opens:
                 await self._next_message(message)
-        elif remedy is Remedy.SETTLE:
-            await self._doubt(message, write, failed)
         else:
             self.ledger.refused()
-            await self._leave(message, failed, remedy)
+            await self._leave(message, failed)
 
-    async def _doubt(self, message: SlackMessage, write: MessageWrite, failed: CallFailed) -> None:
+    async def _doubt(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
         """The next edit repeats all of the text, so an edit is not confirmed."""
         self._doubts += 1
         if message.surface is SurfaceKind.STREAM:
@@ -281,11 +264,11 @@ class Delivery:
             message.segment = self.ledger.present
         else:
             self.ledger.refused()
-            await self._leave(message, failed, Remedy.DOWN)
+            await self._leave(message, failed)
 
     async def settle(self) -> None:
         message = self.messages[-1]
-        is_shown, failed = await self.reconciler.reconcile(message, self.known)
+        is_shown, failed = await self.reconciler.reconcile(message)
         self.ledger.settled(stands=is_shown)
         if is_shown:
             message.segment = self.ledger.segments[-1]
@@ -293,30 +276,29 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
-        if remedy in ENDS:
-            await self.apply_fault(failed)
-            return
-        goes_down = remedy in (Remedy.DOWN, Remedy.REMEMBER)
-        if self.surface is SurfaceKind.POST and message.ts is None and goes_down:
+    async def _leave(self, message: SlackMessage, failed: CallFailed) -> None:
+        """On to the next message, and to the next surface unless this message is only full."""
+        opens = message.ts is None
+        if self.surface is SurfaceKind.POST and opens:
             await self._next_message(message)
             self.is_exhausted, self.refusal = True, failed
             return
+        is_known = failed.fault is Fault.NOT_HERE and not failed.in_doubt
         # where a post was refused, the edits after it were not
-        if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
+        if is_known and (message.surface is SurfaceKind.STREAM or not opens):
             place, now = self._client.place, self._clock.monotonic()
             self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
-        await (self._next_message(message) if message.ts is None else self._end_message())
-        self._set_surface(remedy)
+        await (self._next_message(message) if opens else self._end_message())
+        if opens or failed.in_doubt or failed.fault not in (Fault.SEALED, Fault.FULL):
+            self._go_down()
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
-        ended = await self._surface_of(message).end(message)
-        self.reconciler.remember(message, ended)
+        ended = await self.reconciler.end(message)
         if isinstance(ended, CallFailed):
             await self.apply_fault(ended)
         await self._next_message(message)
@@ -331,29 +313,22 @@ class Delivery:
 
     async def apply_fault(self, failed: CallFailed) -> None:
         """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
-        remedy = after_write(failed.fault, opens=False, is_plain=True)
-        if remedy not in ENDS or self.ended is not None:
+        if failed.fault not in ENDS or self.ended is not None:
             return
-        self._set_surface(remedy)
-        self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
-        if remedy is Remedy.TELL:
+        self.ended = WriteResult.STOPPED if failed.fault is Fault.STOPPED else WriteResult.GONE
+        if failed.fault is Fault.NO_WRITING:
             await self.posts.tell_asker()
-        if remedy is Remedy.DEAD:
+        if failed.fault is Fault.DEAD:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
-
-    async def refuse(self, failed: CallFailed) -> None:
-        """A note could not be posted. SlackError if the thread is still there."""
-        await self.apply_fault(failed)
-        if not self.is_gone:
-            raise _refused(failed)
 
     def downgrade_surface(self) -> None:
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    def _set_surface(self, remedy: Remedy) -> None:
-        self.surface = next_surface(self.surface, remedy)
+    def _go_down(self) -> None:
+        is_stream = self.surface is SurfaceKind.STREAM
+        self.surface = SurfaceKind.EDIT if is_stream else SurfaceKind.POST
         self.ledger.use(self.limits())
 
     def limits(self) -> MessageLimits:
@@ -370,7 +345,7 @@ class Delivery:
     def raise_limit(self) -> None:
         """Allow more messages than an answer should have. SlackError where Slack refused them."""
         if self.refusal is not None:
-            raise _refused(self.refusal)
+            raise refused(self.refusal)
         self.try_again()
         self._max_messages = _UNLIMITED
         self.ledger.use(self.limits())
@@ -425,5 +400,6 @@ class Delivery:
         return message.is_signed
 
 
-def _refused(failed: CallFailed) -> SlackError:
+def refused(failed: CallFailed) -> SlackError:
+    """The error of a message that is nowhere."""
     return SlackError(f"Slack refused a message: {failed.error}.", error=failed.error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -34,7 +33,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What the next call shows. `text` may be sent at once."""
+    """What one call adds. `text` may be sent at once; no `plan_title`: unchanged."""
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
@@ -42,7 +41,11 @@ class Batch:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.text or self.cards or self.plan_title)
+        return not self.text and self.is_plain
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.cards or self.plan_title)
 
 
 class WriteResult(StrEnum):
@@ -69,7 +72,7 @@ class TurnEnd:
     form: Form | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SlackMessage:
     """A message of ours. `ts` is None until Slack has named it.
 
@@ -92,16 +95,3 @@ class SlackMessage:
     @property
     def is_visible(self) -> bool:
         return self.ts is not None and bool(self.text.strip() or not self.cards.is_empty)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageWrite:
-    """What one call adds. `title` is the plan's, "" for unchanged."""
-
-    text: str = ""
-    cards: Sequence[TaskCard] = ()
-    title: str = ""
-
-    @property
-    def is_plain(self) -> bool:
-        return not (self.cards or self.title)

@@ -20,8 +20,8 @@ from .api import DROPPED, TurnClient
 from .blocks import TextForm
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
-from .faults import Fault, StreamingRefusalCache, SurfaceKind
-from .model import MessageWrite, SlackMessage
+from .faults import ENDS, Fault, StreamingRefusalCache, SurfaceKind
+from .model import Batch, SlackMessage
 from .readback import is_ignored
 
 _log = logging.getLogger(__name__)
@@ -36,9 +36,7 @@ _POST, _UPDATE = "chat.postMessage", "chat.update"
 _FILLED = frozenset({"metadata", "text", "blocks"})  # what an edit takes of a post
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 60.0  # seconds between attempts at what was refused
 
-_FINAL = frozenset(
-    {Fault.STOPPED, Fault.NO_WRITING, Fault.GONE, Fault.DEAD, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
-)
+_FINAL = ENDS | {Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 """No time changes these: the turn is over, or the app is not set up for this."""
 
 
@@ -119,12 +117,12 @@ class PostSurface:
     async def write(
         self,
         message: SlackMessage,
-        write: MessageWrite,
+        write: Batch,
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
         """Show `write` in `message`, which is begun where it has no `ts`. None: Slack shows it."""
-        text, title = message.text + write.text, write.title or message.title
+        text, title = message.text + write.text, write.plan_title or message.title
         failed = await self.show(message, text, title, footer=footer, close=close)
         self._written_at = self._clock.monotonic()
         return failed
@@ -162,7 +160,7 @@ class PostSurface:
         message.is_signed = bool(footer) and not result.is_fallback
         message.cards.confirm(message.cards.unsent())
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
-            message.cards.confirm_closed(message.cards.closing(close))
+            message.cards.confirm_closed(close)
         return None
 
     async def rewrite(
@@ -183,7 +181,7 @@ class PostSurface:
         message.text, message.doubt, message.is_open = text, None, False
         message.is_signed = bool(footer) and not result.is_fallback
         if cards and not (result.is_fallback and text):
-            message.cards.confirm_closed(message.cards.closing(close))
+            message.cards.confirm_closed(close)
         return None
 
     async def delete(self, message: SlackMessage) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from .api import TurnClient
 from .calls import CallFailed, CallOk, CallResult
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, Fault
+from .faults import FINAL_FAULTS, Fault, SurfaceKind
 from .model import SlackMessage
 from .post_surface import PostSurface
 from .readback import Readback, compare_shown
@@ -29,27 +29,35 @@ _Ending = tuple[SlackMessage, CardClosing]
 
 
 class Reconciler:
-    """Settles the doubts of one turn, and remembers what could not be stopped or closed yet."""
+    """Settles the doubts of one turn, and remembers what could not be stopped or closed yet.
 
-    def __init__(self, client: TurnClient, streams: StreamSurface, posts: PostSurface) -> None:
-        self._client, self._streams, self._posts = client, streams, posts
+    `messages` are those of the turn, kept by `Delivery`.
+    """
+
+    def __init__(
+        self,
+        client: TurnClient,
+        streams: StreamSurface,
+        posts: PostSurface,
+        messages: Sequence[SlackMessage],
+    ) -> None:
+        self._client, self._streams, self._posts, self._messages = client, streams, posts, messages
         self._log_fields = client.api.log_fields
         self._unfound: list[SlackMessage] = []  # starts without an answer whose stream may appear yet
         self._late: list[Awaitable[None]] = []  # those that did: their removal
         self._open: list[SlackMessage] = []  # streams not stopped, or stopped with a card open
         self._left = 0  # late streams that could not be stopped
 
-    async def reconcile(self, message: SlackMessage, known: Sequence[str]) -> tuple[bool, CallFailed | None]:
-        """End the doubt about `message`, and its stream. `known`: the ts of the turn's other messages.
+    async def reconcile(self, message: SlackMessage) -> tuple[bool, CallFailed | None]:
+        """End the doubt about `message`, and its stream.
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
         """
-        if message.ts is None and not await self._is_found(message, known):
+        if message.ts is None and not await self._is_found(message):
             message.doubt = None
             return False, None
         sent = message.doubt or ""
-        stopped = await self._streams.end(message)
-        self.remember(message, stopped)
+        stopped = await self.end(message)
         if isinstance(stopped, CallFailed) and stopped.fault in FINAL_FAULTS:
             return False, stopped
         if sent and message.doubt is None:
@@ -60,12 +68,14 @@ class Reconciler:
             message.text += sent
         return is_shown, None
 
-    def remember(self, message: SlackMessage, ended: CallResult) -> None:
-        """What is still open after the message's end is tried again when the turn ends."""
-        if isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS:
-            return
-        if message.is_open or message.cards.closing(CardClosing.CONTINUES):
+    async def end(self, message: SlackMessage) -> CallResult:
+        """The answer goes on below. What is still open then is tried again when the turn ends."""
+        surface = self._streams if message.surface is SurfaceKind.STREAM else self._posts
+        ended = await surface.end(message)
+        is_final = isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS
+        if not is_final and (message.is_open or message.cards.closing(CardClosing.CONTINUES)):
             self._open.append(message)
+        return ended
 
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:
         """Whether an edited message shows `sent` behind its text. False also if unreadable."""
@@ -90,8 +100,11 @@ class Reconciler:
             _log.error("text in doubt is sent again", extra=self._log_fields)
         return failed is None
 
-    async def _is_found(self, message: SlackMessage, known: Sequence[str]) -> bool:
-        is_certain = await self._streams.find(message, known)
+    def _known(self) -> list[str]:
+        return [message.ts for message in self._messages if message.ts is not None]
+
+    async def _is_found(self, message: SlackMessage) -> bool:
+        is_certain = await self._streams.find(message, self._known())
         if message.ts is None:
             unfound = replace(message)  # with its doubt, by which it would be known
             self._unfound.append(unfound)
@@ -118,13 +131,11 @@ class Reconciler:
         if message.is_open or not await self._posts.delete(message):
             self._left += 1
 
-    async def close_open(
-        self, known: Sequence[str], last: SlackMessage | None = None, how: CardClosing = CardClosing.DONE
-    ) -> int:
-        """Stop what is open, close the cards, delete late streams. Returns how many are left."""
-        endings = [(message, CardClosing.CONTINUES) for message in self._open if message is not last]
-        if last is not None:
-            endings.append((last, how))
+    async def close_open(self, how: CardClosing = CardClosing.DONE) -> None:
+        """Stop what is open, close the cards, delete late streams. `how`: those of the last message."""
+        last = self._messages[-1:]
+        endings = [(message, CardClosing.CONTINUES) for message in self._open if message not in last]
+        endings += [(message, how) for message in last]
         await self._sweep([each for each in endings if each[0].is_open], self._stop)
         left = sum(message.is_open for message, _ in endings)
         for message, _ in await self._sweep(endings, self._close_cards):
@@ -132,17 +143,15 @@ class Reconciler:
                 _log.error("message keeps an open card", extra=self._log_fields)
         for message in self._unfound:
             if message.ts is None:
-                await self._streams.find(message, known, looks=1)
+                await self._streams.find(message, self._known(), looks=1)
                 if message.ts is None:
                     self._watch(message)
                 else:
                     await self._delete_late(message)
         await asyncio.gather(*self._late)
-        left += self._left
-        if left:
+        if left := left + self._left:
             _log.error("streams not stopped: %d", left, extra=self._log_fields)
         self._open, self._unfound, self._late, self._left = [], [], [], 0
-        return left
 
     async def _sweep(
         self, endings: Sequence[_Ending], attempt: Callable[[SlackMessage, CardClosing], Awaitable[bool]]

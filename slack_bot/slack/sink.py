@@ -17,15 +17,14 @@ from ..turn.form import Form
 from ..turn.ledger import split_into_segments
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
-from . import blocks
+from . import blocks, files
 from .api import SlackApi, TurnClient
 from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
-from .delivery import Delivery
+from .delivery import Delivery, refused
 from .faults import StreamingRefusalCache
-from .files import AnswerFile
-from .model import Batch, Destination, TurnEnd, WriteResult
+from .model import Batch, Destination, SlackMessage, TurnEnd, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
 from .stream_starts import StreamStartTracker
@@ -62,10 +61,11 @@ class Sink:
     ) -> None:
         self._api = api = api.for_turn(place.turn, place.thread_ts)
         self._destination, self._settings = place, settings
-        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts, self._show_wait)
+        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts)
+        self._client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self._delivery = Delivery(self._client)
         self._status = TypingStatus(self._client, self._note_session)
-        self._file = AnswerFile(self._client, self._delivery, self._status)
+        self._announced: SlackMessage | None = None  # the message that announces the file
         self.ledger = self._delivery.ledger
         self.pause, self.due, self.enqueue = self._delivery.pause, self._delivery.due, self._delivery.add
         self.fall_back, self.cancel_writes = self._delivery.downgrade_surface, self._client.cancel_writes
@@ -112,7 +112,7 @@ class Sink:
 
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Ignored while a message is open."""
-        if not self._delivery.is_open:
+        if not self.opened or self.begins:
             self._status_at = self._delivery.begun
             self._status.show(text)
 
@@ -162,16 +162,16 @@ class Sink:
 
     async def _show_idle(self) -> None:
         if self._delivery.is_exhausted:
-            self._status_at = self._delivery.begun
-            await self._file.announce()
+            await self._announce_file()
             return
         self._status.reopen(forget=self._delivery.begun != self._status_at)
         if self.opened:
             await self.show_status(STILL_WORKING)
 
-    def _show_wait(self) -> None:
+    def _show_again(self, text: str) -> None:
         self._status_at = self._delivery.begun
-        self._status.show_again(TRYING_AGAIN)
+        self._status.reopen(forget=True)
+        self._status.show(text)
 
     def _note_session(self, status: str) -> None:
         """A status sets the thread's agent session too (facts: Slack 4)."""
@@ -182,7 +182,7 @@ class Sink:
     async def abandon(self) -> None:
         self._client.cancel_writes()
         await self._status.close()
-        await self._delivery.reconciler.close_open(self._delivery.known, self._delivery.last)
+        await self._delivery.reconciler.close_open()
 
     async def finish(self, ending: TurnEnd) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
@@ -229,7 +229,7 @@ class Sink:
         delivery = self._delivery
         self._api.give_back()
         await self._status.close()
-        await delivery.reconciler.close_open(delivery.known, delivery.last, _closing(ending))
+        await delivery.reconciler.close_open(_closing(ending))
         if not self._is_note_posted and delivery.begun == self._status_at:
             await self._status.clear()
         if not delivery.is_gone:
@@ -258,7 +258,7 @@ class Sink:
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
-                await self._file.withdraw()
+                await self._withdraw_file()
                 delivery.raise_limit()
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
@@ -293,9 +293,32 @@ class Sink:
         elif not is_signed:
             await self._post_note(ending, must=attached is None)
 
+    async def _announce_file(self) -> None:
+        """The last message must be stopped."""
+        last = self._delivery.last
+        self._show_again(files.WRITING_ON)
+        if last is None or self._announced is not None:
+            return
+        self._announced = last
+        await self._delivery.attach_footer([blocks.context(files.COMING)], CardClosing.CONTINUES)
+        last.is_signed = False  # this is not the footer of the end
+
     async def _attach_file(self, text: str, ending: TurnEnd) -> TurnEnd | None:
-        self._status_at = self._delivery.begun
-        return await self._file.attach(text, ending)
+        """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
+        self._show_again(files.WRITING_ON)
+        try:
+            if not await files.upload(self._client, text.encode("utf-8", "replace")):
+                return None
+        finally:
+            await self._status.close()
+        why = files.TOO_LONG if self._delivery.refusal is None else files.REFUSED
+        what = files.WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else files.PART
+        return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
+
+    async def _withdraw_file(self) -> None:
+        message, self._announced = self._announced, None
+        if message is not None and self._delivery.ended is None:
+            await self._delivery.attach_footer((), CardClosing.CONTINUES, message)
 
     async def _stop(self, ending: TurnEnd) -> None:
         delivery, ending, self._is_stop_shown = self._delivery, _stopped(ending), True
@@ -311,7 +334,9 @@ class Sink:
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
-            await delivery.refuse(posted)
+            await delivery.apply_fault(posted)
+            if not delivery.is_gone:
+                raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
     def _footer(self, ending: TurnEnd) -> list[Block]:

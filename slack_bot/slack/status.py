@@ -43,10 +43,6 @@ class TypingStatus:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
 
-    def show_again(self, text: str) -> None:
-        self.reopen(forget=True)
-        self.show(text)
-
     async def close(self) -> None:
         """Show no status any more. Returns when none is under way."""
         self._is_closed, self._wanted = True, None

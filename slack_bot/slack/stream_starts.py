@@ -63,10 +63,13 @@ class StreamStartTracker:
         thread.under_way = StreamStart(name, max(map(_seconds, (after, *thread.known))))
         return thread.under_way
 
-    def settle(self, start: StreamStart, ts: str | None = None) -> None:
+    def settle(self, start: StreamStart, ts: str | None = None, *, in_doubt: bool = False) -> None:
+        """The call is over. `in_doubt`: an event that came, or the next one, names its stream."""
         thread = self._threads.get(start.thread)
         if thread is None:
             return
+        if in_doubt:
+            thread.missing.append(start)
         if ts is not None:
             thread.known.add(ts)
             thread.missing = [each for each in thread.missing if each is not start]
@@ -74,12 +77,6 @@ class StreamStartTracker:
             waiting, thread.under_way, thread.waiting = thread.waiting, None, []
             for each in sorted(set(waiting) - thread.known, key=_seconds, reverse=True):
                 _give(thread, each)
-
-    def doubted(self, start: StreamStart) -> None:
-        """The call has no answer: an event that came, or the next one, names its stream."""
-        if (thread := self._threads.get(start.thread)) is not None:
-            thread.missing.append(start)
-            self.settle(start)
 
     def saw(self, channel: str, thread_ts: str, ts: str) -> bool:
         """An event: a stream of the bot began. Whether it may be missing."""

@@ -11,7 +11,7 @@ from .api import TurnClient, end_in
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, Fault
-from .model import MessageWrite, SlackMessage
+from .model import Batch, SlackMessage
 from .post_surface import PostSurface
 from .stream_starts import StreamStart
 
@@ -37,14 +37,14 @@ class StreamSurface:
     async def write(
         self,
         message: SlackMessage,
-        write: MessageWrite,
+        write: Batch,
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
         """As in `PostSurface`; `close` and `footer` are left to `stop`."""
         if not write.text and write.is_plain:
             return None
-        chunks = blocks.all_chunks(write.text, write.cards, write.title, self._settings.card_chars)
+        chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
         before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
         if message.ts is None:
             result = await self._start(message, chunks)
@@ -60,7 +60,7 @@ class StreamSurface:
         self.session = "processing"
         message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
         message.text += write.text
-        message.title = write.title or message.title
+        message.title = write.plan_title or message.title
         message.cards.confirm(write.cards)
         return None
 
@@ -84,10 +84,10 @@ class StreamSurface:
             if isinstance(result, CallOk) and not result.ts:
                 result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:
-            if isinstance(result, CallFailed) and result.fault is Fault.UNKNOWN:
-                starts.doubted(start)
+            if isinstance(result, CallOk):
+                starts.settle(start, result.ts)
             else:
-                starts.settle(start, result.ts if isinstance(result, CallOk) else None)
+                starts.settle(start, in_doubt=result.fault is Fault.UNKNOWN)
         return result
 
     def _address(self, message: SlackMessage) -> Args:
@@ -117,8 +117,8 @@ class StreamSurface:
 
         Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.
         """
-        closing = message.cards.closing(close)
-        chunks = [blocks.task_chunk(card, self._settings.card_chars) for card in closing]
+        limit = self._settings.card_chars
+        chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
         address = self._address(message)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
         full: Args = {**cards, "metadata": blocks.metadata(self._client.place.turn, "answer")}
@@ -135,7 +135,7 @@ class StreamSurface:
                 message.is_open = False
                 self.session = session or "active"
                 if args.get("chunks") or not chunks:
-                    message.cards.confirm_closed(closing)
+                    message.cards.confirm_closed(close)
                 return refused or result
             refused = refused or result
             if result.fault not in (Fault.WRONG_CALL, Fault.FULL):

@@ -15,6 +15,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.bench.baselines import ours
 from tests.bench.load import crowded
 from tests.bench.load_model import Load
+from tests.slack.scene import waiting_for
 
 LONG = " ".join(f"word{number}" for number in range(200))
 SHORT = " ".join(f"brief{number}" for number in range(20))
@@ -90,7 +91,7 @@ async def test_without_a_slot_in_time_the_answer_becomes_a_message_that_is_edite
         await bot.idle()
         assert (bot.read(first), bot.read(second)) == ([LONG], [LONG.upper()])
         assert [len(bot.calls(f"chat.{name}Stream")) for name in ("start", "stop")] == [1, 1]
-        assert not gate_of(bot)._waiting
+        assert not waiting_for(gate_of(bot))
 
 
 @on_virtual_time
@@ -112,10 +113,10 @@ async def test_who_stops_while_waiting_gets_nothing_more_and_leaves_the_line() -
     async with run_bot(*tapes, starts_per_minute=1) as bot:
         first, second = await bot.ask("one"), await bot.ask("two", user="U2")
         await asyncio.sleep(3)
-        assert len(gate_of(bot)._waiting) == 1
+        assert waiting_for(gate_of(bot)) == 1
         await bot.ask("stop", user="U2", thread_ts=second)
         await asyncio.sleep(0.1)
-        assert not gate_of(bot)._waiting
+        assert not waiting_for(gate_of(bot))
         await bot.idle()
         assert bot.read(first) == [LONG]
         assert "WORD" not in "".join(bot.read(second))
@@ -129,9 +130,9 @@ async def test_a_bot_that_ends_while_answers_wait_leaves_nobody_in_the_line() ->
         roots = [await bot.ask("one", user=user) for user in ("U1", "U2", "U3")]
         await asyncio.sleep(3)
         gate = gate_of(bot)
-        assert len(gate._waiting) == 2
+        assert waiting_for(gate) == 2
         await bot.app.close(grace=0)
-        assert not gate._waiting
+        assert not waiting_for(gate)
         told = [extra for root in roots for seen in bot.thread(root) for extra in seen.extras]
         assert sum("could not finish this answer" in extra for extra in told) == 3
         assert bot.workspace.open_streams() == []

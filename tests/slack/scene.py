@@ -14,6 +14,7 @@ from slack_bot.slack.api import SlackApi, TurnClient
 from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.model import Destination
 from slack_bot.slack.post_surface import PostSurface
+from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
 from slack_bot.slack.stream_surface import StreamSurface
@@ -23,6 +24,11 @@ from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
 
 TURN = "T1:C1:1.2"
 Faults = Mapping[str, Sequence[str | None]]
+
+
+def waiting_for(limiter: RateLimiter) -> int:
+    """How many calls wait for a permit."""
+    return sum(len(bucket.waiting) for bucket in limiter._governor._buckets.values())
 
 
 class Scene:
@@ -63,15 +69,10 @@ class Scene:
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        return TurnClient(
-            self.api,
-            self.place,
-            self.settings,
-            self.clock,
-            StreamingRefusalCache(),
-            self.stream_starts,
-            on_wait,
-        )
+        refusals = StreamingRefusalCache()
+        client = TurnClient(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        client.on_wait = on_wait
+        return client
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""

@@ -26,7 +26,7 @@ from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.slack.scene import TURN, Scene
+from tests.slack.scene import TURN, Scene, waiting_for
 
 POST = {"text": "hi", "unfurl_links": False}
 
@@ -223,7 +223,7 @@ async def test_what_is_not_used_is_given_back() -> None:
     assert other.reserve("chat.postMessage", "C1")
     assert other.reserve("chat.update"), "another method: the first is given back"
     assert mine.reserve("chat.postMessage", "C1")
-    assert not scene.gate._waiting
+    assert not waiting_for(scene.gate)
 
 
 def test_without_a_gate_everything_goes_at_once() -> None:

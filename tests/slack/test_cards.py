@@ -37,7 +37,7 @@ def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None
     cards = shown(TaskCard("a", "A", RUNNING), TaskCard("b", "B", ERROR), TaskCard("c", "C", DONE))
     assert cards.closing(CardClosing.DONE) == (TaskCard("a", "A", DONE),)
     assert cards.closing(CardClosing.FAILED) == (TaskCard("a", "A", ERROR),)
-    cards.confirm_closed(cards.closing(CardClosing.FAILED))
+    cards.confirm_closed(CardClosing.FAILED)
     assert cards.closing(CardClosing.FAILED) == ()
 
 
@@ -63,7 +63,7 @@ def test_what_may_stand_there_is_closed_whatever_it_is_known_to_read() -> None:
     cards.want([TaskCard("a", "A", DONE)])
     cards.confirm(cards.unsent(), unsure=True)
     assert cards.closing(CardClosing.DONE) == (TaskCard("a", "A", DONE),)
-    cards.confirm_closed(cards.closing(CardClosing.DONE))
+    cards.confirm_closed(CardClosing.DONE)
     assert cards.closing(CardClosing.DONE) == ()
 
 

@@ -329,7 +329,7 @@ def test_an_edited_message_whose_card_could_not_be_closed_is_closed_at_the_end()
         await asyncio.sleep(3)
         await write(delivery, "", TaskCard("a", "A", DONE))
         await end(delivery, "One.")
-        await delivery.reconciler.close_open(delivery.known)
+        await delivery.reconciler.close_open()
 
     scene = play(story, {UPDATE: ["invalid_blocks", "invalid_blocks", None]}, can_stream=False)
     assert "".join(scene.texts()) == "One."

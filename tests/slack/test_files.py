@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.delivery import Delivery
-from slack_bot.slack.files import COMING, WRITING_ON, AnswerFile
+from slack_bot.slack.files import COMING, WRITING_ON, upload
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
-from slack_bot.slack.status import TypingStatus
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
@@ -161,10 +159,7 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        client = scene.turn_client()
-        status = TypingStatus(scene.turn_client())
-        delivery = Delivery(client)
-        return await AnswerFile(client, delivery, status).upload("answer.md", CONTENT), scene
+        return await upload(scene.turn_client(), CONTENT), scene
 
     return virtual_clock.run(go())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.slack.faults import SurfaceKind
-from slack_bot.slack.model import Batch, MessageWrite, SlackMessage, TurnEnd, WriteResult
+from slack_bot.slack.model import Batch, SlackMessage, TurnEnd, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 
@@ -37,6 +37,6 @@ def test_messages_share_no_cards() -> None:
 
 
 def test_a_write_with_cards_or_a_title_is_not_plain() -> None:
-    assert MessageWrite("text").is_plain
-    assert not MessageWrite("text", (CARD,)).is_plain
-    assert not MessageWrite("", (), "title").is_plain
+    assert Batch("text").is_plain
+    assert not Batch("text", (CARD,)).is_plain
+    assert not Batch("", (), "title").is_plain

@@ -14,7 +14,7 @@ from slack_bot.slack.blocks import TextForm, context, fallback
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, StreamingRefusalCache, SurfaceKind
-from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.post_surface import NOT_SHOWN, PostSurface, TextForms, shown_or_failed
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
@@ -318,7 +318,7 @@ async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True)
         scene.streams(),
     )
     message.cards.want(cards)
-    await streams.write(message, MessageWrite(text, message.cards.unsent()))
+    await streams.write(message, Batch(text, message.cards.unsent()))
     if stop:
         await streams.stop(message, CardClosing.DONE)
     return message

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.calls import CallFailed, CallOk
+from slack_bot.slack.calls import CallFailed
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
-from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
@@ -30,17 +30,11 @@ def play(story: Story, faults: Any = None) -> Scene:
         scene = Scene(faults)
         client = scene.turn_client()
         streams, posts = scene.streams(client), scene.posts(client)
-        await story(scene, streams, Reconciler(client, streams, posts), SlackMessage(SurfaceKind.STREAM))
+        reconciler = Reconciler(client, streams, posts, [])
+        await story(scene, streams, reconciler, SlackMessage(SurfaceKind.STREAM))
         return scene
 
     return virtual_clock.run(go())
-
-
-async def end(streams: StreamSurface, reconciler: Reconciler, message: SlackMessage) -> CallOk | CallFailed:
-    """End a message, as delivery does."""
-    ended = await streams.end(message)
-    reconciler.remember(message, ended)
-    return ended
 
 
 @pytest.mark.parametrize("entry", SILENT)
@@ -52,12 +46,12 @@ def test_what_stands_is_learned_and_the_stream_is_stopped(method: str, entry: st
     ) -> None:
         confirmed = "" if method == START else "One. "
         if confirmed:
-            await streams.write(message, MessageWrite(confirmed))
-        failed = await streams.write(message, MessageWrite("Two. "))
+            await streams.write(message, Batch(confirmed))
+        failed = await streams.write(message, Batch("Two. "))
         assert failed is not None
         assert failed.fault is Fault.UNKNOWN
         applied = entry.endswith("!")
-        assert await reconciler.reconcile(message, []) == (applied, None)
+        assert await reconciler.reconcile(message) == (applied, None)
         assert message.text == confirmed + ("Two. " if applied else "")
         assert message.doubt is None
         assert not message.is_open
@@ -70,9 +64,9 @@ def test_what_cannot_be_read_is_made_to_stand() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
-        assert await reconciler.reconcile(message, []) == (True, None)
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
+        assert await reconciler.reconcile(message) == (True, None)
         assert message.text == "One. Two. "
 
     for entry in ("timeout", "timeout!"):
@@ -84,9 +78,9 @@ def test_what_can_neither_be_read_nor_rewritten_is_sent_again_and_said_aloud(cap
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
-        assert await reconciler.reconcile(message, []) == (False, None)
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
+        assert await reconciler.reconcile(message) == (False, None)
         assert message.text == "One. "
 
     faults = {APPEND: ["timeout"], STOP: ["timeout!", None], REPLIES: ["missing_scope"]}
@@ -98,9 +92,9 @@ def test_a_thread_that_is_gone_is_told() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await streams.write(message, MessageWrite("Two. "))
-        assert await reconciler.reconcile(message, []) == (False, CallFailed(Fault.GONE, "message_not_found"))
+        await streams.write(message, Batch("One. "))
+        await streams.write(message, Batch("Two. "))
+        assert await reconciler.reconcile(message) == (False, CallFailed(Fault.GONE, "message_not_found"))
 
     play(story, {APPEND: ["timeout"], STOP: ["message_not_found"]})
 
@@ -110,9 +104,9 @@ def test_a_stream_that_slack_ended_gets_its_cards_closed() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
-        assert await end(streams, reconciler, message) == CallFailed(Fault.SEALED, "not open")
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
+        assert await reconciler.end(message) == CallFailed(Fault.SEALED, "not open")
 
     scene = play(story, {APPEND: ["message_not_in_streaming_state"]})
     assert [(task.title, task.status) for task in scene.only().tasks] == [("A (continues below)", "complete")]
@@ -125,12 +119,12 @@ def test_a_card_that_could_not_be_closed_is_closed_at_the_end() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
-        await end(streams, reconciler, message)
+        await streams.write(message, Batch("", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
+        await reconciler.end(message)
         assert scene.only().plan_failed
         assert message.cards.closing(CardClosing.CONTINUES)
-        await reconciler.close_open([])
+        await reconciler.close_open()
         assert not message.cards.closing(CardClosing.CONTINUES)
 
     faults = {APPEND: ["message_not_in_streaming_state"], UPDATE: ["block_mismatch", "block_mismatch", None]}
@@ -149,10 +143,10 @@ def left_open(text: str, faults: Any) -> Scene:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite(text, message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
-        await end(streams, reconciler, message)
-        await reconciler.close_open([])
+        await streams.write(message, Batch(text, message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
+        await reconciler.end(message)
+        await reconciler.close_open()
 
     return play(story, {APPEND: ["message_not_in_streaming_state"], **faults})
 
@@ -182,7 +176,8 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
         await scene.posts().show(message, "One. ", "")
-        await reconciler.close_open([], message, CardClosing.FAILED)
+        reconciler._messages = [message]
+        await reconciler.close_open(CardClosing.FAILED)
 
     scene = play(story, {UPDATE: [*[REFUSED] * len(TextForm), None]})
     assert [task.status for task in scene.only().tasks] == ["error"]
@@ -192,11 +187,11 @@ def test_what_could_not_be_stopped_is_stopped_at_the_end() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        assert isinstance(await end(streams, reconciler, message), CallFailed)
+        await streams.write(message, Batch("One. "))
+        assert isinstance(await reconciler.end(message), CallFailed)
         assert scene.workspace.open_streams() == [message.ts]
-        assert await reconciler.close_open([]) == 0
-        assert await reconciler.close_open([]) == 0
+        await reconciler.close_open()
+        await reconciler.close_open()
 
     scene = play(story, {STOP: [*["internal_error"] * 4, None]})
     assert scene.workspace.open_streams() == []
@@ -207,9 +202,9 @@ def test_a_stream_that_nobody_can_stop_is_counted_and_said_aloud(caplog: Any) ->
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await end(streams, reconciler, message)
-        assert await reconciler.close_open([]) == 1
+        await streams.write(message, Batch("One. "))
+        await reconciler.end(message)
+        await reconciler.close_open()
 
     play(story, {STOP: ["internal_error"]})
     assert "streams not stopped: 1" in caplog.text
@@ -219,9 +214,9 @@ def test_a_stream_that_appears_late_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        assert await reconciler.reconcile(message, []) == (False, None)
-        assert await reconciler.close_open([]) == 0
+        await streams.write(message, Batch("One. "))
+        assert await reconciler.reconcile(message) == (False, None)
+        await reconciler.close_open()
 
     scene = play(story, {START: ["timeout!"], REPLIES: [*["internal_error"] * 4, None]})
     assert scene.thread() == []
@@ -233,14 +228,14 @@ def test_a_stream_that_slack_tells_of_late_is_taken_away_at_once(over: bool) -> 
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        assert await reconciler.reconcile(message, []) == (False, None)
+        await streams.write(message, Batch("One. "))
+        assert await reconciler.reconcile(message) == (False, None)
         if over:
-            assert await reconciler.close_open([]) == 0
+            await reconciler.close_open()
         (ts,) = scene.workspace.open_streams()
         assert scene.stream_starts.saw("C1", scene.root, ts)
         if not over:
-            assert await reconciler.close_open([]) == 0
+            await reconciler.close_open()
         await asyncio.sleep(0.1)
         assert scene.thread() == []
         assert scene.workspace.open_streams() == []
@@ -253,13 +248,13 @@ def test_what_is_found_while_the_turn_ends_is_taken_away() -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await reconciler.reconcile(message, [])
-        sweeping = asyncio.ensure_future(reconciler.close_open([]))
+        await streams.write(message, Batch("One. "))
+        await reconciler.reconcile(message)
+        sweeping = asyncio.ensure_future(reconciler.close_open())
         await asyncio.sleep(2)
         assert scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
         async with asyncio.timeout(0.1):
-            assert await sweeping == 0
+            await sweeping
         assert scene.thread() == []
 
     play(story, {START: ["timeout!"], REPLIES: ["missing_scope"]})
@@ -269,10 +264,10 @@ def test_a_late_stream_that_nobody_can_stop_is_counted(caplog: Any) -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        await reconciler.reconcile(message, [])
+        await streams.write(message, Batch("One. "))
+        await reconciler.reconcile(message)
         scene.stream_starts.saw("C1", scene.root, scene.workspace.open_streams()[0])
-        assert await reconciler.close_open([]) == 1
+        await reconciler.close_open()
 
     play(story, {START: ["timeout!"], REPLIES: ["missing_scope"], STOP: ["internal_error"]})
     assert "streams not stopped: 1" in caplog.text
@@ -300,9 +295,9 @@ def test_a_message_that_is_written_anew_to_close_its_cards_loses_the_text_in_dou
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
-        await streams.write(message, MessageWrite("Two. "))
-        stands, failed = await reconciler.reconcile(message, [])
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
+        await streams.write(message, Batch("Two. "))
+        stands, failed = await reconciler.reconcile(message)
         assert (stands, failed, scene.only().text) == (False, None, "One. ")
 
     for entry in ("internal_error", "internal_error!"):
@@ -315,8 +310,9 @@ def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusal
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        assert await reconciler.close_open([], message) == 0
+        await streams.write(message, Batch("One. "))
+        reconciler._messages = [message]
+        await reconciler.close_open()
         assert not message.is_open
 
     scene = play(story, {STOP: [name] * refusals + [None]})
@@ -327,15 +323,17 @@ def test_a_stream_that_cannot_be_stopped_yet_is_stopped_later(name: str, refusal
     ("name", "left"), [("message_not_found", 0), ("is_archived", 1), ("token_revoked", 1)]
 )
 def test_what_is_gone_is_not_open_and_what_may_not_be_stopped_is_not_tried_again(
-    name: str, left: int
+    name: str, left: int, caplog: Any
 ) -> None:
     async def story(
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
-        await streams.write(message, MessageWrite("One. "))
-        assert await reconciler.close_open([], message) == left
+        await streams.write(message, Batch("One. "))
+        reconciler._messages = [message]
+        await reconciler.close_open()
 
     assert play(story, {STOP: [name]}).methods() == [START, STOP]
+    assert ("streams not stopped: 1" in caplog.text) == bool(left)
 
 
 def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_its_cards_closed() -> None:
@@ -343,10 +341,10 @@ def test_a_message_that_could_not_be_stopped_and_was_then_ended_by_slack_gets_it
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await streams.write(message, MessageWrite("One. ", message.cards.unsent()))
-        await end(streams, reconciler, message)
+        await streams.write(message, Batch("One. ", message.cards.unsent()))
+        await reconciler.end(message)
         assert message.is_open
-        assert await reconciler.close_open([]) == 0
+        await reconciler.close_open()
 
     ended = "message_not_in_streaming_state"
     scene = play(story, {STOP: [*["internal_error"] * 4, ended]})

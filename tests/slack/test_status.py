@@ -13,7 +13,7 @@ from slack_bot.slack.api import SlackApi
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.status import WAITING_REACTION, QueuedReaction, TypingStatus
 from slack_bot.testing import virtual_clock
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, waiting_for
 
 Story = Callable[[Scene, TypingStatus], Coroutine[Any, Any, None]]
 
@@ -230,7 +230,7 @@ def mark_calls(
         await asyncio.sleep(over_after)
         mark.over()
         await showing
-        assert not limiter._waiting
+        assert not waiting_for(limiter)
         (message,) = scene.workspace.thread("C1", scene.root)
         assert not (message.reactions or {}).get(WAITING_REACTION)
         return scene

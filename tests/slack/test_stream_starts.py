@@ -24,7 +24,7 @@ def _never(work: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
 
 def doubtful(seen: StreamStartTracker, after: str = "11.0") -> StreamStart:
     start = seen.expect(*THREAD, after)
-    seen.doubted(start)
+    seen.settle(start, in_doubt=True)
     return start
 
 
@@ -58,7 +58,7 @@ def test_an_event_waits_for_the_answer_to_the_call_under_way() -> None:
     assert not seen.saw(*THREAD, "12.0")
     assert seen.saw(*THREAD, "12.5")
     assert told == [None]
-    seen.doubted(start)
+    seen.settle(start, in_doubt=True)
     assert start.ts == "12.5"
 
 
@@ -103,7 +103,7 @@ def test_the_oldest_threads_are_forgotten() -> None:
     start = seen.expect("C1", "1.0", "1.0")
     seen.expect("C1", "2.0", "2.0")
     assert not seen.saw("C1", "1.0", "5.0")
-    seen.doubted(start)
+    seen.settle(start, in_doubt=True)
     seen.settle(start, "5.0")
     assert start.ts is None
 
@@ -129,7 +129,7 @@ def test_a_stream_has_one_owner_and_never_an_earlier_question_s(moments: list[st
             named[start] = f"{now}.0"
             seen.settle(start, named[start])
         elif moment == "doubt":
-            seen.doubted(start)
+            seen.settle(start, in_doubt=True)
         else:
             seen.settle(start)
     names = [*named.values(), *(start.ts for start in starts if start.ts is not None)]

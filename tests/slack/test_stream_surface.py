@@ -10,7 +10,7 @@ from slack_bot.slack.api import UNANSWERED, SlackApi
 from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
-from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
@@ -43,7 +43,7 @@ async def send(
     streams: StreamSurface, message: SlackMessage, text: str = "", *cards: TaskCard
 ) -> CallFailed | None:
     message.cards.want(cards)
-    return await streams.write(message, MessageWrite(text, message.cards.unsent()))
+    return await streams.write(message, Batch(text, message.cards.unsent()))
 
 
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.slack.cards import CONTINUES, CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
-from slack_bot.slack.model import MessageWrite, SlackMessage
+from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing import virtual_clock
@@ -34,7 +34,7 @@ def play(kind: SurfaceKind, story: Story, faults: Any = None) -> Scene:
 
 async def write(surface: Surface, message: SlackMessage, text: str, *cards: TaskCard) -> None:
     message.cards.want(cards)
-    assert await surface.write(message, MessageWrite(text, message.cards.unsent())) is None
+    assert await surface.write(message, Batch(text, message.cards.unsent())) is None
 
 
 @pytest.mark.parametrize("kind", LIVE)
@@ -54,7 +54,7 @@ def test_a_message_that_goes_on_elsewhere_is_ended_with_its_cards_closed(kind: S
 @pytest.mark.parametrize("kind", LIVE)
 def test_what_slack_refuses_is_not_counted_as_shown(kind: SurfaceKind) -> None:
     async def story(surface: Surface, message: SlackMessage) -> None:
-        failed = await surface.write(message, MessageWrite("One. "))
+        failed = await surface.write(message, Batch("One. "))
         assert failed is not None
         assert failed.fault is Fault.NO_WRITING
         assert (message.ts, message.text) == (None, "")

@@ -9,14 +9,14 @@ A part of each budget is kept for higher priorities: a new answer starts at once
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import IntEnum
 
 _RAISE = 1.5  # times, after each quiet time
 _LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
 _ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
-_MAX_QUEUES = 256  # most of them of channels; beyond that, those at rest are forgotten
+_MAX_BUCKETS = 256  # most of them of channels; beyond that, those at rest are forgotten
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
 _BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
 
@@ -30,7 +30,10 @@ class Rate:
 
 
 class TokenBucket:
-    """The tokens of one budget. `recover_after`: quiet seconds before the rate is raised."""
+    """The tokens of one budget, and the requests that wait for them, in the order in which they came.
+
+    `recover_after`: quiet seconds before the rate is raised.
+    """
 
     def __init__(self, ceiling: Rate, recover_after: float, now: float) -> None:
         self._ceiling, self._recover_after = ceiling, recover_after
@@ -38,6 +41,7 @@ class TokenBucket:
         self._quiet_since = now
         self._blocked_until = now
         self.rate = ceiling.per_second
+        self.waiting: dict[CallRequest, None] = {}
 
     @property
     def capacity(self) -> float:
@@ -122,7 +126,7 @@ def priority_of(method: str) -> Priority:
 
 @dataclass(slots=True, eq=False)
 class CallRequest:
-    """A call that waits for its permit. `number` is unique and grows.
+    """A call that waits for its permit.
 
     `patience` is the longest block by Slack, in seconds, that it waits out. `unseen_since` is when its reader
     was shown something last, `ends_at` when it stops waiting. `again`: Slack has refused this call once.
@@ -134,22 +138,14 @@ class CallRequest:
     channel: str = ""
     unseen_since: float = 0.0
     again: bool = False
-    number: int = 0
     asked_at: float = 0.0
     ends_at: float = math.inf
+    settle: Callable[[float | None], None] = lambda _: None
 
 
 CallDecision = tuple[CallRequest, float | None]
-"""A request that has waited, and None: it may go; or the seconds Slack wants no such call, 0 where only its
-turn did not come in time."""
-
-
-@dataclass(slots=True)
-class _Queue:
-    """The requests that wait for one bucket."""
-
-    bucket: TokenBucket
-    waiting: dict[int, CallRequest] = field(default_factory=dict)
+"""A request that has waited, and what it is to be settled with. None: it may go; or the seconds Slack wants
+no such call, 0 where only its turn did not come in time."""
 
 
 class Governor:
@@ -163,60 +159,61 @@ class Governor:
         self, budgets: Mapping[str, Rate], recover_after: float = 60.0, starving_after: float = 10.0
     ) -> None:
         self._budgets, self._recover_after, self._starving_after = budgets, recover_after, starving_after
-        self._queues: dict[tuple[str, str], _Queue] = {}
+        self._buckets: dict[tuple[str, str], TokenBucket] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
-        self._queue(request, now).waiting[request.number] = request
+        self._bucket(request, now).waiting[request] = None
 
     def drop(self, request: CallRequest, now: float) -> None:
-        self._queue(request, now).waiting.pop(request.number, None)
-
-    def put_back(self, request: CallRequest, now: float) -> None:
-        self._queue(request, now).bucket.put_back(now)
+        """The call is not made: it waits no longer, or its token is put back."""
+        bucket = self._bucket(request, now)
+        if request in bucket.waiting:
+            del bucket.waiting[request]
+        else:
+            bucket.put_back(now)
 
     def refused(self, request: CallRequest, seconds: float, now: float) -> None:
-        self._queue(request, now).bucket.refuse(seconds, now)
+        self._bucket(request, now).refuse(seconds, now)
 
     def decide(self, now: float) -> list[CallDecision]:
         """The requests that wait no longer, in the order in which to go. Their tokens are taken."""
         decisions: list[CallDecision] = []
-        for queue in self._queues.values():
-            if queue.waiting:
-                decisions += self._decide(queue, now)
+        for bucket in self._buckets.values():
+            if bucket.waiting:
+                decisions += self._decide(bucket, now)
         return sorted(decisions, key=lambda decision: decision[0].priority)
 
     def next_at(self, now: float) -> float | None:
-        times = [self._due(queue, now) for queue in self._queues.values() if queue.waiting]
+        times = [self._due(bucket, now) for bucket in self._buckets.values() if bucket.waiting]
         return min(times, default=None)
 
-    def _decide(self, queue: _Queue, now: float) -> list[CallDecision]:
-        def order(request: CallRequest) -> tuple[Priority, float, int]:
-            priority = Priority.CARDS if self._starves(request, now) else request.priority
-            return priority, request.unseen_since, request.number
+    def _decide(self, bucket: TokenBucket, now: float) -> list[CallDecision]:
+        def order(request: CallRequest) -> tuple[Priority, float]:
+            return Priority.CARDS if self._starves(request, now) else request.priority, request.unseen_since
 
         decisions: list[CallDecision] = []
-        blocked = queue.bucket.blocked_for(now)
-        for request in sorted(queue.waiting.values(), key=order):
+        blocked = bucket.blocked_for(now)
+        for request in sorted(bucket.waiting, key=order):
             if blocked > request.patience:
                 decisions.append((request, blocked))
-            elif queue.bucket.has(self._needed(queue.bucket, request, now), now):
-                queue.bucket.take()
+            elif bucket.has(self._needed(bucket, request, now), now):
+                bucket.take()
                 decisions.append((request, None))
             elif now >= request.ends_at:
                 decisions.append((request, blocked))
         for request, _ in decisions:
-            del queue.waiting[request.number]
+            del bucket.waiting[request]
         return decisions
 
-    def _due(self, queue: _Queue, now: float) -> float:
+    def _due(self, bucket: TokenBucket, now: float) -> float:
         """Too early at worst: where text comes to count as a card."""
         times = []
-        for request in queue.waiting.values():
-            granted_at = queue.bucket.when(self._needed(queue.bucket, request, now), now)
+        for request in bucket.waiting:
+            granted_at = bucket.when(self._needed(bucket, request, now), now)
             times.append(min(request.ends_at, granted_at))
             if request.priority is Priority.LATER and not self._starves(request, now):
                 starves_at = request.asked_at + self._starving_after
-                times.append(max(starves_at, now + queue.bucket.blocked_for(now)))
+                times.append(max(starves_at, now + bucket.blocked_for(now)))
         return min(times)
 
     def _starves(self, request: CallRequest, now: float) -> bool:
@@ -228,17 +225,15 @@ class Governor:
             return 1.0
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)
 
-    def _queue(self, request: CallRequest, now: float) -> _Queue:
+    def _bucket(self, request: CallRequest, now: float) -> TokenBucket:
         key = (request.method, request.channel if request.method in _BY_CHANNEL else "")
-        queue = self._queues.get(key)
-        if queue is None:
-            if len(self._queues) >= _MAX_QUEUES:
-                self._forget_resting(now)
+        if key not in self._buckets:
+            if len(self._buckets) >= _MAX_BUCKETS:
+                self._buckets = {
+                    each: bucket
+                    for each, bucket in self._buckets.items()
+                    if bucket.waiting or not bucket.is_at_rest(now)
+                }
             budget = self._budgets.get(request.method) or self._budgets[""]
-            queue = self._queues[key] = _Queue(TokenBucket(budget, self._recover_after, now))
-        return queue
-
-    def _forget_resting(self, now: float) -> None:
-        for key, queue in list(self._queues.items()):
-            if not queue.waiting and queue.bucket.is_at_rest(now):
-                del self._queues[key]
+            self._buckets[key] = TokenBucket(budget, self._recover_after, now)
+        return self._buckets[key]

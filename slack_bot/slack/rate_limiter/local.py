@@ -45,33 +45,25 @@ class RateLimiter:
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
         self._clock, self._start_timeout = clock, settings.start_slot_timeout
         self._governor = Governor(budgets_of(settings), settings.recover_after, settings.starving_after)
-        self._waiting: dict[int, Permit] = {}
-        self._count = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
         """Wait for a permit. `wake` is called once when the wait is over, unless that is at once.
 
-        The request's number and times are filled in; `unseen_since` 0 means since now.
+        The request's times are filled in; `unseen_since` 0 means since now.
         """
-        now = self._clock.monotonic()
-        self._count += 1
-        request.number, request.asked_at = self._count, now
+        request.asked_at = now = self._clock.monotonic()
         request.unseen_since = request.unseen_since or now
         if request.again and request.method == "chat.startStream":
             request.ends_at = now + self._start_timeout  # there are other ways to show an answer
-        permit = self._waiting[request.number] = Permit(self, request)
+        permit = Permit(self, request)
         self._governor.ask(request, now)
         self.decide()
         permit.wake = wake
         return permit
 
-    def remove(self, permit: Permit) -> None:
-        now = self._clock.monotonic()
-        if self._waiting.pop(permit.request.number, None) is None:
-            self._governor.put_back(permit.request, now)
-        else:
-            self._governor.drop(permit.request, now)
+    def drop(self, request: CallRequest) -> None:
+        self._governor.drop(request, self._clock.monotonic())
         self.decide()
 
     def refused(self, request: CallRequest, seconds: float) -> None:
@@ -81,7 +73,7 @@ class RateLimiter:
     def decide(self) -> None:
         now = self._clock.monotonic()
         for request, blocked_for in self._governor.decide(now):
-            self._waiting.pop(request.number).settle(blocked_for)
+            request.settle(blocked_for)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -95,7 +87,8 @@ class Permit:
     """A place in the queue for one call; once granted, the right to make it."""
 
     def __init__(self, limiter: RateLimiter, request: CallRequest) -> None:
-        self._limiter, self.request = limiter, request
+        self._limiter, self._request = limiter, request
+        request.settle = self._settle
         self.wake: Callable[[], None] | None = None
         self._blocked_for: float | None = None
         self._settled = asyncio.Event()
@@ -107,8 +100,8 @@ class Permit:
 
     def move(self, priority: Priority, wake: Callable[[], None] | None = None) -> None:
         self.wake = wake
-        if not self.is_settled and priority is not self.request.priority:
-            self.request.priority = priority
+        if not self.is_settled and priority is not self._request.priority:
+            self._request.priority = priority
             self._limiter.decide()
 
     async def wait(self, patience: float) -> float | None:
@@ -118,8 +111,8 @@ class Permit:
         """
         if self.is_settled:
             return self._blocked_for
-        if patience != self.request.patience:
-            self.request.patience = patience
+        if patience != self._request.patience:
+            self._request.patience = patience
             self._limiter.decide()
         try:
             await self._settled.wait()
@@ -128,7 +121,7 @@ class Permit:
             raise
         return self._blocked_for
 
-    def settle(self, blocked_for: float | None) -> None:
+    def _settle(self, blocked_for: float | None) -> None:
         self._blocked_for = blocked_for
         self._settled.set()
         if self.wake is not None:
@@ -138,10 +131,10 @@ class Permit:
         self._is_over = True
 
     def refused(self, seconds: float) -> None:
-        self._limiter.refused(self.request, seconds)
+        self._limiter.refused(self._request, seconds)
 
     def give_back(self) -> None:
         """The call is not made. May be called at any time, more than once."""
         is_over, self._is_over = self._is_over, True
         if not is_over and self._blocked_for is None:
-            self._limiter.remove(self)
+            self._limiter.drop(self._request)

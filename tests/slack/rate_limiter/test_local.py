@@ -13,6 +13,7 @@ from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
 from slack_bot.slack.rate_limiter.local import RateLimiter, budgets_of
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
+from tests.slack.scene import waiting_for
 
 
 def request(
@@ -54,7 +55,7 @@ async def test_who_waits_is_woken_in_order_when_there_is_a_slot() -> None:
     assert [await permit.wait(60) for permit in permits] == [None] * 3
     assert [name for name, _ in woken] == ["a", "b", "c"]
     assert [at for _, at in woken] == pytest.approx([3, 6, 9], abs=0.01)
-    assert len(limiter._waiting) == 0
+    assert waiting_for(limiter) == 0
 
 
 @on_virtual_time
@@ -82,7 +83,7 @@ async def test_a_wait_that_is_cancelled_leaves_no_hole() -> None:
     after = limiter.reserve(request())
     impatient.cancel()
     await asyncio.gather(impatient, return_exceptions=True)
-    assert len(limiter._waiting) == 1
+    assert waiting_for(limiter) == 1
     await after.wait(60)
     assert now() == pytest.approx(3, abs=0.01)
 
@@ -172,7 +173,7 @@ def test_nobody_is_forgotten_and_nobody_polls() -> None:
 
         limiter.decide = counted  # type: ignore[method-assign]
         await asyncio.gather(*(one(limiter) for _ in range(200)))
-        return len(limiter._waiting), now(), decided
+        return waiting_for(limiter), now(), decided
 
     waiting, took, decided = virtual_clock.run(story())
     assert waiting == 0
