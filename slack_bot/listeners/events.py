@@ -130,12 +130,12 @@ class SlackListeners:
 
     async def stop(self, body: dict[str, Any]) -> None:
         """`agent_session_stopped`. Slack has closed the stream by then; the agent still works."""
-        request = read_stop(body)
-        if isinstance(request, Ignored):
-            log.warning("ignored: %s", request.reason)
+        if (request := read_stop(body)) is None:
+            log.warning("ignored: a stop without a thread")
             return
-        result = self._dispatcher.stop(request.thread, request.user, stream_closed=True)
-        log.info("stop pressed: %s", result, extra={"thread_ts": request.thread.ts})
+        thread, user = request
+        result = "stopping" if self._dispatcher.stop(thread, user) else "not running"
+        log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
 
     async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """The buttons below an answer: feedback, or retry below one that failed."""
