@@ -94,7 +94,7 @@ def latch_is_never_set(patch: Patch) -> None:
     def forgetting(honest: Callable[[Turn, Any], Any]) -> Callable[[Turn, Any], Any]:
         def handle(self: Turn, event: Any) -> Any:
             found = honest(self, event)
-            self._latched.discard(Latch.ANSWER_BEGUN)
+            self.latches[Latch.ANSWER_BEGUN] = False
             return found
 
         return handle
