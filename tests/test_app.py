@@ -300,6 +300,7 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
             await wait_until(partial(is_answered, workspace, again), workspace)
             await face.settle()
             await app.dispatcher.idle()
+            assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
 
 
 async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
