@@ -19,13 +19,12 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import RetryResult, TurnDispatcher
-from ..errors import BotError, StoreError
+from ..errors import BotError
 from ..turn.record import Question, ThreadKey
 from .inbound import (
     FEEDBACK_ACTION,
     RETRY_ACTION,
     BotIdentity,
-    ButtonPress,
     Ignored,
     StreamStarted,
     ThreadReply,
@@ -144,23 +143,18 @@ class SlackListeners:
         if isinstance(press, Ignored):
             log.warning("ignored: %s", press.reason)
             return
-        reply = await (self._store_feedback(press) if press.value else self._ask_again(press))
+        try:
+            if press.value:
+                is_new = await self._dispatcher.feedback(press.turn, press.user, press.value)
+                reply = _THANKS if is_new else None
+            else:
+                reply = _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
+        except BotError as error:
+            what = "feedback was not stored" if press.value else "a question was not asked again"
+            log.error("%s: %s", what, error, extra={"turn": press.turn})
+            reply = _NOT_STORED if press.value else _NOT_NOW
         if reply is not None:
             await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
-
-    async def _store_feedback(self, press: ButtonPress) -> str | None:
-        try:
-            return _THANKS if await self._dispatcher.feedback(press.turn, press.user, press.value) else None
-        except StoreError as error:
-            log.error("feedback was not stored: %s", error, extra={"turn": press.turn})
-            return _NOT_STORED
-
-    async def _ask_again(self, press: ButtonPress) -> str | None:
-        try:
-            return _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
-        except BotError as error:
-            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
-            return _NOT_NOW
 
 
 async def _do_nothing() -> None:
