@@ -354,7 +354,7 @@ class Delivery:
 
     def _set_surface(self, remedy: Remedy) -> None:
         self.surface = next_surface(self.surface, remedy)
-        self.ledger.use(self.limits())
+        self.ledger.limits = self.limits()
 
     def limits(self) -> MessageLimits:
         """What a message takes: an edit must hold all of it, and only a stream grows old."""
@@ -373,7 +373,7 @@ class Delivery:
             raise _refused(self.refusal)
         self.try_again()
         self._max_messages = _UNLIMITED
-        self.ledger.use(self.limits())
+        self.ledger.limits = self.limits()
 
     def try_again(self) -> None:
         self.is_exhausted, self.refusal = False, None

@@ -13,7 +13,7 @@ An answer is laid into segments, one message each, because a message takes only 
         match step:
             case SendText():           write step.text -> confirmed() | refused() | unknown(), settled()
             case FinishSegment():      stop the present message -> closed()
-            case SegmentsExhausted():  give the rest as a file, or `use` limits with more segments
+            case SegmentsExhausted():  give the rest as a file, or set `limits` with more segments
 """
 
 from __future__ import annotations
@@ -135,9 +135,6 @@ class Ledger:
     def discard(self) -> None:
         assert self._sent is None, "text is on its way"
         self.waiting = self.released = ""
-
-    def use(self, limits: MessageLimits) -> None:
-        self.limits = limits
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""

@@ -50,7 +50,7 @@ class Workspace:
                 case FinishSegment():
                     self.ledger.closed()
                 case SegmentsExhausted():
-                    self.ledger.use(LONG)
+                    self.ledger.limits = LONG
 
     def _write(self, show: SendText) -> None:
         ledger = self.ledger
@@ -408,7 +408,7 @@ def test_an_answer_takes_no_more_messages_than_it_may() -> None:
     assert [ledger.next(0), ledger.next(0)] == [SegmentsExhausted(), SegmentsExhausted()]
     ledger.discard()
     assert ledger.text == "one\n"
-    ledger.use(MessageLimits(max_segments=2))
+    ledger.limits = MessageLimits(max_segments=2)
     add(ledger, "two\n")
     assert ledger.next(0) == SendText("two\n", begins=True)
 
@@ -514,7 +514,7 @@ def test_a_header_too_big_to_be_repeated_is_not() -> None:
     fence.rotate()
     assert fence.next(0) == FinishSegment()  # what cannot be opened again is not closed either
     full = told("```\n" + "a" * 17, limits=MessageLimits(rotate_bytes=30))
-    full.use(MessageLimits(rotate_bytes=22))
+    full.limits = MessageLimits(rotate_bytes=22)
     full.rotate()
     assert full.next(0) == FinishSegment()  # and what has no room is not written
 
