@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
@@ -52,9 +51,7 @@ class App:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self, grace: float = 0.0) -> None:
@@ -147,7 +144,8 @@ async def serve(
     """
     slack, token = app.settings.slack, app.settings.slack.app_token
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
-    watching = asyncio.create_task(_stop_on_broken_store(app.dispatcher, stop), name="store health")
+    watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
+    watching.add_done_callback(lambda _: stop.set())
     try:
         if http:
             await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
@@ -173,19 +171,6 @@ async def _clean_up(app: App) -> None:
         except StoreError as error:
             log.warning("old entries of the store were not removed: %s", error)
         await asyncio.sleep(app.settings.store.cleanup_interval)
-
-
-async def _stop_on_broken_store(dispatcher: TurnDispatcher, stop: asyncio.Event) -> StoreError:
-    """Set `stop` once the store failed too often and no answer runs. Returns the error to raise."""
-    while True:
-        problem = await dispatcher.wait_for_broken_store()
-        log.error("%s The bot ends as soon as no answer runs.", problem)
-        await dispatcher.idle()
-        if dispatcher.is_store_broken:
-            stop.set()
-            return StoreError(
-                f"{problem} The bot ends so that it is started again and opens the store again."
-            )
 
 
 async def run(settings: Settings, *, http: bool = False) -> None:

@@ -14,7 +14,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -182,7 +182,7 @@ def _add_play(verbs: _Verbs) -> None:
 
 def _add_replay(verbs: _Verbs) -> None:
     about = "show the thread that a recorded stream of an agent would have made"
-    verb = _verb(verbs, "replay", _replay, about)
+    verb = _verb(verbs, "replay", _tool, about)
     option = verb.add_argument
     option("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
     option("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
@@ -203,7 +203,7 @@ def _add_replay(verbs: _Verbs) -> None:
 
 def _add_explain(verbs: _Verbs) -> None:
     about = "say why each part of an answer went where it went, and what was left out"
-    option = _verb(verbs, "explain", _quiet_tool, about).add_argument
+    option = _verb(verbs, "explain", _tool, about).add_argument
     option("file", metavar="FILE", help=_CAPTURE)
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
@@ -245,7 +245,7 @@ def _add_trace(verbs: _Verbs) -> None:
 
 def _add_compare(verbs: _Verbs) -> None:
     about = "compare two captures, or the answers of two live agents"
-    option = _verb(verbs, "compare", _quiet_tool, about).add_argument
+    option = _verb(verbs, "compare", _tool, about).add_argument
     option("one", metavar="A", help="tape, capture, or an agent's address")
     option("two", metavar="B", help="the same")
     option("text", metavar="TEXT", nargs="?", help="the question, for live agents")
@@ -273,17 +273,6 @@ def _add_conform(verbs: _Verbs) -> None:
     option("-v", "--verbose", action="store_true", help="every check, and what it found")
 
 
-def _playground(args: argparse.Namespace) -> int:
-    with _needs_agent():
-        if args.name == "agent":
-            from .playground.reference.agent import main as serve
-        else:
-            from .playground import server
-
-            serve = server.main if args.name == "play" else server.show_replays
-    return serve(args)
-
-
 @contextmanager
 def _needs_agent() -> Iterator[None]:
     """Raises BotError, with the remedy, where the playground's agent is not installed."""
@@ -297,18 +286,6 @@ def _needs_agent() -> Iterator[None]:
         ) from error
 
 
-def _tool(args: argparse.Namespace) -> int:
-    if args.name == "capture":
-        from .tools.capture.capture import main as run
-    else:
-        from .tools.scrub import main as run
-    return run(args)
-
-
-def _replay(args: argparse.Namespace) -> int:
-    return _playground(args) if args.play else _quiet_tool(args)
-
-
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The bot does not log: what is printed says what happened."""
@@ -319,14 +296,31 @@ def _quiet() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def _quiet_tool(args: argparse.Namespace) -> int:
+def _playground(args: argparse.Namespace) -> int:
+    with _needs_agent():
+        if args.name == "agent":
+            from .playground.reference.agent import main as serve
+        else:
+            from .playground import server
+
+            serve = server.main if args.name == "play" else server.show_replays
+    return serve(args)
+
+
+def _tool(args: argparse.Namespace) -> int:
+    if args.name == "replay" and args.play:
+        return _playground(args)
     if args.name == "replay":
         from .tools.replay.replay import main as run
     elif args.name == "explain":
         from .tools.replay.explain import main as run
-    else:
+    elif args.name == "compare":
         from .tools.comparison import main as run
-    with _quiet():
+    elif args.name == "capture":
+        from .tools.capture.capture import main as run
+    else:
+        from .tools.scrub import main as run
+    with nullcontext() if args.name in ("capture", "scrub") else _quiet():
         return run(args)
 
 

@@ -47,14 +47,6 @@ _MOST_REFUSED = 1000  # questions
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
-class StopResult(StrEnum):
-    """The answer to a request to stop."""
-
-    STOPPING = "stopping"
-    NOT_RUNNING = "not running"
-    NOT_YOURS = "not yours"
-
-
 class RetryResult(StrEnum):
     """The answer to a request to ask again."""
 
@@ -131,16 +123,16 @@ class TurnDispatcher:
             self._start(question)
         return is_new
 
-    @property
-    def is_store_broken(self) -> bool:
-        return self._store_broken.is_set()
-
     async def wait_for_broken_store(self) -> StoreError:
-        """Wait until `store.max_failures` questions in a row, or more, could not be stored."""
-        await self._store_broken.wait()
-        return StoreError(
-            f"{self._store_failures} questions in a row could not be stored. {self._store_error}"
-        )
+        """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""
+        while True:
+            await self._store_broken.wait()
+            problem = f"{self._store_failures} questions in a row could not be stored. {self._store_error}"
+            log.error("%s The bot ends as soon as no answer runs.", problem)
+            await self.idle()
+            if self._store_broken.is_set():
+                end = "The bot ends so that it is started again and opens the store again."
+                return StoreError(f"{problem} {end}")
 
     def refuse(self, question: Question) -> None:
         """Post a notice, once, that `question` could not be accepted."""
@@ -182,18 +174,11 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
-    def stop(self, thread: ThreadKey, user: str, *, stream_closed: bool = False) -> StopResult:
-        """End the running turn of a thread. Only its asker may.
-
-        `stream_closed`: Slack has already closed the stream for `user`, so the turn ends in any case.
-        """
-        running = self._running.get(thread)
-        if running is None:
-            return StopResult.NOT_RUNNING
-        if running.question.user != user and not stream_closed:
-            return StopResult.NOT_YOURS
-        running.handle.stop(user)
-        return StopResult.STOPPING
+    def stop(self, thread: ThreadKey, user: str) -> bool:
+        """End the running turn of a thread for `user`. False: none runs."""
+        if (running := self._running.get(thread)) is not None:
+            running.handle.stop(user)
+        return running is not None
 
     async def retry(self, turn: str, user: str) -> RetryResult:
         """Ask the question of `turn` again. Only its asker may, and once. Raises BotError."""

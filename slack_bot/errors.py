@@ -60,15 +60,9 @@ class AgentRefused(AgentError):
     safe = "The agent refused the request."
 
     def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        retry_after: float | None = None,
-        safe: str | None = None,
-        said: str = "",
+        self, message: str, *, status: int, retry_after: float | None = None, said: str = ""
     ) -> None:
-        super().__init__(message, safe=safe, said=said)
+        super().__init__(message, said=said)
         self.status, self.retry_after = status, retry_after
 
 

@@ -19,13 +19,12 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import RetryResult, TurnDispatcher
-from ..errors import BotError, StoreError
+from ..errors import BotError
 from ..turn.record import Question, ThreadKey
 from .inbound import (
     FEEDBACK_ACTION,
     RETRY_ACTION,
     BotIdentity,
-    ButtonPress,
     Ignored,
     StreamStarted,
     ThreadReply,
@@ -130,12 +129,12 @@ class SlackListeners:
 
     async def stop(self, body: dict[str, Any]) -> None:
         """`agent_session_stopped`. Slack has closed the stream by then; the agent still works."""
-        request = read_stop(body)
-        if isinstance(request, Ignored):
-            log.warning("ignored: %s", request.reason)
+        if (request := read_stop(body)) is None:
+            log.warning("ignored: a stop without a thread")
             return
-        result = self._dispatcher.stop(request.thread, request.user, stream_closed=True)
-        log.info("stop pressed: %s", result, extra={"thread_ts": request.thread.ts})
+        thread, user = request
+        result = "stopping" if self._dispatcher.stop(thread, user) else "not running"
+        log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
 
     async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
         """The buttons below an answer: feedback, or retry below one that failed."""
@@ -144,23 +143,18 @@ class SlackListeners:
         if isinstance(press, Ignored):
             log.warning("ignored: %s", press.reason)
             return
-        reply = await (self._store_feedback(press) if press.value else self._ask_again(press))
+        try:
+            if press.value:
+                is_new = await self._dispatcher.feedback(press.turn, press.user, press.value)
+                reply = _THANKS if is_new else None
+            else:
+                reply = _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
+        except BotError as error:
+            what = "feedback was not stored" if press.value else "a question was not asked again"
+            log.error("%s: %s", what, error, extra={"turn": press.turn})
+            reply = _NOT_STORED if press.value else _NOT_NOW
         if reply is not None:
             await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
-
-    async def _store_feedback(self, press: ButtonPress) -> str | None:
-        try:
-            return _THANKS if await self._dispatcher.feedback(press.turn, press.user, press.value) else None
-        except StoreError as error:
-            log.error("feedback was not stored: %s", error, extra={"turn": press.turn})
-            return _NOT_STORED
-
-    async def _ask_again(self, press: ButtonPress) -> str | None:
-        try:
-            return _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
-        except BotError as error:
-            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
-            return _NOT_NOW
 
 
 async def _do_nothing() -> None:

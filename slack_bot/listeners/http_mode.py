@@ -145,7 +145,7 @@ class _Server(web.Server):
             connection.is_handling = connection.is_answering = False
 
     async def _answer(self, request: web.BaseRequest, connection: _Connection) -> web.StreamResponse:
-        body, headers = await self._body(request), request.headers
+        body, headers = self._check_head(request) or await self._body(request), request.headers
         if isinstance(body, int):
             return _refusal(body)
         try:
@@ -159,8 +159,6 @@ class _Server(web.Server):
 
     async def _body(self, request: web.BaseRequest) -> bytes | int:
         """The whole body, or the status with which the request is refused."""
-        if (status := self._check_head(request)) is not None:
-            return status
         body = bytearray()
         try:
             async with asyncio.timeout(self._slack.http_body_timeout):

@@ -54,14 +54,6 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class StopRequest:
-    """Slack's own Stop button; the thread's streams are closed by then."""
-
-    thread: ThreadKey
-    user: str
-
-
-@dataclass(frozen=True, slots=True)
 class ButtonPress:
     """A button below the answer of `turn`. `value` is "" for the retry button."""
 
@@ -147,12 +139,11 @@ def asker_ids(body: object) -> frozenset[str]:
     return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
 
 
-def read_stop(body: object) -> StopRequest | Ignored:
-    """Judge an `agent_session_stopped`."""
+def read_stop(body: object) -> tuple[ThreadKey, str] | None:
+    """The thread and the user of an `agent_session_stopped`."""
     event = _Event(body)
-    if not (event["channel"] and event["thread_ts"]):
-        return Ignored("a stop without a thread")
-    return StopRequest(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["user"])
+    channel, thread_ts = event["channel"], event["thread_ts"]
+    return (ThreadKey(event.team, channel, thread_ts), event["user"]) if channel and thread_ts else None
 
 
 def read_press(body: object) -> ButtonPress | Ignored:

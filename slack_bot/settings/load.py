@@ -222,12 +222,10 @@ def _validate(
 
 
 def _missing(given: _Given, http: bool) -> Iterator[str]:
-    needed = [("SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions")]
-    if http:
-        needed.append(("SLACK_SIGNING_SECRET", "", "Basic Information page"))
-    else:
-        needed.append(("SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens"))
-    for usual, prefix, page in needed:
+    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions"
+    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page"
+    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens"
+    for usual, prefix, page in (bot, secret if http else app):
         token = str(given[ALIASES[usual]][1]) if ALIASES[usual] in given else ""
         if not token:
             example = f" ({prefix}...)" if prefix else ""

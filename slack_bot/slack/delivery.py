@@ -89,7 +89,7 @@ class Delivery:
     def add(self, batch: Batch) -> None:
         if batch.text:
             self.ledger.push(batch.text)
-            self.ledger.release(self.ledger.waiting.size)
+            self.ledger.release(len(self.ledger.waiting))
         self._cards.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:
@@ -329,7 +329,7 @@ class Delivery:
     def _go_down(self) -> None:
         is_stream = self.surface is SurfaceKind.STREAM
         self.surface = SurfaceKind.EDIT if is_stream else SurfaceKind.POST
-        self.ledger.use(self.limits())
+        self.ledger.limits = self.limits()
 
     def limits(self) -> MessageLimits:
         """What a message takes: an edit must hold all of it, and only a stream grows old."""
@@ -348,7 +348,7 @@ class Delivery:
             raise refused(self.refusal)
         self.try_again()
         self._max_messages = _UNLIMITED
-        self.ledger.use(self.limits())
+        self.ledger.limits = self.limits()
 
     def try_again(self) -> None:
         self.is_exhausted, self.refusal = False, None

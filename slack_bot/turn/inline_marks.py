@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .graphemes import inside_cluster
 
@@ -28,17 +29,9 @@ _MOST_OPEN = 100  # marks; the outermost of more were not meant, and all would b
 _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class CutPlace:
-    """A border between words. `token` is the word before, which `leads` the line or not.
-
-    `mark` is the index of the innermost open mark; -1: none of this line is open.
-    """
-
-    at: int
-    mark: int
-    token: str
-    leads: bool
+CutPlace: TypeAlias = tuple[int, int, str, bool]
+"""A border between words: where; the index of the innermost open mark, -1: none of this line is open; the
+word before, and whether that leads the line."""
 
 
 @dataclass(slots=True)
@@ -81,7 +74,7 @@ class InlineMarks:
             yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :])
 
     def _place(self, at: int, token: str, *, leads: bool = False) -> CutPlace:
-        return CutPlace(at, self._stack[-1].at if self._stack else -1, token, leads)
+        return at, self._stack[-1].at if self._stack else -1, token, leads
 
     def _read(self, run: str, line: str, start: int, end: int) -> None:
         stack = self._stack

@@ -118,7 +118,7 @@ class Turn:
         self._shows_words = shows_words
         self.state = State.WAITING
         self.late = 0
-        self._latched: set[Latch] = set()
+        self.latches: dict[str, bool] = {latch.value: False for latch in Latch}
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
         self._handed_chars = 0
         self._before_tool = 0  # how many characters of it were before the last tool call
@@ -133,10 +133,6 @@ class Turn:
         self._steps: dict[str, PlanStep] = {}
         self._plan_title = PlanTitle()
         self._thinking: list[str] = []  # in pieces, as the answer
-
-    @property
-    def latches(self) -> dict[str, bool]:
-        return {latch.value: latch in self._latched for latch in Latch}
 
     @property
     def waits_for_human(self) -> bool:
@@ -182,8 +178,8 @@ class Turn:
         return [NoOp(f"narration is not shown as text: {event.reason}")]
 
     def _grow(self, event: events.AnswerText) -> list[Action]:
-        is_first = Latch.ANSWER_BEGUN not in self._latched
-        self._latched.add(Latch.ANSWER_BEGUN)
+        is_first = not self.latches[Latch.ANSWER_BEGUN]
+        self.latches[Latch.ANSWER_BEGUN] = True
         if self._target is not None:
             self._target.append(event.text)
             return [NoOp("held: the answer was replaced, it is rewritten at the end")]
@@ -200,15 +196,15 @@ class Turn:
         return [RetractText(chars - before, f"narration that nobody has seen: {event.reason}")]
 
     def _replace(self, event: events.AnswerReplaced) -> list[Action]:
-        self._latched.add(Latch.ANSWER_BEGUN)
+        self.latches[Latch.ANSWER_BEGUN] = True
         return [self._reconcile(event.text, event.reason)]
 
     def _settle(self, event: events.FinalAnswer) -> list[Action]:
-        self._latched.add(Latch.FINAL_SEEN)
+        self.latches[Latch.FINAL_SEEN] = True
         self._is_certain = self._is_certain or event.certain
         if not event.text.strip():
             return [FlushText("the final answer is empty: what was written stands")]
-        self._latched.add(Latch.ANSWER_BEGUN)
+        self.latches[Latch.ANSWER_BEGUN] = True
         reason = f"final answer from {event.origin}: {event.reason}"
         return [self._reconcile(event.text, reason), FlushText("final answer known")]
 
@@ -280,7 +276,7 @@ class Turn:
 
     def _ask(self, event: events.InputRequired) -> list[Action]:
         known, self._form = self._form, event.form
-        self._latched.add(Latch.ASKED)
+        self.latches[Latch.ASKED] = True
         flush = FlushText(f"the agent asks: {event.reason}")
         if not self.waits_for_human or known == event.form or (form := self._form_to_show()) is None:
             return [flush]
@@ -300,7 +296,7 @@ class Turn:
         return [ShowStatus(THINKING, f"the sign-in was seen: {event.reason}")]
 
     def _stop(self, event: events.StopRequested) -> list[Action]:
-        self._latched.add(Latch.STOP_ASKED)
+        self.latches[Latch.STOP_ASKED] = True
         return [NoOp(f"stopped by {event.user}: the agent is asked to cancel")]
 
     def _end_task(self, event: events.TaskEnded) -> list[Action]:
@@ -308,20 +304,20 @@ class Turn:
         return [FlushText(f"task {event.end}: {event.reason}")]
 
     def _close(self, event: events.StreamEnded) -> list[Action]:
-        self._latched.add(Latch.CLOSED)
+        self.latches[Latch.CLOSED] = True
         actions: list[Action] = []
-        if self._target is not None and Latch.STOP_ASKED not in self._latched:
+        if self._target is not None and not self.latches[Latch.STOP_ASKED]:
             actions.append(RewriteAnswer("".join(self._target), "what was delivered is not the answer"))
         end = self._ending(event)
         if end.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
             actions.append(ShowForm(form, "the agent waits for the human"))
-        if end.outcome is Outcome.ANSWERED and Latch.ANSWER_BEGUN not in self._latched:
+        if end.outcome is Outcome.ANSWERED and not self.latches[Latch.ANSWER_BEGUN]:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
         return [*actions, *self._plan_title.end(end.outcome), end]
 
     def _ending(self, event: events.StreamEnded) -> EndTurn:
-        is_begun, end, shows = Latch.ANSWER_BEGUN in self._latched, self._end, self._shows_words
-        if Latch.STOP_ASKED in self._latched:
+        is_begun, end, shows = self.latches[Latch.ANSWER_BEGUN], self._end, self._shows_words
+        if self.latches[Latch.STOP_ASKED]:
             return EndTurn(Outcome.STOPPED, event.safe or "Stopped.", reason=event.reason)
         if end is not None and end.end is not TaskEnd.COMPLETED:
             return task_failure(end, shows_words=shows, is_unfinished=is_begun and not self._is_certain)

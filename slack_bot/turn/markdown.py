@@ -159,12 +159,12 @@ def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
 
 def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     if state.fence:
-        yield from (Cut(offset + place.at, CutQuality.WORD) for place in InlineMarks().places(line))
+        yield from (Cut(offset + at, CutQuality.WORD) for at, *_ in InlineMarks().places(line))
     elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
-        for place in InlineMarks(_inherited(state, line)).places(line):
-            if not (_LONE.fullmatch(place.token) or (place.leads and _NUMBER.fullmatch(place.token))):
-                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(place.token) else CutQuality.WORD
-                yield Cut(offset + place.at, rank, inside=place.mark >= max(0, -offset))
+        for at, mark, token, leads in InlineMarks(_inherited(state, line)).places(line):
+            if not (_LONE.fullmatch(token) or (leads and _NUMBER.fullmatch(token))):
+                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(token) else CutQuality.WORD
+                yield Cut(offset + at, rank, inside=mark >= max(0, -offset))
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:

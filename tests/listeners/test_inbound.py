@@ -14,7 +14,6 @@ from slack_bot.listeners.inbound import (
     BotIdentity,
     ButtonPress,
     Ignored,
-    StopRequest,
     StreamStarted,
     ThreadReply,
     asker_ids,
@@ -222,8 +221,8 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
-    assert read_stop(body) == StopRequest(ThreadKey("T1", "C1", "111.222"), "U2")
-    assert isinstance(read_stop(event("agent_session_stopped")), Ignored)
+    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2")
+    assert read_stop(event("agent_session_stopped")) is None
 
 
 def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> dict[str, Any]:
@@ -306,7 +305,7 @@ bodies = st.fixed_dictionaries(
 @given(values | bodies)
 def test_any_json_is_judged(body: object) -> None:
     assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)
-    assert isinstance(read_stop(body), StopRequest | Ignored)
+    assert isinstance(read_stop(body), tuple | None)
     assert isinstance(read_press(body), ButtonPress | Ignored)
 
 

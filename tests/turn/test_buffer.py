@@ -39,8 +39,7 @@ class Buffer(StreamBuffer):
 
     def remaining(self) -> str:
         """What was not released."""
-        waiting = self.ledger.waiting
-        return waiting.tail(waiting.size) if waiting.size else ""
+        return self.ledger.waiting
 
 
 def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000) -> Buffer:

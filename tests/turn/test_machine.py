@@ -573,7 +573,7 @@ def test_any_turn_closes_once_and_its_latches_never_go_back(events: list[Event])
     for event in [*events, CLOSED, CLOSED]:
         actions += turn.handle(event)
         assert all(turn.latches[name] for name, was in latched.items() if was)
-        latched = turn.latches
+        latched = dict(turn.latches)
     assert len(only(actions, EndTurn)) == 1
     assert actions[-1] == only(actions, EndTurn)[0]
 
