@@ -19,7 +19,7 @@ from .api import DROPPED, TurnClient
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, Fault, SurfaceKind
+from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write, next_surface
 from .model import Batch, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .reconcile import Reconciler
@@ -233,23 +233,22 @@ class Delivery:
     # -- what became of a write ------------------------------------------------------------------------------
 
     async def _handle_failure(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
-        fault, opens = failed.fault, message.ts is None
-        is_plain = write.is_plain and (self.stream.is_plain or not opens)
+        opens = message.ts is None
+        is_stream = message.surface is SurfaceKind.STREAM
+        is_plain = not is_stream or (write.is_plain and (self.stream.is_plain or not opens))
+        remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:
             self.ledger.unknown()
-        elif fault in ENDS:
-            self.ledger.refused()
-            await self.apply_fault(failed)
-        elif failed.in_doubt or fault in (Fault.UNKNOWN, Fault.STILL_OPEN):
-            await self._doubt(message, write, failed)
-        elif fault is Fault.WRONG_CALL and message.surface is SurfaceKind.STREAM and not is_plain:
+        elif remedy is Remedy.PLAIN:
             self.stream.is_plain = True
             self.ledger.refused()
             if opens:
                 await self._next_message(message)
+        elif remedy is Remedy.SETTLE:
+            await self._doubt(message, write, failed)
         else:
             self.ledger.refused()
-            await self._leave(message, failed)
+            await self._leave(message, failed, remedy)
 
     async def _doubt(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
         """The next edit repeats all of the text, so an edit is not confirmed."""
@@ -264,7 +263,7 @@ class Delivery:
             message.segment = self.ledger.present
         else:
             self.ledger.refused()
-            await self._leave(message, failed)
+            await self._leave(message, failed, Remedy.DOWN)
 
     async def settle(self) -> None:
         message = self.messages[-1]
@@ -276,23 +275,23 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._go_down()
+            self._set_surface(Remedy.DOWN)
 
-    async def _leave(self, message: SlackMessage, failed: CallFailed) -> None:
-        """On to the next message, and to the next surface unless this message is only full."""
-        opens = message.ts is None
-        if self.surface is SurfaceKind.POST and opens:
+    async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
+        if remedy in ENDS:
+            await self.apply_fault(failed)
+            return
+        goes_down = remedy in (Remedy.DOWN, Remedy.REMEMBER)
+        if self.surface is SurfaceKind.POST and message.ts is None and goes_down:
             await self._next_message(message)
             self.is_exhausted, self.refusal = True, failed
             return
-        is_known = failed.fault is Fault.NOT_HERE and not failed.in_doubt
         # where a post was refused, the edits after it were not
-        if is_known and (message.surface is SurfaceKind.STREAM or not opens):
+        if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
             place, now = self._client.place, self._clock.monotonic()
             self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
-        await (self._next_message(message) if opens else self._end_message())
-        if opens or failed.in_doubt or failed.fault not in (Fault.SEALED, Fault.FULL):
-            self._go_down()
+        await (self._next_message(message) if message.ts is None else self._end_message())
+        self._set_surface(remedy)
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -313,22 +312,23 @@ class Delivery:
 
     async def apply_fault(self, failed: CallFailed) -> None:
         """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
-        if failed.fault not in ENDS or self.ended is not None:
+        remedy = after_write(failed.fault, opens=False, is_plain=True)
+        if remedy not in ENDS or self.ended is not None:
             return
-        self.ended = WriteResult.STOPPED if failed.fault is Fault.STOPPED else WriteResult.GONE
-        if failed.fault is Fault.NO_WRITING:
+        self._set_surface(remedy)
+        self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
+        if remedy is Remedy.TELL:
             await self.posts.tell_asker()
-        if failed.fault is Fault.DEAD:
+        if remedy is Remedy.DEAD:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     def downgrade_surface(self) -> None:
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._go_down()
+            self._set_surface(Remedy.DOWN)
 
-    def _go_down(self) -> None:
-        is_stream = self.surface is SurfaceKind.STREAM
-        self.surface = SurfaceKind.EDIT if is_stream else SurfaceKind.POST
+    def _set_surface(self, remedy: Remedy) -> None:
+        self.surface = next_surface(self.surface, remedy)
         self.ledger.limits = self.limits()
 
     def limits(self) -> MessageLimits:

@@ -1,4 +1,4 @@
-"""PURE. Slack's error names become classes; `delivery` decides by them what to do.
+"""PURE. Slack's error names become classes, and classes what to do, by two tables.
 
 The first question is whether the call was applied: to repeat an append that was doubles the answer, to drop
 one that was not loses it (delivery contract, section 5).
@@ -6,6 +6,7 @@ one that was not loses it (delivery contract, section 5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from .blocks import TextForm
@@ -103,13 +104,65 @@ class SurfaceKind(StrEnum):
     STREAM = "stream"  # chat.startStream, live
     EDIT = "edit"  # chat.postMessage and chat.update, live, a few seconds behind
     POST = "post"  # chat.postMessage, at the end
+    NONE = "none"  # nothing may appear in the thread any more
 
+
+class Remedy(StrEnum):
+    """What comes next."""
+
+    PLAIN = "plain"  # the same once more, its text only
+    SETTLE = "settle"  # find out what the message shows, before anything else goes to it
+    NEXT = "next"  # the message takes no more: what is confirmed stays, the rest goes into the next one
+    DOWN = "down"  # the next surface, in this turn
+    REMEMBER = "remember"  # the next surface, here and for others in this kind of channel, for a while
+    STOPPED = "stopped"  # the human stopped it: no answer text appears any more
+    TELL = "tell"  # the bot may not write here: the asker gets a direct message, once
+    LEAVE = "leave"  # the thread is gone: end quietly
+    DEAD = "dead"  # the token is no longer good
+
+
+AFTER_WRITE: Mapping[Fault, Remedy] = {
+    Fault.LATER: Remedy.DOWN,  # it was waited for as long as the settings allow
+    Fault.WRONG_CALL: Remedy.PLAIN,
+    Fault.UNKNOWN: Remedy.SETTLE,
+    Fault.SEALED: Remedy.NEXT,
+    Fault.FULL: Remedy.NEXT,
+    Fault.STILL_OPEN: Remedy.SETTLE,
+    Fault.STOPPED: Remedy.STOPPED,
+    Fault.NOT_HERE: Remedy.REMEMBER,
+    Fault.NOT_THIS_ONE: Remedy.DOWN,
+    Fault.NO_WRITING: Remedy.TELL,
+    Fault.GONE: Remedy.LEAVE,
+    Fault.DEAD: Remedy.DEAD,
+}
 
 FINAL_FAULTS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
 """Nothing can be written in the thread any more."""
 
-ENDS = FINAL_FAULTS | {Fault.STOPPED}
+ENDS = frozenset({Remedy.STOPPED, Remedy.TELL, Remedy.LEAVE, Remedy.DEAD})
 """After these nothing more of the answer is written."""
+
+_DOWN = {SurfaceKind.STREAM: SurfaceKind.EDIT, SurfaceKind.EDIT: SurfaceKind.POST}
+
+
+def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = False) -> Remedy:
+    """`opens`: the write would have opened the message. `is_plain`: it was in its plainest form already.
+    `in_doubt`: an earlier attempt may have been applied."""
+    remedy = AFTER_WRITE[fault]
+    if in_doubt and remedy not in ENDS:
+        return Remedy.SETTLE
+    if remedy is Remedy.PLAIN and is_plain:
+        return Remedy.DOWN
+    if remedy is Remedy.NEXT and opens:
+        return Remedy.DOWN  # a message that takes nothing at all: the next one would not either
+    return remedy
+
+
+def next_surface(kind: SurfaceKind, remedy: Remedy) -> SurfaceKind:
+    """The surface after `remedy` for a write on `kind`."""
+    if remedy in ENDS:
+        return SurfaceKind.NONE
+    return _DOWN.get(kind, kind) if remedy in (Remedy.DOWN, Remedy.REMEMBER) else kind
 
 
 class StreamingRefusalCache:

@@ -20,7 +20,7 @@ from .api import DROPPED, TurnClient
 from .blocks import TextForm
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
-from .faults import ENDS, Fault, StreamingRefusalCache, SurfaceKind
+from .faults import FINAL_FAULTS, Fault, StreamingRefusalCache, SurfaceKind
 from .model import Batch, SlackMessage
 from .readback import is_ignored
 
@@ -36,7 +36,7 @@ _POST, _UPDATE = "chat.postMessage", "chat.update"
 _FILLED = frozenset({"metadata", "text", "blocks"})  # what an edit takes of a post
 _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 60.0  # seconds between attempts at what was refused
 
-_FINAL = ENDS | {Fault.NOT_HERE, Fault.NOT_THIS_ONE}
+_FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 """No time changes these: the turn is over, or the app is not set up for this."""
 
 
