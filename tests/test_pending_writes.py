@@ -26,7 +26,7 @@ class Pending(PendingWrites):
     @property
     def remaining(self) -> str:
         """The text that was not released."""
-        return self.ledger.waiting
+        return self.ledger.waiting.tail(self.ledger.waiting.size or 1)
 
 
 def test_newer_cards_replace_older_ones_and_their_details_add_up() -> None:

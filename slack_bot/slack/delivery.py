@@ -89,7 +89,7 @@ class Delivery:
     def add(self, batch: Batch) -> None:
         if batch.text:
             self.ledger.push(batch.text)
-            self.ledger.release(len(self.ledger.waiting))
+            self.ledger.release(self.ledger.waiting.size)
         self._cards.want(batch.cards, batch.plan_title)
 
     def next_method(self) -> str:

@@ -250,7 +250,7 @@ class Sink:
         if not self._is_rest_added:
             if ending.rewrite is not None:
                 delivery.ledger.discard()
-            delivery.ledger.waiting = ""  # what was not released is not to be shown
+            delivery.ledger.waiting.clear()  # what was not released is not to be shown
             delivery.add(Batch(text))
             self._is_rest_added = True
         await delivery.advance(footer=self._footer(ending), close=close)

@@ -14,7 +14,6 @@ from .markdown import Cuts, MarkdownState, find_cuts
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
-_MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
 _PAUSES_IN_AGE = 5
 _SETTLED = 200  # characters up to a safe cut that are not read again
 _GROWTH = 32  # text without a cut is read again when it grew by this part of it
@@ -33,8 +32,7 @@ class StreamBuffer:
     """
 
     def __init__(self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float) -> None:
-        self._ledger, self._max = ledger, ledger.limits.max_call_chars
-        self._reach = self._max + _MARGIN  # characters of the waiting text that are read
+        self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval = first_flush_delay, flush_interval
         self._forced = 0  # how many characters `flush` wants out
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
@@ -51,7 +49,7 @@ class StreamBuffer:
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float) -> None:
-        self._ledger.waiting += text
+        self._waiting.push(text)
         if text and not text.isspace():
             self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
@@ -59,20 +57,20 @@ class StreamBuffer:
 
     @property
     def waiting(self) -> int:
-        return len(self._ledger.waiting)
+        return self._waiting.size
 
     def flush(self, *, in_word: bool = False) -> None:
         """All that waits now is ready, whatever the cut; `in_word`: but for the last word."""
-        word = _WORD.search(self._ledger.waiting[-_WORD_MOST - 1 :]) if in_word else None
-        self._forced = self.waiting - (len(word.group()) if word else 0)
+        word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
+        self._forced = self._waiting.size - (len(word.group()) if word else 0)
 
     def retract(self, count: int) -> None:
         """The last `count` characters are not to be shown after all."""
-        assert count <= self.waiting, "it was released"
-        self._ledger.waiting = self._ledger.waiting[: self.waiting - count]
-        self._forced = min(self._forced, self.waiting)
+        assert count <= self._waiting.size, "it was released"
+        self._waiting.drop_last(count)
+        self._forced = min(self._forced, self._waiting.size)
         self._look_again()
-        if not self._is_visible():
+        if not self._is_visible:
             self._since = self._joined = None
             if not self.begun and self._released_at is None:
                 self._began_at = None
@@ -108,40 +106,39 @@ class StreamBuffer:
         return count
 
     def release_all(self) -> None:
-        if self._is_visible():
-            self._ledger.release(self.waiting)
+        if self._is_visible:
+            self._ledger.release(self._waiting.size)
             self.begun = True
 
     def acknowledge(self, now: float) -> None:
         if self._released_at is not None:
             waited = now if self._joined is None else self._joined
-            self._since = waited if self._is_visible() else None
+            self._since = waited if self._is_visible else None
             self._last, self._released_at = self._released_at, None
 
-    def _is_visible(self, until: int | None = None) -> bool:
-        text = self._ledger.waiting[:until]
-        return bool(text) and not text.isspace()
+    @property
+    def _is_visible(self) -> bool:
+        return self._waiting.is_visible(self._waiting.size)
 
     def _is_forced(self) -> bool:
-        return self._forced > 0 and self._is_visible(self._forced)
+        return self._forced > 0 and self._waiting.is_visible(self._forced)
 
     def _is_due(self) -> bool:
-        waiting = self._ledger.waiting
-        if len(waiting) > self._max or self._is_forced():
+        if self._waiting.size > self._max or self._is_forced():
             return True
-        if not self._cuts.line and waiting.find("\n", self._looked) >= 0:
+        if not self._cuts.line and self._waiting.front.find("\n", self._looked) >= 0:
             self._look()
         return self._cuts.line > 0
 
     def _needs_look(self) -> bool:
-        new = min(len(self._ledger.waiting), self._reach) - self._looked
+        new = len(self._waiting.front) - self._looked
         return new > 0 and not self._cuts.safe and self._has_grown(new)
 
     def _has_grown(self, new: int) -> bool:
         return new * (_GROWTH if self._looked < _MUCH else _SLOW_GROWTH) >= max(1, self._looked)
 
     def _look(self) -> None:
-        text, base, before = self._ledger.waiting[: self._reach], self._base, self._base_state
+        text, base, before = self._waiting.front, self._base, self._base_state
         self._looked, lead = len(text), _white(text)
         found = find_cuts(text[base:], self._max - base, before, words="\n" not in text)
         if "\n" in text and not (found.line and base + found.line > lead):
@@ -153,10 +150,10 @@ class StreamBuffer:
             self._base_state = before.then(text[base : self._base])
 
     def _cut(self, now: float) -> int:
-        text = self._ledger.waiting[: self._reach]
+        text = self._waiting.front
         if self._is_forced() and self._forced <= self._max:
             return self._forced
-        if self.waiting > self._max:
+        if self._waiting.size > self._max:
             return best_cut(text, self._state, self._max, self._max - self._max // 4, None)
         new = len(text) - self._looked
         if new and (self._looked < _MUCH or self._has_grown(new)):

@@ -8,7 +8,7 @@ none is shown twice.
 An answer is laid into segments, one message each, because a message takes only so much, for so long:
 
     ledger.push(text)
-    ledger.release(len(ledger.waiting))
+    ledger.release(ledger.waiting.size)
     while (step := ledger.next(clock.now())) is not None:
         match step:
             case SendText():           write step.text -> confirmed() | refused() | unknown(), settled()
@@ -29,6 +29,53 @@ from .markdown import CutQuality, MarkdownState
 
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
 _HEAD = 2_048  # characters that may decide about how a message begins
+_MARGIN = 400  # characters read beyond one call's worth, to know what follows the cut
+
+
+class TextQueue:
+    """Text in order. `front` is its first `reach` characters, `size` the number of all."""
+
+    def __init__(self, reach: int) -> None:
+        self._reach = reach
+        self.front, self.size = "", 0
+        self._more: list[str] = []  # what follows the front, in pieces
+
+    def push(self, text: str) -> None:
+        self.size += len(text)
+        room = self._reach - len(self.front)
+        self.front += text[:room]
+        if len(text) > room:
+            self._more.append(text[room:])
+
+    def take(self, count: int) -> str:
+        """Remove the first `count` characters and return them."""
+        return self._keep(slice(count, None))[:count]
+
+    def drop_last(self, count: int) -> None:
+        self._keep(slice(self.size - count))
+
+    def clear(self) -> None:
+        self._keep(slice(0))
+
+    def _keep(self, part: slice) -> str:
+        text = self.front + "".join(self._more)
+        self.front, self.size, self._more = "", 0, []
+        self.push(text[part])
+        return text
+
+    def tail(self, count: int) -> str:
+        tail = ""
+        for piece in (*reversed(self._more), self.front):
+            tail = piece[-count:] + tail
+            if len(tail) >= count:
+                break
+        return tail[-count:]
+
+    def is_visible(self, count: int) -> bool:
+        """More than white space is among the first `count` characters."""
+        if self.front[:count].strip():
+            return True
+        return count > len(self.front) and any(piece.strip() for piece in self._more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +146,7 @@ class Ledger:
 
     def __init__(self, limits: MessageLimits) -> None:
         self.limits = limits
-        self.waiting = ""
+        self.waiting = TextQueue(limits.max_call_chars + _MARGIN)
         self.released = ""
         self.present: Segment | None = None
         self.in_doubt = False
@@ -124,17 +171,18 @@ class Ledger:
         return self._sent[0] if self._sent else ""
 
     def push(self, text: str) -> None:
-        self.waiting += text
+        self.waiting.push(text)
 
     def release(self, count: int) -> str:
         """Let the first `count` waiting characters be sent. Returns them."""
-        text, self.waiting = self.waiting[:count], self.waiting[count:]
+        text = self.waiting.take(count)
         self.released += text
         return text
 
     def discard(self) -> None:
         assert self._sent is None, "text is on its way"
-        self.waiting = self.released = ""
+        self.waiting.clear()
+        self.released = ""
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""

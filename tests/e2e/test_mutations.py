@@ -68,7 +68,7 @@ def failed(run: CaseRun, name: str) -> set[str]:
 
 def flush_at_blank_lines_only(patch: Patch) -> None:
     def deadline(self: StreamBuffer) -> float | None:
-        return self._since if "\n\n" in self._ledger.waiting or self._is_forced() else None
+        return self._since if "\n\n" in self._waiting.front or self._is_forced() else None
 
     patch.setattr(StreamBuffer, "deadline", deadline)
 
@@ -87,9 +87,7 @@ def everything_at_the_end(patch: Patch) -> None:
 
 
 def words_are_cut(patch: Patch) -> None:
-    patch.setattr(
-        StreamBuffer, "_cut", lambda self, now: buffer._anywhere(self._ledger.waiting[: self._reach])
-    )
+    patch.setattr(StreamBuffer, "_cut", lambda self, now: buffer._anywhere(self._waiting.front))
 
 
 def latch_is_never_set(patch: Patch) -> None:

@@ -39,7 +39,8 @@ class Buffer(StreamBuffer):
 
     def remaining(self) -> str:
         """What was not released."""
-        return self.ledger.waiting
+        waiting = self.ledger.waiting
+        return waiting.tail(waiting.size) if waiting.size else ""
 
 
 def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000) -> Buffer:

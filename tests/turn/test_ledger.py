@@ -18,6 +18,7 @@ from slack_bot.turn.ledger import (
     Ledger,
     SegmentsExhausted,
     SendText,
+    TextQueue,
     split_into_segments,
 )
 from slack_bot.turn.markdown import MarkdownState, OpenMarks
@@ -135,6 +136,29 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
 # -- the queue -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("reach", [3, 1_000])
+def test_a_queue_gives_text_back_in_order(reach: int) -> None:
+    queue, text = TextQueue(reach), "one two three four"
+    queue.push(text[:5])
+    queue.push(text[5:])
+    assert (queue.size, queue.front) == (18, text[: max(5, reach)][: len(queue.front)])
+    assert (queue.tail(4), queue.tail(10), queue.tail(99)) == ("four", text[-10:], text)
+    assert queue.take(9) == text[:9]
+    queue.drop_last(5)
+    assert (queue.size, queue.tail(9), queue.take(4)) == (4, "hree", "hree")
+    assert (queue.size, queue.front) == (0, "")
+
+
+def test_a_queue_knows_whether_there_is_something_to_be_seen() -> None:
+    queue = TextQueue(4)
+    queue.push("  \n   x")
+    assert [queue.is_visible(count) for count in (0, 4, 7)] == [False, False, True]
+    queue.clear()
+    assert not queue.is_visible(7)
+    queue.push("x")
+    assert queue.is_visible(1)
+
+
 def test_what_is_exactly_a_message_is_one_segment() -> None:
     assert [each.text for each in split_into_segments("a line\n", MessageLimits())] == ["a line\n"]
     assert list(split_into_segments(" ", MessageLimits())) == []
@@ -159,20 +183,20 @@ def places(ledger: Ledger) -> list[str]:
         "".join(segment.body for segment in ledger.segments),
         sent,
         ledger.released,
-        waiting,
+        waiting.tail(waiting.size or 1),
     ]
 
 
 def move(ledger: Ledger, name: str, how: Any) -> int:
     """Do one thing, if it may be done now. Returns how many characters were retracted."""
-    waiting, is_out = len(ledger.waiting), ledger._sent is not None
+    waiting, is_out = ledger.waiting.size, ledger._sent is not None
     match name:
         case "push":
             ledger.push(how)
         case "release":
             ledger.release(round(how * waiting))
         case "retract":
-            ledger.waiting = ledger.waiting[: waiting - round(how * waiting)]
+            ledger.waiting.drop_last(round(how * waiting))
             return round(how * waiting)
         case "next":
             ledger.next(0.0, final=how)
@@ -200,6 +224,7 @@ def test_every_character_is_in_exactly_one_place_in_order(moves: list[tuple[Any,
         confirmed, sent, released, waiting = places(ledger)
         assert confirmed + sent + released + waiting == pushed
         assert ledger.text == confirmed + sent + released
+        assert ledger.waiting.size == len(waiting)
         assert confirmed.startswith(before[0]), "what is confirmed stays"
         assert sent in ("", before[1]) or name == "next", "only `next` gives out text"
         assert not (name == "next" and before[1]) or sent == before[1], "one call at a time"
