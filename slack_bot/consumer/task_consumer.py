@@ -21,8 +21,8 @@ from ..a2a.recovery_policy import (
     TaskLost,
     after_end,
 )
+from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import Received, Snapshot, TaskState
-from ..a2a.wire.requests import MISSED_MESSAGES
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -116,18 +116,13 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._now
+        request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
             await self._poll_baseline()
         while True:
-            stream = self._agent.ask(
-                asked.text,
-                message_id=asked.message_id,
-                context_id=asked.context_id,
-                task_id=asked.task_id,
-                patience=math.inf,
-            )
             try:
+                stream = self._agent.ask(request, patience=math.inf)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())

@@ -18,9 +18,9 @@ import httpx
 
 from ...errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
+from .auth import origin_of
 from .content_encoding import unpacked
 from .decode import failure, quote
-from .origins import origin_of
 
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""

@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 
 from slack_bot.a2a.agent import Agent, new_http
+from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.content_encoding import PIECE, Unpacker, unpacked
 from slack_bot.a2a.wire.frames import Frame, Snapshot, TaskState
 from slack_bot.clock import loop_clock
@@ -77,7 +78,7 @@ async def served(
 
 
 async def asked(agent: Agent) -> list[Frame]:
-    async with aclosing(agent.ask("hi", message_id="m")) as coming:
+    async with aclosing(agent.ask(MessageRequest("hi", "m"))) as coming:
         return [received.frame async for received in coming]
 
 
@@ -167,7 +168,7 @@ async def test_a_stream_that_unpacks_without_end_is_left(pattern: bytes) -> None
     packed, events = zipped(pattern, 4 * MB), 0
     async with served(packed, SSE, "gzip", limit=PIECE) as agent:
         with pytest.raises(BadAgentData, match="grows too much"):
-            async with aclosing(agent.ask("hi", message_id="m")) as coming:
+            async with aclosing(agent.ask(MessageRequest("hi", "m"))) as coming:
                 async for _ in coming:
                     events += 1
     assert events * len(pattern) <= 2 * PIECE + 100 * len(packed) < 4 * MB
