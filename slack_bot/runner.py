@@ -16,7 +16,8 @@ from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer import TaskConsumer, TurnHandle
+from .consumer.stream_consumer import TurnHandle
+from .consumer.task_consumer import TaskConsumer
 from .observe.facts import (
     AgentEvent,
     EventHandled,

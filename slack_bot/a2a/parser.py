@@ -36,9 +36,9 @@ from .content.parts import (
     is_true,
     last_message,
     tool_words,
-    words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
+from .wire.decode import text_of
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -179,7 +179,7 @@ class EventParser:
         if not trace and isinstance(frame, ArtifactUpdate):
             trace = frame.artifact.metadata.get("trace_id")
         task, context, old_trace = self._ids
-        ids = source.task_id or task, source.context_id or context, words(trace) or old_trace
+        ids = source.task_id or task, source.context_id or context, text_of(trace) or old_trace
         if ids == self._ids:
             return []
         task, context, trace = (new if new != old else None for new, old in zip(ids, self._ids, strict=True))

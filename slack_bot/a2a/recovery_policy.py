@@ -8,7 +8,7 @@ between (facts: A2A 2.3).
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, repeat
@@ -119,16 +119,15 @@ class TaskLost:
 class PollPolicy:
     """What to do after each poll of a task whose stream was lost.
 
-    `patience`: seconds without a useful answer. `joins`: the stream can be joined again without loss.
+    `pauses` makes the pauses anew. `patience`: seconds without a useful answer. `joins`: the stream can be
+    joined again without loss.
     """
 
     def __init__(
-        self, steps: Sequence[float], jitter: float, seed: str, *, patience: float, joins: bool, now: float
+        self, pauses: Callable[[], Iterator[float]], *, patience: float, joins: bool, now: float
     ) -> None:
-        self._steps, self._jitter, self._seed = steps, jitter, seed
-        self._patience, self._joins = patience, joins
-        self._answered_at, self._unknown, self._may_join = now, 0, True
-        self._pauses = pauses(steps, jitter, seed)
+        self._new_pauses, self._patience, self._joins = pauses, patience, joins
+        self._answered_at, self._unknown, self._may_join, self._pauses = now, 0, True, pauses()
 
     def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:
         """Seconds until the next poll, at least `retry_after`; None: join the stream again."""
@@ -157,4 +156,4 @@ class PollPolicy:
             self._restart()
 
     def _restart(self) -> None:
-        self._pauses, self._may_join = pauses(self._steps, self._jitter, self._seed), True
+        self._pauses, self._may_join = self._new_pauses(), True

@@ -8,6 +8,7 @@ import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
@@ -20,6 +21,7 @@ from ..a2a.recovery_policy import (
     RetryPolicy,
     TaskLost,
     after_end,
+    pauses,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import Received, Snapshot, TaskState
@@ -37,9 +39,8 @@ from ..errors import (
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge
 from ..turn.record import Question
-from .stream_consumer import StreamConsumer, StreamExit
+from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
-from .turn_handle import TurnHandle
 
 log = logging.getLogger(__name__)
 
@@ -206,15 +207,9 @@ class TaskConsumer:
 
     async def follow(self) -> TaskLost | None:
         """Follow the task until its end is known (None), or there is a reason to leave."""
-        settings = self._settings
-        policy = PollPolicy(
-            settings.poll_intervals,
-            settings.poll_jitter,
-            self._question.message_id,
-            patience=settings.poll_timeout,
-            joins=self._agent.can_resubscribe,
-            now=self._now(),
-        )
+        settings, joins = self._settings, self._agent.can_resubscribe
+        anew = partial(pauses, settings.poll_intervals, settings.poll_jitter, self._question.message_id)
+        policy = PollPolicy(anew, patience=settings.poll_timeout, joins=joins, now=self._now())
         while not self.view.is_over or self._has_gap:
             result = await self.poll()
             if self._handle.must_exit:
@@ -227,10 +222,9 @@ class TaskConsumer:
             if step is None:
                 await self._join(policy)
             else:
-                if result in (PollResult.RUNNING, PollResult.NEWS):
-                    self.view.notify_waiting("the task goes on", TaskKnowledge.WORKING)
-                else:
-                    self.view.notify_waiting("no answer yet", TaskKnowledge.UNKNOWN)
+                goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
+                why = "the task goes on" if goes_on else "no answer yet"
+                self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
                 await self._handle.pause(step)
         return TaskLost("left") if self._handle.must_exit else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 import pytest
@@ -101,7 +102,7 @@ def test_an_offer_is_not_made_for_ever() -> None:
 
 
 def pursuit(*, joins: bool = False, patience: float = 20.0) -> PollPolicy:
-    return PollPolicy(STEPS, 0.0, "x", patience=patience, joins=joins, now=0.0)
+    return PollPolicy(partial(pauses, STEPS, 0.0, "x"), patience=patience, joins=joins, now=0.0)
 
 
 def test_where_a_stream_cannot_be_joined_the_task_is_looked_at_again_and_again() -> None:

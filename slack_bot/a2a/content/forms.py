@@ -11,9 +11,10 @@ from typing import Any
 
 from ...turn.events import PlanStep, StepState
 from ...turn.form import Field, Form
+from ..wire.decode import object_of, text_of
 from ..wire.frames import Part
 from .data_markdown import TextBeside, as_markdown, beside
-from .parts import as_object, first_text, is_true, tool_part, words
+from .parts import first_text, is_true, tool_part
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 _STATES = {
@@ -45,29 +46,29 @@ def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
 
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The first question in the data parts."""
-    forms = (form_of(as_object(part.data), prompt) for part in parts)
+    forms = (form_of(object_of(part.data), prompt) for part in parts)
     return next((form for form in forms if form is not None), None)
 
 
 def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
     """The question in an object with fields or flags; None if there is none."""
-    inner = as_object(data.get("metadata"))
+    inner = object_of(data.get("metadata"))
     source = inner if inner.get("input_fields") else data
     rows = _as_list(source.get("input_fields") or source.get("fields"))
     fields = tuple(_listed_field(row) for row in rows if isinstance(row, dict))
     asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
     if not fields and not any(asks):
         return None
-    prompt = prompt or words(data.get("content")) or words(source.get("input_description"))
-    title = words(source.get("input_title")) or words(data.get("title"))
-    return Form(prompt or words(data.get("description")), fields, title)
+    prompt = prompt or text_of(data.get("content")) or text_of(source.get("input_description"))
+    title = text_of(source.get("input_title")) or text_of(data.get("title"))
+    return Form(prompt or text_of(data.get("description")), fields, title)
 
 
 def _listed_field(row: Mapping[str, Any]) -> Field:
     name = first_text(row, ("field_name", "id", "name")) or "answer"
     label = first_text(row, ("field_description", "label"))
     offered = _as_list(row.get("field_values") or row.get("options"))
-    choices = (first_text(as_object(each), ("label", "value")) or words(each) for each in offered)
+    choices = (first_text(object_of(each), ("label", "value")) or text_of(each) for each in offered)
     return Field(name, label, tuple(filter(None, choices)), required=is_true(row, "required"))
 
 
@@ -78,9 +79,9 @@ def _as_list(value: Any) -> list[Any]:
 def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
     """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
     for part in parts:
-        data = as_object(part.data)
-        schema = as_object(data.get("schema") or data.get("form")) or data
-        properties = as_object(schema.get("properties"))
+        data = object_of(part.data)
+        schema = object_of(data.get("schema") or data.get("form")) or data
+        properties = object_of(schema.get("properties"))
         if schema.get("type") == "object" and properties:
             required = {each for each in _as_list(schema.get("required")) if isinstance(each, str)}
             fields = tuple(
@@ -93,20 +94,20 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
                 for name, about in properties.items()
                 if isinstance(about, dict)
             )
-            prompt = prompt or words(data.get("instructions"))
-            return Form(prompt, fields, words(schema.get("title")) or words(data.get("title")))
+            prompt = prompt or text_of(data.get("instructions"))
+            return Form(prompt, fields, text_of(schema.get("title")) or text_of(data.get("title")))
     return None
 
 
 def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
-    data = as_object(part.data)
+    data = object_of(part.data)
     tool = tool_part(part)
     if tool is not None:
         if tool.begins:
             yield _named(tool.name, data.get("args") or data.get("arguments") or data.get("input"))
     elif isinstance(data.get("interrupts"), list):
         for each in data["interrupts"]:
-            if isinstance(each, dict) and not shown.contains(name := words(each.get("name"))):
+            if isinstance(each, dict) and not shown.contains(name := text_of(each.get("name"))):
                 yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
@@ -116,7 +117,7 @@ def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
 
 def _value(value: Any) -> str:
     for key in ("question", "prompt", "description"):
-        if text := words(as_object(value).get(key)):
+        if text := text_of(object_of(value).get(key)):
             rest = {name: each for name, each in value.items() if name != key}
             return "\n\n".join(filter(None, [text, as_markdown(rest)]))
     return as_markdown(value)
@@ -128,10 +129,10 @@ def _named(name: str, details: Any) -> str:
 
 def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
     """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
-    plans = (as_object(part.data) for part in parts)
+    plans = (object_of(part.data) for part in parts)
     plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
     rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, dict)), key=_order)
-    return tuple(_step(number, row) for number, row in enumerate(rows)), words(plan.get("title"))
+    return tuple(_step(number, row) for number, row in enumerate(rows)), text_of(plan.get("title"))
 
 
 def _order(row: Mapping[str, Any]) -> float:
@@ -141,8 +142,8 @@ def _order(row: Mapping[str, Any]) -> float:
 
 def _step(number: int, row: Mapping[str, Any]) -> PlanStep:
     title = first_text(row, ("title", "description")) or f"Step {number + 1}"
-    agent = words(row.get("agent")).strip()
+    agent = text_of(row.get("agent")).strip()
     if agent.lower() not in _UNNAMED_AGENTS and not title.startswith(f"[{agent}]"):
         title = f"[{agent}] {title}"
-    state = _STATES.get(words(row.get("status")).lower(), StepState.PENDING)
+    state = _STATES.get(text_of(row.get("status")).lower(), StepState.PENDING)
     return PlanStep(first_text(row, ("step_id", "id")) or f"step-{number}", title, state)

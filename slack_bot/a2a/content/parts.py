@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, ToolEnded, ToolStarted
 from ..dialects import Dialect
+from ..wire.decode import object_of, text_of
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, beside, from_json
 
@@ -36,16 +37,6 @@ _CALL_IDS = ("tool_call_id", "toolCallId", "call_id")
 _DESCRIBED = re.compile(r"Tool call (?:started|completed|failed):\s*(.+)", re.DOTALL)
 _IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
 _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
-
-
-def words(value: object) -> str:
-    """`value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """`value` if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -80,7 +71,7 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
         return None
     status = str(data.get("status")).lower()
     return ToolPart(
-        name=first_text(data, _NAMES) or first_text(as_object(data.get("function")), _NAMES) or "tool",
+        name=first_text(data, _NAMES) or first_text(object_of(data.get("function")), _NAMES) or "tool",
         id=first_text(data, _IDS),
         begins=not _BEGINS.isdisjoint(types) and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
@@ -112,17 +103,17 @@ def tool_name(artifact: Artifact) -> str:
     if match := _DESCRIBED.search(artifact.description):
         return match.group(1).strip()
     for part in artifact.parts:
-        if name := first_text(as_object(part.data), _TOOL_KEYS):
+        if name := first_text(object_of(part.data), _TOOL_KEYS):
             return name
     if match := _IN_TEXT.search(artifact.text):
         return match.group(1)
-    return words(artifact.metadata.get("sourceAgent")) or "tool"
+    return text_of(artifact.metadata.get("sourceAgent")) or "tool"
 
 
 def tool_failed(artifact: Artifact) -> bool:
     """The agent says that the tool failed. "error" in a tool's output proves nothing."""
     says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
-    return bool(says_so) or words(artifact.metadata.get("status")).lower() in _FAILED
+    return bool(says_so) or text_of(artifact.metadata.get("status")).lower() in _FAILED
 
 
 class ToolCalls:
@@ -137,9 +128,9 @@ class ToolCalls:
         name = tool_name(artifact)
         if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
-        step = words(artifact.metadata.get("plan_step_id")) or None
+        step = text_of(artifact.metadata.get("plan_step_id")) or None
         call = self._begin(name, first_text(artifact.metadata, _CALL_IDS))
-        label = words(artifact.metadata.get("tool_title")).strip()
+        label = text_of(artifact.metadata.get("tool_title")).strip()
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
