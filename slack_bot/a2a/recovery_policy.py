@@ -1,8 +1,6 @@
-"""PURE. How a stream ended, and what to do about it.
+"""PURE. When a question is sent again, and how a task is polled whose stream was lost.
 
-Only a terminal state, a question to the human, a final result or a message in place of a task is an end.
-After anything else the task is polled; on 0.3 its stream is not joined, because that loses what came in
-between (facts: A2A 2.3).
+On 0.3 its stream is not joined, because that loses what came in between (facts: A2A 2.3).
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from enum import StrEnum
 from itertools import chain, repeat
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable
-from .wire.frames import TaskState
 
 TASK_NOT_FOUND = -32001
 NOT_CANCELABLE = -32002
@@ -23,35 +20,6 @@ NOT_OFFERED = frozenset({-32004, -32601, -32009})
 
 _FORGOTTEN_AFTER = 2
 """Polls in a row that must not know the task: another replica may have answered once."""
-
-
-class AfterStream(StrEnum):
-    """What to do after a stream ended."""
-
-    DONE = "done"
-    ASK_TASK = "ask the task until it is over"
-    LOOK_ONCE = "ask the task once"
-    GIVE_UP = "give up"
-
-
-def after_end(
-    *,
-    cut: bool,
-    state: TaskState,
-    is_settled: bool,
-    task_id: str | None,
-    said_something: bool,
-    has_replied: bool = False,
-) -> AfterStream:
-    """`cut`: it broke, or fell silent. `is_settled`: a result was named, or the human asked.
-
-    `has_replied`: a message came and no task; servers put the id of a task that they never make into it.
-    """
-    if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
-        return AfterStream.DONE
-    if task_id is not None:
-        return AfterStream.LOOK_ONCE if is_settled else AfterStream.ASK_TASK
-    return AfterStream.DONE if is_settled or (said_something and not cut) else AfterStream.GIVE_UP
 
 
 def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:

@@ -15,12 +15,10 @@ from ..a2a.recovery_policy import (
     NOT_CANCELABLE,
     NOT_OFFERED,
     TASK_NOT_FOUND,
-    AfterStream,
     PollPolicy,
     PollResult,
     RetryPolicy,
     TaskLost,
-    after_end,
     pauses,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
@@ -137,19 +135,11 @@ class TaskConsumer:
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
         """The stream is over: learn how the task ended."""
         view = self.view
-        step = after_end(
-            cut=cut,
-            state=view.state,
-            is_settled=view.is_settled,
-            task_id=view.task_id,
-            said_something=view.heard > 0,
-            has_replied=view.has_replied,
-        )
-        if step is AfterStream.DONE:
+        if view.has_ended(cut=cut):
             return StreamEnded(StreamEnd.CLOSED, reason=why)
-        if step is AfterStream.GIVE_UP or self._handle.must_exit:
+        if view.task_id is None or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
-        if step is AfterStream.LOOK_ONCE:
+        if view.is_settled:
             result = await self.poll()
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
