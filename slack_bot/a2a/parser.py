@@ -25,16 +25,18 @@ from ..turn.events import (
 )
 from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
+from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .answer.snapshot_merge import stored_text
-from .content.forms import form_in, plan_in, question_in
 from .content.parts import (
     Content,
     ToolCalls,
     extract_content,
+    form_in,
     is_thought,
     is_true,
     last_message,
+    plan_in,
+    question_in,
     tool_words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect

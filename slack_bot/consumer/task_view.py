@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ..a2a.answer.snapshot_merge import SnapshotMerger
+from ..a2a.answer.delta_detector import SnapshotMerger
 from ..a2a.offload import LARGE, offload
 from ..a2a.parser import EventParser
 from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from ...turn.form import Form
 from ..content.data_markdown import as_markdown
-from ..content.forms import form_of
-from ..content.parts import extract_content
+from ..content.parts import extract_content, form_of
 from ..wire.decode import object_of, text_of
 from ..wire.frames import Artifact
 

@@ -11,7 +11,7 @@ import json
 import math
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -29,7 +29,7 @@ from ...errors import (
 )
 from ...settings.models import AgentSettings
 from .auth import origin_of
-from .decode import failure, quote
+from .decode import failure, object_of, quote
 
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
@@ -153,9 +153,10 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     """What an HTTP status other than 2xx means."""
     status = response.status_code
-    body = await _error_body(response, host)
-    error = body.get("error") if isinstance(body, Mapping) else None
-    said = ""
+    error, said = None, ""
+    # the status says enough where the body cannot be had
+    with suppress(httpx.HTTPError, BadAgentData, ValueError, RecursionError):
+        error = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES))).get("error")
     if status in _REFUSALS:
         says = f"{_REFUSALS[status]} (HTTP {status})"
     elif isinstance(error, Mapping) and isinstance(error.get("code"), int):
@@ -193,14 +194,6 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
         return max(0.0, (until - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
-        return None
-
-
-async def _error_body(response: httpx.Response, host: str) -> Any:
-    """The status says enough where the body cannot be had."""
-    try:
-        return json.loads(await read_body(response, host, _ERROR_BODY_BYTES))
-    except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         return None
 
 
