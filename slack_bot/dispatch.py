@@ -18,7 +18,7 @@ from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer import TurnHandle
+from .consumer.stream_consumer import TurnHandle
 from .errors import BotError, StoreError
 from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, TurnRunner, referred

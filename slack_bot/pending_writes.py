@@ -80,10 +80,6 @@ class PendingWrites:
 
     # -- when ------------------------------------------------------------------------------------------------
 
-    def is_due(self, now: float) -> bool:
-        """Something may be written now."""
-        return self.has_cards or self.buffer.is_ready(now)
-
     def due(self, now: float) -> float | None:
         """Seconds until something may be written; None: nothing in sight."""
         if self.has_cards:

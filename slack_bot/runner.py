@@ -16,7 +16,8 @@ from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer import TaskConsumer, TurnHandle
+from .consumer.stream_consumer import TurnHandle
+from .consumer.task_consumer import TaskConsumer
 from .observe.facts import (
     AgentEvent,
     EventHandled,
@@ -310,7 +311,8 @@ class TurnRunner:
         return written is WriteResult.SHOWN or self._end is None
 
     def _is_due(self, now: float) -> bool:
-        return (self._pending.is_due(now) and self._sink.pause() == 0.0) or self._sink.due() == 0.0
+        is_ready = self._pending.has_cards or self._pending.buffer.is_ready(now)
+        return (is_ready and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     def _priority(self) -> Priority:
         if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:

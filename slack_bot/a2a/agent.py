@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 
 import httpx
@@ -20,12 +21,10 @@ from ..clock import Clock
 from ..errors import AgentError, AgentFailed, SettingsError
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
-from .wire.auth import CookieJars, Credentials, missing
+from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.card import AgentCard, fetch_card
-from .wire.client import Client
+from .wire.client import HISTORY_LENGTH, Client, MessageRequest, TaskVerb, Wire
 from .wire.frames import Received, Snapshot
-from .wire.origins import Origins, bare, origin_of
-from .wire.requests import HISTORY_LENGTH, MessageRequest, TaskVerb, Wire
 from .wire.transport import new_http
 
 __all__ = ["Agent", "new_http"]
@@ -60,8 +59,8 @@ class Agent:
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
         self._http, self._settings, self._clock = http, settings, clock
-        self._auth = Credentials(settings, Origins(settings.url, settings.allowed_hosts))
-        self._jars = CookieJars(settings.cookie_threads)
+        self._auth = Credentials(settings)
+        self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._conversation: Hashable = None
         self._known = _Known()
         self.habits: dict[str, str] = {}
@@ -104,13 +103,7 @@ class Agent:
             return self._known.card
 
     async def ask(
-        self,
-        text: str,
-        *,
-        message_id: str,
-        context_id: str | None = None,
-        task_id: str | None = None,
-        patience: float | None = None,
+        self, asking: MessageRequest, patience: float | None = None
     ) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 
@@ -118,7 +111,6 @@ class Agent:
         After AgentUnreachable, CardError and AgentRefused the question was not taken.
         """
         card = await self.ensure_card()
-        asking = MessageRequest(text, message_id, context_id, task_id)
         wires, streams, began = self._wires(card), card.streaming is not False, False
         while True:
             client = self._client(card, wires[0])
@@ -135,7 +127,7 @@ class Agent:
                 return
             except AgentFailed as error:
                 # -32004 may also mean that the task had ended
-                may_send = streams and card.streaming is None and task_id is None
+                may_send = streams and card.streaming is None and asking.task_id is None
                 if may_send and not began and error.code == _UNSUPPORTED:
                     streams = False
                 elif began or not self._may_switch(wires, error):
@@ -193,7 +185,7 @@ class Agent:
         return True
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
-        cookies = None if self._conversation is None else self._jars.of(self._conversation)
+        cookies = None if self._conversation is None else self._jar_of(self._conversation)
         return Client(self._http, card.on(wire), self._settings, self._auth.keeping(cookies))
 
     async def _fetched(self, old: AgentCard | None) -> AgentCard:
@@ -204,6 +196,6 @@ class Agent:
                 raise
             _log.warning("the agent card is kept though it is old: %s", error)
             return old
-        if warning := missing(card, self._settings):
+        if warning := missing(card.auth, self._settings):
             _log.warning("%s", warning)
         return card

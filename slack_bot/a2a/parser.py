@@ -25,20 +25,22 @@ from ..turn.events import (
 )
 from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
+from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .answer.snapshot_merge import stored_text
-from .content.forms import form_in, plan_in, question_in
 from .content.parts import (
     Content,
     ToolCalls,
     extract_content,
+    form_in,
     is_thought,
     is_true,
     last_message,
+    plan_in,
+    question_in,
     tool_words,
-    words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
+from .wire.decode import text_of
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -179,7 +181,7 @@ class EventParser:
         if not trace and isinstance(frame, ArtifactUpdate):
             trace = frame.artifact.metadata.get("trace_id")
         task, context, old_trace = self._ids
-        ids = source.task_id or task, source.context_id or context, words(trace) or old_trace
+        ids = source.task_id or task, source.context_id or context, text_of(trace) or old_trace
         if ids == self._ids:
             return []
         task, context, trace = (new if new != old else None for new, old in zip(ids, self._ids, strict=True))

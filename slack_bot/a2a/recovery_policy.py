@@ -1,20 +1,17 @@
-"""PURE. How a stream ended, and what to do about it.
+"""PURE. When a question is sent again, and how a task is polled whose stream was lost.
 
-Only a terminal state, a question to the human, a final result or a message in place of a task is an end.
-After anything else the task is polled; on 0.3 its stream is not joined, because that loses what came in
-between (facts: A2A 2.3).
+On 0.3 its stream is not joined, because that loses what came in between (facts: A2A 2.3).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, repeat
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable
-from .wire.frames import TaskState
 
 TASK_NOT_FOUND = -32001
 NOT_CANCELABLE = -32002
@@ -23,35 +20,6 @@ NOT_OFFERED = frozenset({-32004, -32601, -32009})
 
 _FORGOTTEN_AFTER = 2
 """Polls in a row that must not know the task: another replica may have answered once."""
-
-
-class AfterStream(StrEnum):
-    """What to do after a stream ended."""
-
-    DONE = "done"
-    ASK_TASK = "ask the task until it is over"
-    LOOK_ONCE = "ask the task once"
-    GIVE_UP = "give up"
-
-
-def after_end(
-    *,
-    cut: bool,
-    state: TaskState,
-    is_settled: bool,
-    task_id: str | None,
-    said_something: bool,
-    has_replied: bool = False,
-) -> AfterStream:
-    """`cut`: it broke, or fell silent. `is_settled`: a result was named, or the human asked.
-
-    `has_replied`: a message came and no task; servers put the id of a task that they never make into it.
-    """
-    if state.is_terminal or state.is_asking or ((is_settled or has_replied) and not cut):
-        return AfterStream.DONE
-    if task_id is not None:
-        return AfterStream.LOOK_ONCE if is_settled else AfterStream.ASK_TASK
-    return AfterStream.DONE if is_settled or (said_something and not cut) else AfterStream.GIVE_UP
 
 
 def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
@@ -119,16 +87,15 @@ class TaskLost:
 class PollPolicy:
     """What to do after each poll of a task whose stream was lost.
 
-    `patience`: seconds without a useful answer. `joins`: the stream can be joined again without loss.
+    `pauses` makes the pauses anew. `patience`: seconds without a useful answer. `joins`: the stream can be
+    joined again without loss.
     """
 
     def __init__(
-        self, steps: Sequence[float], jitter: float, seed: str, *, patience: float, joins: bool, now: float
+        self, pauses: Callable[[], Iterator[float]], *, patience: float, joins: bool, now: float
     ) -> None:
-        self._steps, self._jitter, self._seed = steps, jitter, seed
-        self._patience, self._joins = patience, joins
-        self._answered_at, self._unknown, self._may_join = now, 0, True
-        self._pauses = pauses(steps, jitter, seed)
+        self._new_pauses, self._patience, self._joins = pauses, patience, joins
+        self._answered_at, self._unknown, self._may_join, self._pauses = now, 0, True, pauses()
 
     def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:
         """Seconds until the next poll, at least `retry_after`; None: join the stream again."""
@@ -157,4 +124,4 @@ class PollPolicy:
             self._restart()
 
     def _restart(self) -> None:
-        self._pauses, self._may_join = pauses(self._steps, self._jitter, self._seed), True
+        self._pauses, self._may_join = self._new_pauses(), True

@@ -8,21 +8,21 @@ import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
     NOT_CANCELABLE,
     NOT_OFFERED,
     TASK_NOT_FOUND,
-    AfterStream,
     PollPolicy,
     PollResult,
     RetryPolicy,
     TaskLost,
-    after_end,
+    pauses,
 )
+from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import Received, Snapshot, TaskState
-from ..a2a.wire.requests import MISSED_MESSAGES
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -37,9 +37,8 @@ from ..errors import (
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge
 from ..turn.record import Question
-from .stream_consumer import StreamConsumer, StreamExit
+from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
-from .turn_handle import TurnHandle
 
 log = logging.getLogger(__name__)
 
@@ -116,18 +115,13 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now = self._question, self._now
+        request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
             await self._poll_baseline()
         while True:
-            stream = self._agent.ask(
-                asked.text,
-                message_id=asked.message_id,
-                context_id=asked.context_id,
-                task_id=asked.task_id,
-                patience=math.inf,
-            )
             try:
+                stream = self._agent.ask(request, patience=math.inf)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())
@@ -141,19 +135,11 @@ class TaskConsumer:
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
         """The stream is over: learn how the task ended."""
         view = self.view
-        step = after_end(
-            cut=cut,
-            state=view.state,
-            is_settled=view.is_settled,
-            task_id=view.task_id,
-            said_something=view.heard > 0,
-            has_replied=view.has_replied,
-        )
-        if step is AfterStream.DONE:
+        if view.has_ended(cut=cut):
             return StreamEnded(StreamEnd.CLOSED, reason=why)
-        if step is AfterStream.GIVE_UP or self._handle.must_exit:
+        if view.task_id is None or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
-        if step is AfterStream.LOOK_ONCE:
+        if view.is_settled:
             result = await self.poll()
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
@@ -211,15 +197,9 @@ class TaskConsumer:
 
     async def follow(self) -> TaskLost | None:
         """Follow the task until its end is known (None), or there is a reason to leave."""
-        settings = self._settings
-        policy = PollPolicy(
-            settings.poll_intervals,
-            settings.poll_jitter,
-            self._question.message_id,
-            patience=settings.poll_timeout,
-            joins=self._agent.can_resubscribe,
-            now=self._now(),
-        )
+        settings, joins = self._settings, self._agent.can_resubscribe
+        anew = partial(pauses, settings.poll_intervals, settings.poll_jitter, self._question.message_id)
+        policy = PollPolicy(anew, patience=settings.poll_timeout, joins=joins, now=self._now())
         while not self.view.is_over or self._has_gap:
             result = await self.poll()
             if self._handle.must_exit:
@@ -232,10 +212,9 @@ class TaskConsumer:
             if step is None:
                 await self._join(policy)
             else:
-                if result in (PollResult.RUNNING, PollResult.NEWS):
-                    self.view.notify_waiting("the task goes on", TaskKnowledge.WORKING)
-                else:
-                    self.view.notify_waiting("no answer yet", TaskKnowledge.UNKNOWN)
+                goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
+                why = "the task goes on" if goes_on else "no answer yet"
+                self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
                 await self._handle.pause(step)
         return TaskLost("left") if self._handle.must_exit else None
 

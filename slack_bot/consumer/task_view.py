@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ..a2a.answer.snapshot_merge import SnapshotMerger
+from ..a2a.answer.delta_detector import SnapshotMerger
 from ..a2a.offload import LARGE, offload
 from ..a2a.parser import EventParser
 from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
@@ -93,10 +93,14 @@ class TaskView:
         """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks
 
-    @property
-    def has_replied(self) -> bool:
-        """The agent sent a message in place of a task."""
-        return self._parser.has_replied
+    def has_ended(self, *, cut: bool) -> bool:
+        """All was said, though the stream is over. `cut`: it broke, or fell silent.
+
+        The id of a task in a message in place of a task is of one that the server never makes.
+        """
+        if self.is_over or (self.is_settled and not (cut and self.task_id is not None)):
+            return True
+        return not cut and (self._parser.has_replied or (self.task_id is None and self.heard > 0))
 
     @property
     def asks_quietly(self) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 from aiohttp import web
 
-from ..a2a.wire.origins import bare
+from ..a2a.wire.auth import bare
 from ..app import App, build
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType, FrameType
 from typing import Any
 
-from slack_bot.a2a.answer.snapshot_merge import SnapshotMerger
+from slack_bot.a2a.answer.delta_detector import SnapshotMerger
 from slack_bot.a2a.parser import EventParser
 from slack_bot.a2a.wire.decode import decode
 from slack_bot.a2a.wire.frames import Frame

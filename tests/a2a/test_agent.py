@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from slack_bot.a2a.agent import Agent, new_http
+from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
@@ -59,7 +60,7 @@ async def an_agent(
 
 
 async def ask(agent: Agent, text: str = "q", **ids: Any) -> list[Frame]:
-    async with aclosing(agent.ask(text, message_id="m", **ids)) as coming:
+    async with aclosing(agent.ask(MessageRequest(text, "m", **ids))) as coming:
         return [received.frame async for received in coming]
 
 
@@ -363,7 +364,7 @@ async def test_a_live_agent_that_asks_and_is_answered(wire: str) -> None:
 
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 async def test_a_live_agent_is_canceled(wire: str) -> None:
-    async with live((wire,)) as (agent, _), aclosing(agent.ask("slow", message_id="m")) as coming:
+    async with live((wire,)) as (agent, _), aclosing(agent.ask(MessageRequest("slow", "m"))) as coming:
         first = (await anext(coming)).frame
         assert isinstance(first, Snapshot)
         snapshot = await agent.cancel(first.task_id or "")
@@ -575,7 +576,7 @@ def test_whoever_watches_for_silence_himself_gives_the_stream_more_patience() ->
         )
         async with (
             an_agent(lambda _: late, idle_timeout=30) as (agent, _),
-            aclosing(agent.ask("q", message_id="m", patience=patience)) as coming,
+            aclosing(agent.ask(MessageRequest("q", "m"), patience)) as coming,
         ):
             return [received.frame async for received in coming]
 

@@ -1,63 +1,22 @@
-"""Cut and ended are different things; a question is offered again only while it cannot have been taken."""
+"""A question is offered again only while it cannot have been taken."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 import pytest
 
 from slack_bot.a2a.recovery_policy import (
-    AfterStream,
     PollPolicy,
     PollResult,
     RetryPolicy,
     TaskLost,
-    after_end,
     pauses,
 )
-from slack_bot.a2a.wire.frames import TaskState
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, AgentUnreachable, CardError, StreamCut
 
-WORKING, UNKNOWN = TaskState.WORKING, TaskState.UNKNOWN
 STEPS = (1.0, 2.0, 3.0, 5.0)
-
-
-@pytest.mark.parametrize("cut", [False, True])
-@pytest.mark.parametrize(
-    ("state", "settled", "task_id", "said", "closed_then", "cut_then"),
-    [
-        (TaskState.COMPLETED, False, "t", True, AfterStream.DONE, AfterStream.DONE),
-        (TaskState.FAILED, False, "t", True, AfterStream.DONE, AfterStream.DONE),
-        (TaskState.INPUT_REQUIRED, True, "t", True, AfterStream.DONE, AfterStream.DONE),
-        (WORKING, True, "t", True, AfterStream.DONE, AfterStream.LOOK_ONCE),
-        (WORKING, False, "t", True, AfterStream.ASK_TASK, AfterStream.ASK_TASK),
-        (UNKNOWN, False, "t", False, AfterStream.ASK_TASK, AfterStream.ASK_TASK),
-        (UNKNOWN, True, None, True, AfterStream.DONE, AfterStream.DONE),
-        (UNKNOWN, False, None, True, AfterStream.DONE, AfterStream.GIVE_UP),
-        (UNKNOWN, False, None, False, AfterStream.GIVE_UP, AfterStream.GIVE_UP),
-    ],
-)
-def test_what_to_do(
-    cut: bool,
-    state: TaskState,
-    settled: bool,
-    task_id: str | None,
-    said: bool,
-    closed_then: AfterStream,
-    cut_then: AfterStream,
-) -> None:
-    found = after_end(cut=cut, state=state, is_settled=settled, task_id=task_id, said_something=said)
-    assert found is (cut_then if cut else closed_then)
-
-
-@pytest.mark.parametrize(("cut", "then"), [(False, AfterStream.DONE), (True, AfterStream.ASK_TASK)])
-def test_a_message_in_place_of_a_task_is_all_there_is_though_it_names_a_task(
-    cut: bool, then: AfterStream
-) -> None:
-    found = after_end(
-        cut=cut, state=UNKNOWN, is_settled=False, has_replied=True, task_id="t", said_something=True
-    )
-    assert found is then
 
 
 def test_the_looks_at_a_task_grow_apart() -> None:
@@ -101,7 +60,7 @@ def test_an_offer_is_not_made_for_ever() -> None:
 
 
 def pursuit(*, joins: bool = False, patience: float = 20.0) -> PollPolicy:
-    return PollPolicy(STEPS, 0.0, "x", patience=patience, joins=joins, now=0.0)
+    return PollPolicy(partial(pauses, STEPS, 0.0, "x"), patience=patience, joins=joins, now=0.0)
 
 
 def test_where_a_stream_cannot_be_joined_the_task_is_looked_at_again_and_again() -> None:

@@ -18,9 +18,8 @@ from slack_bot.a2a.wire.frames import (
     TaskState,
 )
 from slack_bot.clock import loop_clock
-from slack_bot.consumer.stream_consumer import StreamConsumer
+from slack_bot.consumer.stream_consumer import StreamConsumer, TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
-from slack_bot.consumer.turn_handle import TurnHandle
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
 from slack_bot.turn.record import Question, ThreadKey

@@ -12,7 +12,7 @@ import pytest
 
 from slack_bot.a2a.recovery_policy import PollResult, TaskLost
 from slack_bot.a2a.wire.frames import Frame, Received, Snapshot, TaskState
-from slack_bot.consumer import TaskConsumer
+from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, chunk, failure, on_wire, question, status, task

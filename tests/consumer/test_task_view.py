@@ -5,7 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
-from slack_bot.a2a.wire.frames import Artifact, ArtifactUpdate, Part, Received, Snapshot, TaskState
+import pytest
+
+from slack_bot.a2a.wire.frames import (
+    AgentMessage,
+    Artifact,
+    ArtifactUpdate,
+    Frame,
+    MessageReply,
+    Part,
+    Received,
+    Snapshot,
+    TaskState,
+)
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.events import (
     AgentIdle,
@@ -20,6 +32,37 @@ from slack_bot.turn.events import (
 )
 
 from .consumer_side import Scene, chunk, snapshot, status
+
+
+def result(task_id: str | None) -> ArtifactUpdate:
+    return ArtifactUpdate(Artifact("a", "final_result", parts=(Part(text="R"),)), task_id, last_chunk=True)
+
+
+HALF = ArtifactUpdate(Artifact("a", "answer", parts=(Part(text="half"),)))
+REPLY = MessageReply(AgentMessage("m", parts=(Part(text="all"),), task_id="t"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "closed", "cut"),
+    [
+        (status(TaskState.COMPLETED), True, True),
+        (status(TaskState.FAILED), True, True),
+        (status(TaskState.INPUT_REQUIRED), True, True),
+        (status(TaskState.AUTH_REQUIRED), True, True),
+        (status(TaskState.WORKING), False, False),
+        (result("t"), True, False),
+        (result(None), True, True),
+        (chunk("half"), False, False),
+        (HALF, True, False),
+        (REPLY, True, False),
+        (None, False, False),
+    ],
+)
+async def test_cut_and_ended_are_different_things(frame: Frame | None, closed: bool, cut: bool) -> None:
+    here = Scene()
+    if frame is not None:
+        await here.view.on_frame(Received({}, frame))
+    assert (here.view.has_ended(cut=False), here.view.has_ended(cut=True)) == (closed, cut)
 
 
 async def test_ids_are_learned_from_any_event() -> None:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from ...turn.form import Form
 from ..content.data_markdown import as_markdown
-from ..content.forms import form_of
-from ..content.parts import as_object, extract_content, words
+from ..content.parts import extract_content, form_of
+from ..wire.decode import object_of, text_of
 from ..wire.frames import Artifact
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
@@ -63,8 +63,8 @@ def result_text(artifact: Artifact) -> str:
     if artifact.text:
         return filter_text(artifact.text)
     for part in artifact.parts:
-        if (content := as_object(part.data).get("content")) is not None:
-            return words(content) or as_markdown(content)
+        if (content := object_of(part.data).get("content")) is not None:
+            return text_of(content) or as_markdown(content)
     return extract_content(artifact.parts).text
 
 

@@ -1,21 +1,37 @@
-"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls.
+"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls, questions, plans.
 
 Text parts are joined with nothing between: chunks are parts (facts: A2A 8.1). A data part is a tool call or
-its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
+its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing. There
+is no standard form: ADK sends the tool call that waits, Strands a list of interrupts, LangGraph an artifact
+with a value, others fields or a JSON schema (facts: A2A 3).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...turn.events import Event, Narrated, ToolEnded, ToolStarted
+from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
+from ...turn.form import Field, Form
 from ..dialects import Dialect
+from ..wire.decode import object_of, text_of
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
-from .data_markdown import TextBeside, beside, from_json
+from .data_markdown import TextBeside, as_markdown, beside, from_json
+
+_MOST_PARAGRAPHS = 100  # of a question, besides its prompt
+_STATES = {
+    "in_progress": StepState.RUNNING,
+    "running": StepState.RUNNING,
+    "completed": StepState.DONE,
+    "complete": StepState.DONE,
+    "done": StepState.DONE,
+    "failed": StepState.FAILED,
+    "error": StepState.FAILED,
+}  # any other word: pending
+_UNNAMED_AGENTS = frozenset({"", "supervisor"})
 
 _BEGINS = frozenset({"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation"})
 _ENDS = ("functionresponse", "functioncalloutput", "toolresult", "toolresponse", "tooloutput", "toolend")
@@ -36,16 +52,6 @@ _CALL_IDS = ("tool_call_id", "toolCallId", "call_id")
 _DESCRIBED = re.compile(r"Tool call (?:started|completed|failed):\s*(.+)", re.DOTALL)
 _IN_TEXT = re.compile(r"(?:Running|Calling|Executing|Tool):\s*(\S+)")
 _FAILURE = re.compile(r"^\s*❌|Tool call failed:")
-
-
-def words(value: object) -> str:
-    """`value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """`value` if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -80,7 +86,7 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
         return None
     status = str(data.get("status")).lower()
     return ToolPart(
-        name=first_text(data, _NAMES) or first_text(as_object(data.get("function")), _NAMES) or "tool",
+        name=first_text(data, _NAMES) or first_text(object_of(data.get("function")), _NAMES) or "tool",
         id=first_text(data, _IDS),
         begins=not _BEGINS.isdisjoint(types) and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
@@ -112,17 +118,17 @@ def tool_name(artifact: Artifact) -> str:
     if match := _DESCRIBED.search(artifact.description):
         return match.group(1).strip()
     for part in artifact.parts:
-        if name := first_text(as_object(part.data), _TOOL_KEYS):
+        if name := first_text(object_of(part.data), _TOOL_KEYS):
             return name
     if match := _IN_TEXT.search(artifact.text):
         return match.group(1)
-    return words(artifact.metadata.get("sourceAgent")) or "tool"
+    return text_of(artifact.metadata.get("sourceAgent")) or "tool"
 
 
 def tool_failed(artifact: Artifact) -> bool:
     """The agent says that the tool failed. "error" in a tool's output proves nothing."""
     says_so = _FAILURE.search(artifact.text) or _FAILURE.search(artifact.description)
-    return bool(says_so) or words(artifact.metadata.get("status")).lower() in _FAILED
+    return bool(says_so) or text_of(artifact.metadata.get("status")).lower() in _FAILED
 
 
 class ToolCalls:
@@ -137,9 +143,9 @@ class ToolCalls:
         name = tool_name(artifact)
         if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
-        step = words(artifact.metadata.get("plan_step_id")) or None
+        step = text_of(artifact.metadata.get("plan_step_id")) or None
         call = self._begin(name, first_text(artifact.metadata, _CALL_IDS))
-        label = words(artifact.metadata.get("tool_title")).strip()
+        label = text_of(artifact.metadata.get("tool_title")).strip()
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
@@ -254,3 +260,123 @@ def last_message(history: Sequence[AgentMessage]) -> str:
     said = [each for each in reversed(since) if each.role == "agent"]
     texts = (extract_content(each.parts, each.metadata).text for each in said)
     return next((text for text in texts if text.strip()), "")
+
+
+def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
+    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
+    if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
+        return form
+    paragraphs = [prompt.strip()] if prompt.strip() else []
+    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
+    for part in parts:
+        for each in _questions(part, shown):
+            if len(paragraphs) == most:
+                return Form("\n\n".join([*paragraphs, "_… and more, which is not shown here_"]))
+            paragraphs.append(each)
+            shown = TextBeside("\n".join(paragraphs))
+    return Form("\n\n".join(paragraphs)) if len(paragraphs) > bool(prompt.strip()) else None
+
+
+def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
+    """The first question in the data parts."""
+    forms = (form_of(object_of(part.data), prompt) for part in parts)
+    return next((form for form in forms if form is not None), None)
+
+
+def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
+    """The question in an object with fields or flags; None if there is none."""
+    inner = object_of(data.get("metadata"))
+    source = inner if inner.get("input_fields") else data
+    rows = _as_list(source.get("input_fields") or source.get("fields"))
+    fields = tuple(_listed_field(row) for row in rows if isinstance(row, dict))
+    asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
+    if not fields and not any(asks):
+        return None
+    prompt = prompt or text_of(data.get("content")) or text_of(source.get("input_description"))
+    title = text_of(source.get("input_title")) or text_of(data.get("title"))
+    return Form(prompt or text_of(data.get("description")), fields, title)
+
+
+def _listed_field(row: Mapping[str, Any]) -> Field:
+    name = first_text(row, ("field_name", "id", "name")) or "answer"
+    label = first_text(row, ("field_description", "label"))
+    offered = _as_list(row.get("field_values") or row.get("options"))
+    choices = (first_text(object_of(each), ("label", "value")) or text_of(each) for each in offered)
+    return Field(name, label, tuple(filter(None, choices)), required=is_true(row, "required"))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
+    for part in parts:
+        data = object_of(part.data)
+        schema = object_of(data.get("schema") or data.get("form")) or data
+        properties = object_of(schema.get("properties"))
+        if schema.get("type") == "object" and properties:
+            required = {each for each in _as_list(schema.get("required")) if isinstance(each, str)}
+            fields = tuple(
+                Field(
+                    name,
+                    first_text(about, ("title", "description")),
+                    tuple(map(str, _as_list(about.get("enum")))),
+                    name in required,
+                )
+                for name, about in properties.items()
+                if isinstance(about, dict)
+            )
+            prompt = prompt or text_of(data.get("instructions"))
+            return Form(prompt, fields, text_of(schema.get("title")) or text_of(data.get("title")))
+    return None
+
+
+def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
+    data = object_of(part.data)
+    tool = tool_part(part)
+    if tool is not None:
+        if tool.begins:
+            yield _named(tool.name, data.get("args") or data.get("arguments") or data.get("input"))
+    elif isinstance(data.get("interrupts"), list):
+        for each in data["interrupts"]:
+            if isinstance(each, dict) and not shown.contains(name := text_of(each.get("name"))):
+                yield _named(name, each.get("reason"))
+    elif set(data) == {"id", "value"}:
+        yield from filter(None, [_value(data["value"])])
+    elif text := beside(part, shown):
+        yield text
+
+
+def _value(value: Any) -> str:
+    for key in ("question", "prompt", "description"):
+        if text := text_of(object_of(value).get(key)):
+            rest = {name: each for name, each in value.items() if name != key}
+            return "\n\n".join(filter(None, [text, as_markdown(rest)]))
+    return as_markdown(value)
+
+
+def _named(name: str, details: Any) -> str:
+    return "\n".join(filter(None, [f"**{name}**" if name else "", as_markdown(details)]))
+
+
+def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
+    """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
+    plans = (object_of(part.data) for part in parts)
+    plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
+    rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, dict)), key=_order)
+    return tuple(_step(number, row) for number, row in enumerate(rows)), text_of(plan.get("title"))
+
+
+def _order(row: Mapping[str, Any]) -> float:
+    order = row.get("order")
+    return order if isinstance(order, int | float) else 0.0  # not made a float: JSON's integers have no end
+
+
+def _step(number: int, row: Mapping[str, Any]) -> PlanStep:
+    title = first_text(row, ("title", "description")) or f"Step {number + 1}"
+    agent = text_of(row.get("agent")).strip()
+    if agent.lower() not in _UNNAMED_AGENTS and not title.startswith(f"[{agent}]"):
+        title = f"[{agent}] {title}"
+    state = _STATES.get(text_of(row.get("status")).lower(), StepState.PENDING)
+    return PlanStep(first_text(row, ("step_id", "id")) or f"step-{number}", title, state)

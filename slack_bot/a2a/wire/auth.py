@@ -1,24 +1,26 @@
-"""Our credentials for the agent, and the cookies of its server, for addresses that may have them.
+"""Our credentials for the agent, the cookies of its server, and the addresses that may have them.
 
-Servers behind a balancer need their cookie back; one jar for all would give one conversation's session away.
+A card can name any address. Another port is another server, and plain HTTP does not replace HTTPS. Servers
+behind a balancer need their cookie back; one jar for all would give one conversation's session away.
 """
 
 from __future__ import annotations
 
 import base64
-from collections import OrderedDict
-from collections.abc import Generator, Hashable
+from collections.abc import Generator, Iterable
 from copy import copy
+from dataclasses import dataclass
 from typing import Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
 from ...errors import SettingsError
 from ...settings.models import AgentSettings
-from .card import AgentCard
-from .origins import Origins
 
+_PORTS = {"http": 80, "https": 443}
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_UNSPECIFIED = frozenset({"0.0.0.0", "::"})
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
 _MOST_COOKIES = 50
@@ -27,12 +29,66 @@ _MOST_BYTES = (
 )  # of all cookies in a jar, and of those in one answer: few servers read a longer header
 
 
-class Credentials(httpx.Auth):
-    """The configured credentials, for the addresses that `origins` admits."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Scheme, host and port of an address."""
 
-    def __init__(self, settings: AgentSettings, origins: Origins) -> None:
-        self._headers = _headers(settings)
-        self._origins = origins
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """It means the machine that uses it."""
+        return self.host in _LOOPBACK
+
+    @property
+    def is_unspecified(self) -> bool:
+        """It is to listen on, not to call."""
+        return self.host in _UNSPECIFIED
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def origin_of(url: str) -> Origin | None:
+    """None: no absolute http(s) address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    scheme = parts.scheme.lower()
+    if scheme not in _PORTS or not parts.hostname:
+        return None
+    return Origin(scheme, parts.hostname.rstrip("."), _PORTS[scheme] if port is None else port)
+
+
+def bare(url: str) -> str:
+    """`url` without user, password and fragment."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, parts.query, ""))
+
+
+def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool:
+    """`url` may be sent the question and the credentials. `allowed_hosts`: host or host:port."""
+    origin, home = origin_of(url), origin_of(configured)
+    if origin is None or home is None:
+        return False
+    same_host = origin.host == home.host or (origin.is_loopback and home.is_loopback)
+    if same_host and origin.port == home.port and (origin.scheme, home.scheme) != ("http", "https"):
+        return True
+    host = f"[{origin.host}]" if ":" in origin.host else origin.host
+    names = {origin.host, host, f"{host}:{origin.port}"}
+    return any(allowed.strip().lower() in names for allowed in allowed_hosts)
+
+
+class Credentials(httpx.Auth):
+    """The configured credentials, for the addresses that may have them."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._headers, self._settings = _headers(settings), settings
         self._cookies: httpx.Cookies | None = None
 
     def keeping(self, cookies: httpx.Cookies | None) -> Self:
@@ -43,7 +99,7 @@ class Credentials(httpx.Auth):
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Add the headers, or leave the request bare."""
-        if not self._origins.admits(str(request.url)):
+        if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return
         request.headers.update(self._headers)
@@ -54,12 +110,12 @@ class Credentials(httpx.Auth):
             keep(self._cookies, response)
 
 
-def missing(card: AgentCard, settings: AgentSettings) -> str | None:
-    """One sentence if the card asks for credentials that are not configured."""
-    if not card.auth or any(all(_has(settings, scheme) for scheme in each) for each in card.auth):
+def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str | None:
+    """One sentence if the card asks for credentials (`AgentCard.auth`) that are not configured."""
+    if not wanted or any(all(_has(settings, scheme) for scheme in each) for each in wanted):
         return None
-    wanted = " or ".join(" with ".join(each) for each in card.auth)
-    return f"the agent card asks for {wanted}, which is not configured ({_BEARER}, or {_HEADER})"
+    schemes = " or ".join(" with ".join(each) for each in wanted)
+    return f"the agent card asks for {schemes}, which is not configured ({_BEARER}, or {_HEADER})"
 
 
 def _headers(settings: AgentSettings) -> dict[str, str]:
@@ -91,22 +147,6 @@ def _has(settings: AgentSettings, scheme: str) -> bool:
     if kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
         return settings.bearer_token is not None or (settings.header_name or "").lower() == "authorization"
     return kind == "basic" and "Authorization" in names
-
-
-class CookieJars:
-    """A jar for each of the `most` conversations that were used last."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._jars: OrderedDict[Hashable, httpx.Cookies] = OrderedDict()
-
-    def of(self, conversation: Hashable) -> httpx.Cookies:
-        """The jar of this conversation."""
-        jar = self._jars.pop(conversation, None)
-        jar = self._jars[conversation] = httpx.Cookies() if jar is None else jar
-        while len(self._jars) > self._most:
-            self._jars.popitem(last=False)
-        return jar
 
 
 def keep(jar: httpx.Cookies, response: httpx.Response) -> None:

@@ -16,9 +16,9 @@ import httpx
 
 from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ...settings.models import AgentSettings
+from .auth import admits, bare, origin_of
+from .client import Interface, Wire
 from .decode import Object, object_of, objects_of, text_of
-from .origins import Origins, bare, origin_of
-from .requests import Interface, Wire
 from .transport import map_exceptions, media_type, read_json, with_read_timeout
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
@@ -189,12 +189,13 @@ def _usable(offered: list[Interface], found_at: str, settings: AgentSettings) ->
     configured = settings.url or ""
     if settings.use_configured_url:
         return [replace(each, url=base_of(configured)) for each in offered]
-    origins = Origins(configured, settings.allowed_hosts)
     whole = [replace(each, url=_absolute(found_at, each.url)) for each in offered]
     usable = [
         each
         for each in whole
-        if (origin := origin_of(each.url)) and not origin.is_unspecified and origins.admits(each.url)
+        if (origin := origin_of(each.url))
+        and not origin.is_unspecified
+        and admits(each.url, configured, settings.allowed_hosts)
     ]
     if usable[:1] != whole[:1]:
         raise CardError(f"the agent card at {found_at} {_why_not(whole[0].url, configured)}{_USE_OURS}")

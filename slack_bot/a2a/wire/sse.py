@@ -16,7 +16,7 @@ import httpx
 from httpx_sse import EventSource
 
 from ...errors import BadAgentData, StreamIdle
-from .content_encoding import unpacked
+from .transport import unpacked
 
 _AT_ONCE = 8 * 1024
 """Bytes that are read before the loop runs; among them may be a thousand events."""

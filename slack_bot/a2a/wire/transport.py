@@ -1,6 +1,7 @@
 """The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
 
-Before a connection is there, the question cannot have been taken (facts: A2A 2.5).
+Before a connection is there, the question cannot have been taken (facts: A2A 2.5). A proxy may compress an
+answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
 """
 
 from __future__ import annotations
@@ -8,19 +9,27 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx
 
-from ...errors import AgentError, AgentRefused, AgentUnreachable, BadAgentData, StreamCut, StreamIdle
+from ...errors import (
+    AgentError,
+    AgentRefused,
+    AgentUnreachable,
+    BadAgentData,
+    BadEncoding,
+    StreamCut,
+    StreamIdle,
+)
 from ...settings.models import AgentSettings
-from .content_encoding import unpacked
-from .decode import failure, quote
-from .origins import origin_of
+from .auth import origin_of
+from .decode import failure, object_of, quote
 
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
@@ -29,6 +38,14 @@ _READ_MARGIN = 10.0
 _ERROR_BODY_BYTES = 64 * 1024
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
+
+PIECE = 64 * 1024
+"""Bytes that are unpacked at once, at most."""
+_GROWTH = 100
+"""Times that a body may grow beyond the size of one answer. Text grows 5 to 20 times, zeros 1,000 times."""
+_REMEDY = "turn compression off at the agent or the proxy in front of it"
+_AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
+_RAW = -zlib.MAX_WBITS
 
 _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
     (httpx.ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
@@ -136,9 +153,10 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     """What an HTTP status other than 2xx means."""
     status = response.status_code
-    body = await _error_body(response, host)
-    error = body.get("error") if isinstance(body, Mapping) else None
-    said = ""
+    error, said = None, ""
+    # the status says enough where the body cannot be had
+    with suppress(httpx.HTTPError, BadAgentData, ValueError, RecursionError):
+        error = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES))).get("error")
     if status in _REFUSALS:
         says = f"{_REFUSALS[status]} (HTTP {status})"
     elif isinstance(error, Mapping) and isinstance(error.get("code"), int):
@@ -179,9 +197,72 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-async def _error_body(response: httpx.Response, host: str) -> Any:
-    """The status says enough where the body cannot be had."""
-    try:
-        return json.loads(await read_body(response, host, _ERROR_BODY_BYTES))
-    except (httpx.HTTPError, BadAgentData, ValueError, RecursionError):
-        return None
+class Unpacker:
+    """Unpacks a body of this Content-Encoding. `free`: bytes that may come out however few went in.
+
+    BadEncoding: neither gzip nor deflate, or more than once.
+    """
+
+    def __init__(self, encoding: str, free: int) -> None:
+        names = [
+            name for each in encoding.lower().split(",") if (name := each.strip()) not in ("", "identity")
+        ]
+        if len(names) > 1:
+            raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
+        if names and names[0] not in ("gzip", "x-gzip", "deflate"):
+            raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
+        self.is_plain = not names
+        """The body is not compressed."""
+        self._may_be_bare = names == ["deflate"]
+        self._zlib: zlib._Decompress | None = None
+        self._head = b""
+        self._free = free + PIECE  # the caller's own bound comes first
+        self._taken = self._given = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The unpacked `data`, in pieces of at most `PIECE` bytes.
+
+        Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
+        """
+        if self.is_plain:
+            yield data
+            return
+        self._taken += len(data)
+        self._head = data = self._head + data
+        if self._zlib is None and len(data) < 2:
+            return  # the first two bytes say whether there is a head
+        unzip = self._zlib = self._zlib or zlib.decompressobj(self._window(data))
+        self._head = b""
+        while not unzip.eof:
+            try:
+                piece = unzip.decompress(data, PIECE)
+            except zlib.error as error:
+                raise httpx.DecodingError(str(error)) from error
+            data = unzip.unconsumed_tail
+            self._given += len(piece)
+            if self._given > self._free + _GROWTH * self._taken:
+                raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
+            if piece:
+                yield piece
+            if not data and len(piece) < PIECE:
+                return
+
+    def _window(self, data: bytes) -> int:
+        """Servers send deflate with its head (RFC 9110) and without."""
+        has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
+        return _RAW if self._may_be_bare and not has_head else _AUTO
+
+
+def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
+    """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
+    if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
+        return response.aiter_bytes()
+    unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+    return response.aiter_raw() if unpacker.is_plain else _pieces(response, unpacker)
+
+
+async def _pieces(response: httpx.Response, unpacker: Unpacker) -> AsyncGenerator[bytes, None]:
+    async for chunk in response.aiter_raw():
+        for piece in unpacker.feed(chunk):
+            yield piece
+            await asyncio.sleep(0)  # other tasks run, and a deadline may end this one

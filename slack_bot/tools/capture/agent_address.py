@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 
 from ...a2a.agent import Agent, new_http
+from ...a2a.wire.auth import admits, origin_of
 from ...a2a.wire.card import AgentCard
-from ...a2a.wire.origins import Origins, origin_of
 from ...clock import loop_clock
 from ...errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard, UnreadableInput
 from ...settings.load import Settings, secrets_of, with_overrides
@@ -42,7 +42,7 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
     if origin_of(url) is None or any(letter.isspace() for letter in url):
         raise UnreadableInput(f"{url} is not an address; write http://HOST:PORT or https://HOST/PATH")
     known = settings.agent.url
-    if known is not None and Origins(known, settings.agent.allowed_hosts).admits(url):
+    if known is not None and admits(url, known, settings.agent.allowed_hosts):
         return with_overrides(settings, {"agent.url": url}), None
     left = {
         name: field.get_default()

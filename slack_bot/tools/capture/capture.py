@@ -18,10 +18,11 @@ from typing import TextIO
 import httpx
 
 from ...a2a.agent import Agent, new_http
+from ...a2a.wire.auth import bare
 from ...a2a.wire.card import AgentCard
+from ...a2a.wire.client import MessageRequest
 from ...a2a.wire.decode import decode
 from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown
-from ...a2a.wire.origins import bare
 from ...clock import Clock, loop_clock
 from ...errors import AgentError, BotError, UnreadableInput
 from ...settings.load import Settings, load
@@ -179,7 +180,7 @@ class _CaptureSession:
         """True: the stream was dropped on purpose."""
         task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
         message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
-        asking = self.agent.ask(text, message_id=message_id, context_id=self.context, task_id=task_id)
+        asking = self.agent.ask(MessageRequest(text, message_id, self.context, task_id))
         try:
             async with limit, aclosing(asking) as events:
                 async for received in events:

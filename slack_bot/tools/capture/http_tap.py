@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 import httpx
 
-from ...a2a.wire.content_encoding import Unpacker
 from ...a2a.wire.decode import decode
 from ...a2a.wire.sse import SseBlock, SseReader
-from ...a2a.wire.transport import parse_retry_after
+from ...a2a.wire.transport import Unpacker, parse_retry_after
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 import httpx
 from rich.console import Console
 
-from ...a2a.wire.origins import bare
+from ...a2a.wire.auth import bare
 from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import AgentEvent, Fact

@@ -12,10 +12,9 @@ import pytest
 from aiohttp import web
 
 from slack_bot.a2a.agent import Agent
-from slack_bot.a2a.wire.auth import CookieJars, Credentials, keep, missing
+from slack_bot.a2a.wire.auth import Credentials, Origin, admits, bare, keep, missing, origin_of
 from slack_bot.a2a.wire.card import AgentCard
-from slack_bot.a2a.wire.origins import Origins
-from slack_bot.a2a.wire.requests import Interface
+from slack_bot.a2a.wire.client import Interface, MessageRequest
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
@@ -31,7 +30,7 @@ URL = "https://agent.example/"
 
 
 def credentials(url: str = URL, allowed: tuple[str, ...] = (), **settings: Any) -> Credentials:
-    return Credentials(AgentSettings(url=url, **settings), Origins(url, allowed))
+    return Credentials(AgentSettings(url=url, allowed_hosts=allowed, **settings))
 
 
 def sent(auth: Credentials, url: str = URL) -> httpx.Headers:
@@ -103,7 +102,7 @@ def test_values_that_no_header_can_carry(settings: dict[str, Any]) -> None:
     ],
 )
 def test_a_card_that_is_satisfied(auth: tuple[tuple[str, ...], ...], settings: dict[str, Any]) -> None:
-    assert missing(card(*auth), AgentSettings(**{"url": URL, **settings})) is None
+    assert missing(auth, AgentSettings(**{"url": URL, **settings})) is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +117,7 @@ def test_a_card_that_is_satisfied(auth: tuple[tuple[str, ...], ...], settings: d
 def test_a_card_that_asks_for_more(
     auth: tuple[tuple[str, ...], ...], settings: dict[str, Any], wanted: str
 ) -> None:
-    said = missing(card(*auth), AgentSettings(**{"url": URL, **settings}))
+    said = missing(auth, AgentSettings(**{"url": URL, **settings}))
     assert said is not None
     assert f"asks for {wanted}," in said
 
@@ -264,9 +263,9 @@ async def test_the_threads_used_last_are_remembered() -> None:
         async with new_http(settings) as http:
             agent = Agent(http, settings, loop_clock())
             for key in ("a", "b", "a", "c", "a", "b"):
-                async for _ in agent.in_conversation(key).ask(key, message_id="m"):
+                async for _ in agent.in_conversation(key).ask(MessageRequest(key, "m")):
                     pass
-            async for _ in agent.ask("none", message_id="m"):
+            async for _ in agent.ask(MessageRequest("none", "m")):
                 pass
     had = [(text, bool(cookie)) for _, text, cookie in server.calls]
     assert had == [
@@ -293,7 +292,7 @@ def test_a_server_that_sets_too_much_gets_nothing_back(cookies: list[str]) -> No
 
 
 def test_a_jar_does_not_grow_answer_by_answer() -> None:
-    jar = CookieJars(1).of("thread")
+    jar = httpx.Cookies()
     for number in range(100):
         keep(jar, setting(f"c{number}={'x' * 1000}"))
         assert sum(len(each.value or "") for each in jar.jar) <= 8192
@@ -303,3 +302,65 @@ async def test_the_client_itself_keeps_no_cookies() -> None:
     async with new_http(AgentSettings(url=URL)) as http:
         http.cookies.extract_cookies(setting("a=b"))
         assert not list(http.cookies.jar)
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://Agent.Example/a", Origin("https", "agent.example", 443)),
+        ("http://agent.example.:8000", Origin("http", "agent.example", 8000)),
+        ("http://[::1]:9", Origin("http", "::1", 9)),
+        ("ftp://agent.example", None),
+        ("agent.example", None),
+        ("http://", None),
+        ("http://[bad", None),
+        ("http://host:notaport", None),
+        ("", None),
+    ],
+)
+def test_place_of(url: str, place: Origin | None) -> None:
+    assert origin_of(url) == place
+
+
+def test_a_place_reads_well() -> None:
+    assert str(origin_of("https://agent.example/x")) == "agent.example"
+    assert str(origin_of("http://[::1]:9/x")) == "[::1]:9"
+
+
+def test_bare_has_no_credentials() -> None:
+    assert bare("https://user:pass@agent.example/a?b=c#d") == "https://agent.example/a?b=c"
+
+
+@pytest.mark.parametrize(
+    ("url", "admitted"),
+    [
+        ("https://agent.example/other", True),
+        ("https://AGENT.example:443/", True),
+        ("https://agent.example:8443/", False),
+        ("http://agent.example:443/", False),
+        ("https://evil.example/", False),
+        ("https://agent.example.evil.example/", False),
+        ("https://agent.example@evil.example/", False),
+        ("https://friend.example:1234/", True),
+        ("http://exact.example:81/", True),
+        ("http://exact.example:82/", False),
+        ("http://[2001:db8::1]:5/", True),
+        ("no address", False),
+    ],
+)
+def test_who_is_admitted(url: str, admitted: bool) -> None:
+    allowed = ["Friend.example", "exact.example:81", "[2001:db8::1]:5"]
+    assert admits(url, "https://agent.example", allowed) is admitted
+
+
+def test_the_names_of_this_machine_are_one() -> None:
+    assert admits("http://127.0.0.1:9000/", "http://localhost:9000")
+    assert not admits("http://127.0.0.1:9001/", "http://localhost:9000")
+
+
+def test_https_is_as_good_as_http_on_the_same_port() -> None:
+    assert admits("https://agent.example:9000/", "http://agent.example:9000")
+
+
+def test_without_a_configured_address_nobody_is() -> None:
+    assert not admits("http://agent.example/", "")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from slack_bot.a2a.wire.auth import Credentials
 from slack_bot.a2a.wire.card import AgentCard, base_of, card_urls, fetch_card, resolve
-from slack_bot.a2a.wire.origins import Origins
-from slack_bot.a2a.wire.requests import Interface
+from slack_bot.a2a.wire.client import Interface
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.errors import AgentUnreachable, CardError
 from slack_bot.settings.models import AgentSettings
@@ -307,7 +306,7 @@ async def fetch(answer: Callable[[str], Any], url: str = PLACE, **settings: Any)
     server = Server(lambda request: answer(request.url.raw_path.decode()))
     found = AgentSettings(url=url, **settings)
     async with new_http(found, server) as http:
-        return await fetch_card(http, Credentials(found, Origins(url)), found), server
+        return await fetch_card(http, Credentials(found), found), server
 
 
 def only_at(*paths: str) -> Callable[[str], httpx.Response]:
