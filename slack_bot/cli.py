@@ -330,7 +330,7 @@ def _trace(args: argparse.Namespace) -> int:
     modes = {}
     if args.modes:
         with _needs_agent():
-            from .playground.reference.agent import MODES, observe_mode
+            from .playground.reference.modes import MODES, observe_mode
         modes = {mode: partial(observe_mode, mode) for mode in MODES}
     with _quiet():
         return trace.main(args, modes)
@@ -340,7 +340,7 @@ def _conform(args: argparse.Namespace) -> int:
     from .tools.conform import conform
 
     def reference(mode: str | None) -> Any:
-        from .playground.reference.agent import memory_target
+        from .playground.reference.modes import memory_target
 
         return memory_target(mode)
 

@@ -19,7 +19,7 @@ from slack_bot import runner
 from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
 from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
-from slack_bot.playground.reference.agent import memory_target
+from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack.api import TurnClient
 from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.calls import CallOk

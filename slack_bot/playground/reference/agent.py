@@ -19,17 +19,9 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
 from starlette.applications import Starlette
 
-from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
-from ...settings.load import Settings, load, secrets_of, with_overrides
+from ...settings.load import load, secrets_of
 from ...settings.models import ReferenceSettings
-from ...testing import virtual_clock
-from ...testing.agent.asgi_transport import AsgiTransport
-from ...testing.harness import AGENT_URL, bot_settings
-from ...tools.conform.conform import MemoryTarget, Served
-from ...tools.replay.replay import Observation, observe
-from ...tools.replay.scenario import Scenario
-from ...tools.turn_log import TurnLog
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
@@ -40,7 +32,6 @@ from .search import Library
 from .toolbox import ModelTurn, Prompt, Toolbox
 
 SKILL = "deep-research"
-MODES = ("hybrid", "marker", "structured")
 _DEFAULTS = ReferenceSettings()
 
 
@@ -164,37 +155,6 @@ async def serve(
     """
     async with host_app(lambda url: AgentApp(url, settings), host, port) as url:
         yield url
-
-
-# -- in memory, on virtual time where the model is the local one
-
-
-def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
-    """Ask the reference agent of `settings`, in `mode`, what `scenario` asks.
-
-    Of the bot's own settings only those of `scenario` count; it may change the agent's too.
-    """
-    chosen = with_overrides(settings, {**scenario.settings, "response_mode": mode}).reference
-    is_local = chosen.model_url is None
-
-    async def ask() -> Observation:
-        served, clock = AgentApp(AGENT_URL, chosen), virtual_clock.new_clock() if is_local else loop_clock()
-        try:
-            bot = bot_settings(scenario.settings)
-            return await observe(scenario, bot, clock, AsgiTransport(served.asgi), log=log)
-        finally:
-            await served.aclose()
-
-    return virtual_clock.run(ask()) if is_local else asyncio.run(ask())
-
-
-def memory_target(mode: str | None = None) -> MemoryTarget:
-    """The playground's agent as it comes, or in the mode that is named, for `conform`."""
-
-    def build(pace: float | None) -> Served:
-        return AgentApp(AGENT_URL, adjusted(_DEFAULTS, pace, mode))
-
-    return MemoryTarget(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from . import payloads, rendering
-from .state import Channel, Json, Refused, WorkspaceState, ts_key
+from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
 from .streams import SESSIONS
 
 _PAGE = 100
@@ -36,13 +36,18 @@ def _open_connection(state: WorkspaceState, args: Json) -> Json:
 
 
 def _replies(state: WorkspaceState, args: Json) -> Json:
-    channel = state.channel_of(args["channel"])
-    if state.bot.user_id not in channel.members:
-        raise Refused("not_in_channel")
+    channel = _member(state, args["channel"])
     asked = state.find(channel.id, args["ts"])
     if asked is None:
         raise Refused("thread_not_found")
-    messages = state.in_thread(channel.id, asked.root)
+    return _page(state, state.in_thread(channel.id, asked.root), args)
+
+
+def _history(state: WorkspaceState, args: Json) -> Json:
+    return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
+
+
+def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> Json:
     oldest, latest = _moment(args, "oldest", "0"), _moment(args, "latest", _FOREVER)
     if not args.get("inclusive"):
         messages = [m for m in messages if ts_key(m.ts) not in (oldest, latest)]
@@ -67,9 +72,20 @@ def _moment(args: Json, name: str, default: str) -> tuple[int, int]:
     return ts_key(given)
 
 
+def _member(state: WorkspaceState, channel_id: str) -> Channel:
+    channel = state.channel_of(channel_id)
+    if state.bot.user_id not in channel.members:
+        raise Refused("not_in_channel")
+    return channel
+
+
+def _channel_info(state: WorkspaceState, args: Json) -> Json:
+    return {"channel": _channel(state, state.channel_of(args["channel"]))}
+
+
 def _open_channel(state: WorkspaceState, args: Json) -> Json:
     if args.get("channel"):
-        return {"channel": _channel(state, state.channel_of(args["channel"]))}
+        return _channel_info(state, args)
     users = [user for user in (args.get("users") or "").split(",") if user]
     if len(users) != 1:
         raise Refused("users_list_not_supplied" if not users else "invalid_user_combination")
@@ -101,6 +117,13 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
     if channel.kind == "im":
         shown["user"] = min(channel.members - {state.bot.user_id})
     return shown
+
+
+def _user_info(state: WorkspaceState, args: Json) -> Json:
+    person = state.person_of(args["user"])
+    user = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
+    profile = {"display_name": person.name, "real_name": person.name}
+    return {"user": {**user, "is_bot": person.is_bot, "deleted": False, "profile": profile}}
 
 
 # ---- what a thread has besides messages
@@ -150,6 +173,9 @@ METHODS = {
     "apps.connections.open": _open_connection,
     "assistant.threads.setStatus": _set_status,
     "auth.test": _auth_test,
+    "conversations.history": _history,
+    "conversations.info": _channel_info,
     "conversations.open": _open_channel,
     "conversations.replies": _replies,
+    "users.info": _user_info,
 }

@@ -100,6 +100,7 @@ _LOOK = "icon_emoji icon_url username"
 _CHUNKS = "markdown_text chunks:list"
 _PAGE = "cursor latest oldest inclusive:bool limit:int include_all_metadata:bool"
 _HISTORY = "channels:history groups:history im:history mpim:history"
+_READ = "channels:read groups:read im:read mpim:read"
 _WRITE, _FILES, _REACT = "chat:write", "files:write", "reactions:write"
 _START = f"thread_ts recipient_user_id recipient_team_id task_display_mode {_CHUNKS} {_LOOK}"
 _POST = "thread_ts reply_broadcast:bool unfurl_links:bool unfurl_media:bool mrkdwn:bool as_user:bool"
@@ -124,6 +125,10 @@ METHODS: Mapping[str, Method] = {
         _WRITE, f"channel! ts! blocks:list metadata:dict session_status {_CHUNKS}", TIER_2
     ),
     "chat.update": _method(_WRITE, _UPDATE, TIER_3),
+    "conversations.history": _method(_HISTORY, f"channel! {_PAGE}", TIER_3, form_only=True),
+    "conversations.info": _method(
+        _READ, "channel! include_locale:bool include_num_members:bool", TIER_3, form_only=True
+    ),
     "conversations.open": _method("im:write", "channel users prevent_creation:bool return_im:bool", TIER_3),
     "conversations.replies": _method(_HISTORY, f"channel! ts! {_PAGE}", TIER_3, form_only=True),
     "files.completeUploadExternal": _method(_FILES, _COMPLETE, TIER_4),
@@ -132,6 +137,7 @@ METHODS: Mapping[str, Method] = {
     ),
     "reactions.add": _method(_REACT, "channel! timestamp! name!", TIER_3),
     "reactions.remove": _method(_REACT, "channel timestamp name! file file_comment", TIER_2),
+    "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
 }
 """From Slack's method pages (facts: Slack 1, 4, 7, 9, 10). Slack ignores arguments it does not know; they are
 refused here, because they are always a mistake."""

@@ -124,7 +124,7 @@ class SocketMode(Delivery):
         frame = {
             "envelope_id": envelope.id,
             "type": envelope.type,
-            "accepts_response_payload": envelope.type == "interactive",
+            "accepts_response_payload": envelope.accepts_response_payload,
             "payload": envelope.payload,
         }
         if attempt:

@@ -142,6 +142,7 @@ class Envelope:
     id: str
     type: Literal["events_api", "interactive"]
     payload: Json
+    accepts_response_payload: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ class WorkspaceState:
         return sorted(found, key=lambda m: ts_key(m.ts))
 
     def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:
-        envelope = Envelope(self.next_id("envelope-"), kind, payload)
+        envelope = Envelope(self.next_id("envelope-"), kind, payload, kind == "interactive")
         self.outbox.append(envelope)
         self._notify(Change("envelope"))
         return envelope

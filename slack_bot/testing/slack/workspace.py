@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, conversations, payloads, rendering, streams
+from . import chat, conversations, files, payloads, rendering, streams
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
 from .rendering import SeenFile, SeenMessage
@@ -124,7 +124,7 @@ class Workspace:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
 
         def receive(now: float = 0.0) -> CallAnswer:
-            status = chat.receive(self.state, file_id, content)
+            status = files.receive(self.state, file_id, content)
             return CallAnswer({"ok": status == 200}, status)
 
         fault = self.faults.next(UPLOAD)

@@ -63,9 +63,9 @@ def test_a_late_call_is_noted_when_it_arrives_and_meets_no_second_fault() -> Non
 def test_a_call_without_a_good_token_costs_nothing() -> None:
     workspace = Workspace(rules=WorkspaceRules.real())
     for _ in range(100):
-        answer = workspace.call("conversations.open", {}, now=NOW, token="xoxb-wrong")
+        answer = workspace.call("conversations.info", {}, now=NOW, token="xoxb-wrong")
         assert answer.body["error"] == "invalid_auth"
-    assert workspace.call("conversations.open", {}, now=NOW, token=BOT_TOKEN).status == 200
+    assert workspace.call("conversations.info", {}, now=NOW, token=BOT_TOKEN).status == 200
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_a_call_without_a_good_token_costs_nothing() -> None:
         ("auth.test", APP_TOKEN, "not_allowed_token_type"),
         ("chat.meMessage", BOT_TOKEN, "unknown_method"),
         (POST, BOT_TOKEN, "invalid_arguments"),
-        ("conversations.open", BOT_TOKEN, "channel_not_found"),
+        ("conversations.info", BOT_TOKEN, "channel_not_found"),
     ],
 )
 def test_what_slack_refuses(method: str, token: str | None, error: str) -> None:
-    args = {"channel": "C9"} if method == "conversations.open" else {}
+    args = {"channel": "C9"} if method == "conversations.info" else {}
     answer = Workspace().call(method, args, now=NOW, token=token)
     assert (answer.status, answer.body["ok"], answer.body["error"]) == (200, False, error)
 
@@ -206,7 +206,7 @@ def test_wrong_arguments(method: str, given_args: dict[str, Any], is_json: bool,
             {"channel": "C1", "ts": "1.2", "limit": 5},
         ),
         ("files.getUploadURLExternal", {"filename": "f", "length": 3}, False, {"filename": "f", "length": 3}),
-        ("conversations.open", {"users": "U1"}, False, {"users": "U1"}),
+        ("users.info", {"user": "U1"}, False, {"user": "U1"}),
         ("auth.test", {}, True, {}),
     ],
 )

@@ -18,11 +18,15 @@ RULES: list[tuple[str, dict[str, Any], str | None]] = [
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "cursor": "x"}, "invalid_cursor"),
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "oldest": "x"}, "invalid_ts_oldest"),
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "latest": "x"}, "invalid_ts_latest"),
+    ("conversations.info", {"channel": "C3"}, None),
+    ("conversations.info", {"channel": "C9"}, "channel_not_found"),
     ("conversations.open", {"users": "U1"}, None),
     ("conversations.open", {"channel": "C1"}, None),
     ("conversations.open", {}, "users_list_not_supplied"),
     ("conversations.open", {"users": "U1,U2"}, "invalid_user_combination"),
     ("conversations.open", {"users": "U9"}, "user_not_found"),
+    ("users.info", {"user": "U2"}, None),
+    ("users.info", {"user": "U9"}, "user_not_found"),
 ]
 
 
@@ -76,12 +80,25 @@ def test_a_range_leaves_its_borders_out_unless_asked() -> None:
     assert [m["ts"] for m in inclusive] == [first, second, third]
 
 
+def test_the_history_is_the_roots_newest_first() -> None:
+    scene = Scene()
+    scene.post(text="a reply")
+    second = scene.ok("chat.postMessage", channel="C1", text="a root")["ts"]
+    messages = scene.ok("conversations.history", channel="C1")["messages"]
+    assert [m["ts"] for m in messages] == [second, scene.root]
+
+
 def test_a_direct_message_is_opened_once() -> None:
     scene = Scene()
     for user in ("U1", "U2"):
         first, again = (scene.ok("conversations.open", users=user)["channel"] for _ in range(2))
         assert first == again
         assert (first["is_im"], first["user"]) == (True, user)
+
+
+def test_a_person_is_known_with_the_own_team() -> None:
+    user = Scene().ok("users.info", user="U2")["user"]
+    assert (user["team_id"], user["name"], user["is_bot"]) == ("T2", "guest", False)
 
 
 STATUS, SESSION = "assistant.threads.setStatus", "agents.sessions.setStatus"

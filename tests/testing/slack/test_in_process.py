@@ -80,7 +80,7 @@ def test_writing_and_reading() -> None:
             channel="C1", ts=scene.root, include_all_metadata=True, limit=5
         )
         assert [m["ts"] for m in replies["messages"]] == [scene.root, posted["ts"]]
-        assert (await client.conversations_open(users="U1"))["channel"]["user"] == "U1"
+        assert (await client.users_info(user="U1"))["user"]["name"] == "ada"
         assert (await client.auth_test())["bot_id"] == "B0BOT"
         await client.assistant_threads_setStatus(
             channel_id="C1", thread_ts=scene.root, status="is thinking..."

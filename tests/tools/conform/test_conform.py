@@ -22,7 +22,8 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import SettingsError
-from slack_bot.playground.reference.agent import agent_card, memory_target
+from slack_bot.playground.reference.agent import agent_card
+from slack_bot.playground.reference.modes import memory_target
 from slack_bot.testing.harness import bot_settings, free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform

@@ -16,8 +16,8 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import UnreadableInput
-from slack_bot.playground.reference.agent import MODES as MODE_NAMES
-from slack_bot.playground.reference.agent import observe_mode
+from slack_bot.playground.reference.modes import MODES as MODE_NAMES
+from slack_bot.playground.reference.modes import observe_mode
 from slack_bot.tools.open_capture import open_capture
 from slack_bot.tools.replay.replay import replay
 from slack_bot.tools.replay.scenario import Scenario, make_scenario
