@@ -20,13 +20,16 @@ class _Bad(Exception):
         super().__init__(f"{why} [json-pointer:{at}]")
 
 
-def check(state: WorkspaceState, blocks: list[Any], *, too_many: str = "invalid_blocks") -> None:
+def check(
+    state: WorkspaceState, blocks: list[Any], *, surface: str = "message", too_many: str = "invalid_blocks"
+) -> None:
     """Raises `Refused` unless Slack would take `blocks`. `too_many` is what more than 50 are called here."""
-    if len(blocks) > (limit := state.rules.blocks):
+    limit = state.rules.blocks if surface == "message" else 100
+    if len(blocks) > limit:
         raise Refused(too_many, f"no more than {limit} items allowed [json-pointer:/blocks]")
     try:
         for number, block in enumerate(blocks):
-            _check_object(_BLOCKS, block, f"/blocks/{number}")
+            _check_object(_BLOCKS[surface], block, f"/blocks/{number}")
         _check_unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
     except _Bad as bad:
         raise Refused("invalid_blocks", str(bad)) from None
@@ -208,10 +211,13 @@ _FIELDS = {
     for kind, words in _TYPES.items()
 }
 _CHUNKS = ("blocks", "markdown_text", "plan_update", "task_update")
-_BLOCKS = (
-    "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
-    "rich_text", "section", "table", "task_card",
-)  # fmt: skip
+_BLOCKS: Mapping[str, tuple[str, ...]] = {
+    "message": (
+        "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
+        "rich_text", "section", "table", "task_card",
+    ),
+    "view": ("actions", "context", "divider", "header", "image", "input", "rich_text", "section"),
+}  # fmt: skip
 
 
 # ---- what a person reads and presses

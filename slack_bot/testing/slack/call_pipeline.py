@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import chat, conversations, files, streams
+from . import chat, conversations, streams, views
 from .faults import CallAnswer, FaultScript, ScriptedFault
 from .rules import METHODS, Buckets
 from .state import Json, Refused, WorkspaceState
@@ -19,8 +19,8 @@ from .state import Json, Refused, WorkspaceState
 _HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
     **chat.METHODS,
     **conversations.METHODS,
-    **files.METHODS,
     **streams.METHODS,
+    **views.METHODS,
 }
 _APP_SCOPES = frozenset({"connections:write"})  # of the app-level token; no manifest names them
 

@@ -140,3 +140,37 @@ METHODS = {
     "reactions.add": _react,
     "reactions.remove": _unreact,
 }
+
+
+_USES = 5
+_LIFE = 1_800.0
+_CONTENT = ("text", "markdown_text", "blocks")
+
+
+def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
+    """The address that a press of a control on `message` gives the app."""
+    key = state.next_id("response-")
+    place = {"channel": message.channel, "ts": message.ts}
+    state.responses[key] = {**place, "user": user, "at": state.now, "uses": 0}
+    return f"{state.file_base}/response/{key}"
+
+
+def respond(state: WorkspaceState, key: str, body: Json) -> None:
+    """The app posts `body` to a response_url. Raises `Refused`."""
+    known = state.responses.get(key)
+    if known is None or state.now - known["at"] > _LIFE or known["uses"] >= _USES:
+        raise Refused("expired_url" if known else "invalid_url")
+    known["uses"] += 1
+    message = state.find(known["channel"], known["ts"])
+    content: Json = {name: body[name] for name in _CONTENT if name in body}
+    if message is not None and body.get("delete_original"):
+        remove(state, message)
+    elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
+        _update(state, {**content, "channel": message.channel, "ts": message.ts})
+    else:
+        root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
+        content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}
+        if body.get("response_type") == "in_channel":
+            _post(state, content)
+        else:
+            _ephemeral(state, {**content, "user": known["user"]})

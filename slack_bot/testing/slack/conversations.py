@@ -56,7 +56,7 @@ def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> J
     if not cursor.isdigit():
         raise Refused("invalid_cursor")
     first, limit = int(cursor), args.get("limit") or _PAGE
-    end = first + limit
+    end = first + (limit if state.rules.page is None else min(limit, state.rules.page))
     with_metadata = bool(args.get("include_all_metadata"))
     return {
         "messages": [rendering.read_back(state, m, with_metadata) for m in fitting[first:end]],
@@ -149,6 +149,25 @@ def _thread_of(state: WorkspaceState, args: Json) -> tuple[str, str]:
     return channel.id, state.root_exists(channel, args["thread_ts"])
 
 
+def _set_title(state: WorkspaceState, args: Json) -> Json:
+    state.thread(*_thread_of(state, args)).title = args["title"]
+    return {}
+
+
+def _set_prompts(state: WorkspaceState, args: Json) -> Json:
+    channel = state.bot_channel(args["channel_id"])
+    prompts = args["prompts"]
+    if not 1 <= len(prompts) <= 4:
+        raise Refused("invalid_arguments", "prompts takes 1 to 4 items")
+    for prompt in prompts:
+        if not isinstance(prompt, dict) or not prompt.get("title") or not prompt.get("message"):
+            raise Refused("invalid_arguments", "a prompt has a title and a message")
+    thread_ts = args.get("thread_ts")
+    root = state.root_exists(channel, thread_ts) if thread_ts else ""
+    state.thread(channel.id, root).prompts = prompts
+    return {}
+
+
 def _set_session(state: WorkspaceState, args: Json) -> Json:
     if not state.rules.agent_sessions:
         raise Refused("feature_disabled")
@@ -172,6 +191,8 @@ METHODS = {
     "agents.sessions.setStatus": _set_session,
     "apps.connections.open": _open_connection,
     "assistant.threads.setStatus": _set_status,
+    "assistant.threads.setSuggestedPrompts": _set_prompts,
+    "assistant.threads.setTitle": _set_title,
     "auth.test": _auth_test,
     "conversations.history": _history,
     "conversations.info": _channel_info,

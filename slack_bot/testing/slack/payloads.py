@@ -108,8 +108,25 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
     event(state, {"type": "message", "subtype": subtype, "hidden": True, **fields, **place, **times})
 
 
-def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json) -> Envelope:
-    """A person pressed a control."""
+def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
+    """A person did something that lets the app open a view."""
+    trigger = state.next_id("trigger-")
+    state.triggers[trigger] = state.now
+    payload = {
+        "type": kind,
+        "token": "verification-token",
+        "api_app_id": state.bot.app_id,
+        "team": {"id": state.team, "domain": state.domain},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
+        "trigger_id": trigger,
+    }
+    return state.send("interactive", payload | fields)
+
+
+def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
+    """A person pressed a control. `url` is where the app may respond."""
     container: Json = {
         "type": "message",
         "message_ts": on.ts,
@@ -118,20 +135,12 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
     }
     if on.thread_ts is not None:
         container["thread_ts"] = on.thread_ts
-    payload: Json = {
-        "type": "block_actions",
-        "token": "verification-token",
-        "api_app_id": state.bot.app_id,
-        "team": {"id": state.team, "domain": state.domain},
-        "enterprise": None,
-        "is_enterprise_install": False,
-        "user": {"id": person.id, "username": person.name, "name": person.name, "team_id": person.team},
-        "trigger_id": state.next_id("trigger-"),
+    fields = {
         "container": container,
         "channel": {"id": on.channel, "name": state.channels[on.channel].name},
         "message": rendering.read_back(state, on, True),
         "state": {"values": {}},
-        "response_url": f"{state.file_base}/response/{state.next_id('response-')}",
+        "response_url": url,
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
-    return state.send("interactive", payload)
+    return interaction(state, "block_actions", person, fields)

@@ -6,6 +6,7 @@ over.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ _CHUNKS = "markdown_text chunks:list"
 _PAGE = "cursor latest oldest inclusive:bool limit:int include_all_metadata:bool"
 _HISTORY = "channels:history groups:history im:history mpim:history"
 _READ = "channels:read groups:read im:read mpim:read"
-_WRITE, _FILES, _REACT = "chat:write", "files:write", "reactions:write"
+_WRITE, _FILES, _REACT, _ASSIST = "chat:write", "files:write", "reactions:write", "assistant:write"
 _START = f"thread_ts recipient_user_id recipient_team_id task_display_mode {_CHUNKS} {_LOOK}"
 _POST = "thread_ts reply_broadcast:bool unfurl_links:bool unfurl_media:bool mrkdwn:bool as_user:bool"
 _SESSION = f"channel_id! thread_ts status! title initiator_user_id {_LOOK}"
@@ -112,7 +113,11 @@ _UPDATE = f"channel! ts! as_user:bool reply_broadcast:bool file_ids:list {_MESSA
 METHODS: Mapping[str, Method] = {
     "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
     "apps.connections.open": _method("connections:write", "", TIER_3),
-    "assistant.threads.setStatus": _method(f"assistant:write {_WRITE}", _STATUS, MethodRate(600)),
+    "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
+    "assistant.threads.setSuggestedPrompts": _method(
+        _ASSIST, "channel_id! prompts:list! thread_ts title", TIER_4
+    ),
+    "assistant.threads.setTitle": _method(_ASSIST, "channel_id! thread_ts! title!"),
     "auth.test": _method("", ""),
     "chat.appendStream": _method(_WRITE, f"channel! ts! {_CHUNKS}", TIER_4),
     "chat.delete": _method(_WRITE, "channel! ts! as_user:bool", TIER_3),
@@ -138,12 +143,19 @@ METHODS: Mapping[str, Method] = {
     "reactions.add": _method(_REACT, "channel! timestamp! name!", TIER_3),
     "reactions.remove": _method(_REACT, "channel timestamp name! file file_comment", TIER_2),
     "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
+    "views.open": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
+    "views.publish": _method("", "user_id! view:dict! hash", TIER_4),
+    "views.push": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
+    "views.update": _method("", "view:dict! view_id external_id hash", TIER_4),
 }
 """From Slack's method pages (facts: Slack 1, 4, 7, 9, 10). Slack ignores arguments it does not know; they are
 refused here, because they are always a mistake."""
 
 RATES = {name: method.rates for name, method in METHODS.items() if method.rates}
 """For all streams and threads of the workspace together (facts: Slack 1.5, 4, 7)."""
+
+_DISTRIBUTED = dict.fromkeys(("conversations.history", "conversations.replies"), (MethodRate(1),))
+_DISTRIBUTED_PAGE = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +173,7 @@ class WorkspaceRules:
     `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
     `only_viewer_live`: in a channel everybody but its recipient sees a stream's first content until the end
-    [obs].
+    [obs]. `page`: most objects that a reading method gives at once.
     """
 
     call_chars: int = 12_000
@@ -170,6 +182,8 @@ class WorkspaceRules:
     blocks: int = 50
     metadata_bytes: int = 8_000
     status_timeout: float = 120.0
+    trigger_life: float = 3.0
+    view_stack: int = 3
     mention_first: bool = True
     agent_sessions: bool = True
     stream_life: float | None = None
@@ -179,11 +193,17 @@ class WorkspaceRules:
     stop_tells_message: bool = True
     only_viewer_live: bool = True
     rates: Mapping[str, tuple[MethodRate, ...]] | None = None
+    page: int | None = None
 
     @classmethod
-    def real(cls, *, idle: float | None = None) -> Self:
-        """All of Slack's limits. `idle` is `stream_idle`."""
-        return cls(stream_life=300.0, stream_idle=idle, stream_bytes=11_000, rates=RATES)
+    def real(cls, *, idle: float | None = None, distributed: bool = False) -> WorkspaceRules:
+        """All of Slack's limits. `idle` is `stream_idle`. `distributed`: the app is sold outside Slack's
+        Marketplace, so threads are read once a minute, 15 messages at most (facts: Slack 7).
+        """
+        whole = cls(stream_life=300.0, stream_idle=idle, stream_bytes=11_000, rates=RATES)
+        if not distributed:
+            return whole
+        return dataclasses.replace(whole, rates={**RATES, **_DISTRIBUTED}, page=_DISTRIBUTED_PAGE)
 
 
 _LEAST_PAUSE = 1  # second: Retry-After is whole seconds

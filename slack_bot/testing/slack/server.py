@@ -258,6 +258,7 @@ class SlackServer:
                 web.route("*", "/api/{method}", self._web_api),
                 web.get("/link/", self.sockets.handle),
                 web.post("/upload/{file}", self._upload),
+                web.post("/response/{key}", self._respond),
             ]
         )
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0, access_log=None)
@@ -332,6 +333,13 @@ class SlackServer:
             request.transport.close()
         await asyncio.sleep(answer.delay)
         return answer
+
+    async def _respond(self, request: web.Request) -> web.Response:
+        try:
+            body = json.loads(await request.text())
+        except (ValueError, RecursionError):
+            return web.Response(text="invalid_payload", status=400)
+        return _response(self.workspace.respond(request.match_info["key"], body, now=self._clock.wall()))
 
 
 def _response(answer: CallAnswer) -> web.Response:

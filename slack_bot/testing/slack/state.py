@@ -123,6 +123,7 @@ class Thread:
     status_rows: list[str] = field(default_factory=list)
     session: str | None = None
     title: str | None = None
+    prompts: list[Json] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -167,7 +168,10 @@ class WorkspaceState:
     channels: dict[str, Channel] = field(default_factory=dict)
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    triggers: dict[str, float] = field(default_factory=dict)
     tickets: set[str] = field(default_factory=set)
+    responses: dict[str, Json] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)
     open_streams: dict[str, StoredMessage] = field(default_factory=dict)
     outbox: list[Envelope] = field(default_factory=list)

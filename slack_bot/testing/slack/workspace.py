@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import blocks as blockkit
-from . import chat, conversations, files, payloads, rendering, streams
+from . import chat, conversations, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
 from .rendering import SeenFile, SeenMessage
@@ -29,6 +29,7 @@ from .state import (
     Envelope,
     Json,
     Person,
+    Refused,
     SeenTask,
     StoredMessage,
     WorkspaceState,
@@ -124,13 +125,22 @@ class Workspace:
         """Bytes for the upload address that ends in `file_id`. Its name in a fault script is `upload`."""
 
         def receive(now: float = 0.0) -> CallAnswer:
-            status = files.receive(self.state, file_id, content)
+            status = views.receive(self.state, file_id, content)
             return CallAnswer({"ok": status == 200}, status)
 
         fault = self.faults.next(UPLOAD)
         if fault is not None and not fault.applied:
             return late(fault, receive) if fault.delay else outcome(None, fault)
         return outcome(receive(), fault)
+
+    def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
+        """The app posts to a response_url, which ends in `key`."""
+        self.pass_time(now)
+        try:
+            chat.respond(self.state, key, body)
+        except Refused as refused:
+            return CallAnswer({"ok": False, "error": refused.error}, 404)
+        return CallAnswer({"ok": True})
 
     # ---- what people do
 
@@ -179,8 +189,16 @@ class Workspace:
                 if control["action_id"] == action_id and value in (None, given, side):
                     action = {"action_id": action_id, "type": control["type"], "value": given}
                     action |= {"text": button["text"], "block_id": block["block_id"]}
-                    return payloads.pressed(self.state, self._person(user), message, action)
+                    url = chat.offer(self.state, message, user)
+                    return payloads.pressed(self.state, self._person(user), message, action, url)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
+
+    def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
+        """A person sends a modal. `values` as Slack's `view.state.values`."""
+        self.pass_time(now)
+        view = {**self.state.views[view_id], "state": {"values": values}}
+        fields = {"view": view, "response_urls": []}
+        return payloads.interaction(self.state, "view_submission", self._person(user), fields)
 
     def stop(self, user: str, channel: str, thread_ts: str, *, now: float) -> list[str]:
         """A person presses Slack's own Stop: the thread's streams are sealed. Returns their ts."""
@@ -201,6 +219,12 @@ class Workspace:
         for message in self.state.in_thread(channel, ts):
             if message.ts == ts or with_replies:
                 chat.remove(self.state, message)
+
+    def open_home(self, user: str, *, now: float, tab: str = "home") -> None:
+        """A person comes to the app's Home or Messages tab."""
+        self.pass_time(now)
+        visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
+        payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
     # ---- what people see
 

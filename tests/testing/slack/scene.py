@@ -18,7 +18,7 @@ NOW = 1_700_000_000.0
 U1 = {"recipient_user_id": "U1", "recipient_team_id": "T1"}
 EVERYTHING = AppManifest(
     frozenset(EVENT_SCOPES.values()).union(*(method.scopes for method in METHODS.values())),
-    frozenset({*EVENT_SCOPES, "agent_session_stopped"}),
+    frozenset({*EVENT_SCOPES, "agent_session_stopped", "app_home_opened"}),
 )
 """An app that may call every method and hears of every event: for tests of the other rules."""
 
@@ -128,6 +128,11 @@ def feedback() -> dict[str, Any]:
 def context(words: str = "note") -> dict[str, Any]:
     """A context block."""
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": words}]}
+
+
+def modal(**more: Any) -> dict[str, Any]:
+    """A small modal."""
+    return {"type": "modal", "title": plain("Form"), "blocks": [{"type": "divider"}], **more}
 
 
 def rules(**given: Any) -> WorkspaceRules:

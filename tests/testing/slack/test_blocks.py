@@ -144,6 +144,13 @@ def test_markdown_blocks_share_one_limit() -> None:
     assert caught.value.error == "msg_blocks_too_long"
 
 
+def test_a_view_holds_a_hundred_blocks_and_no_markdown() -> None:
+    blockkit.check(STATE, [{"type": "divider"}] * 100, surface="view")
+    for blocks in ([{"type": "divider"}] * 101, [{"type": "markdown", "text": "t"}]):
+        with pytest.raises(Refused):
+            blockkit.check(STATE, blocks, surface="view")
+
+
 TYPES = sorted({block["type"] for blocks in GOOD for block in blocks})
 FIELDS = ["text", "elements", "fields", "tasks", "title", "status", "task_id"]
 BLOCK = st.fixed_dictionaries({"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(FIELDS, ANYTHING))

@@ -181,6 +181,7 @@ ANYTHING = st.recursive(
         (REPLIES, {"channel": "C1", "ts": "1.2"}, True, "invalid_arguments"),
         (REPLIES, {"channel": "C1", "ts": "1.2", "limit": "few"}, False, "invalid_arguments"),
         (REPLIES, {"channel": "C1", "ts": "1.2", "limit": "²"}, False, "invalid_arguments"),
+        ("views.open", {"trigger_id": "t", "view": "nope"}, True, "invalid_arguments"),
     ],
 )
 def test_wrong_arguments(method: str, given_args: dict[str, Any], is_json: bool, error: str) -> None:

@@ -1,4 +1,4 @@
-"""What is looked up, and what a thread has besides messages: status, session."""
+"""What is looked up, and what a thread has besides messages: status, title, prompts, session."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ def test_a_person_is_known_with_the_own_team() -> None:
     assert (user["team_id"], user["name"], user["is_bot"]) == ("T2", "guest", False)
 
 
-STATUS, SESSION = "assistant.threads.setStatus", "agents.sessions.setStatus"
+STATUS, TITLE = "assistant.threads.setStatus", "assistant.threads.setTitle"
+PROMPTS, SESSION = "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus"
+PROMPT = {"title": "Joke", "message": "Tell me a joke"}
 THREAD_RULES: list[tuple[str, dict[str, Any], str | None]] = [
     (STATUS, {"thread_ts": ROOT, "status": "is thinking..."}, None),
     (STATUS, {"thread_ts": ROOT, "status": "", "loading_messages": ["a"] * 10}, None),
@@ -111,6 +113,14 @@ THREAD_RULES: list[tuple[str, dict[str, Any], str | None]] = [
     (STATUS, {"thread_ts": ROOT, "status": "t", "loading_messages": ["a"] * 11}, "invalid_arguments"),
     (STATUS, {"thread_ts": ROOT, "status": "t", "loading_messages": [1]}, "invalid_arguments"),
     (STATUS, {"channel_id": "C2", "thread_ts": ROOT, "status": "t"}, "not_in_channel"),
+    (TITLE, {"thread_ts": ROOT, "title": "t"}, None),
+    (TITLE, {"thread_ts": "1.2", "title": "t"}, "invalid_thread_ts"),
+    (PROMPTS, {"thread_ts": ROOT, "prompts": [PROMPT]}, None),
+    (PROMPTS, {"prompts": [PROMPT]}, None),
+    (PROMPTS, {"prompts": []}, "invalid_arguments"),
+    (PROMPTS, {"prompts": [PROMPT] * 5}, "invalid_arguments"),
+    (PROMPTS, {"prompts": [{"title": "t"}]}, "invalid_arguments"),
+    (PROMPTS, {"prompts": ["t"]}, "invalid_arguments"),
     (SESSION, {"thread_ts": ROOT, "status": "suspended"}, None),
     (SESSION, {"thread_ts": ROOT, "status": "active", "title": "t", "initiator_user_id": "U1"}, None),
     (SESSION, {"thread_ts": ROOT, "status": "busy"}, "invalid_status"),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .scene import NOW, Scene, button, feedback, rules, text
+from .scene import NOW, Scene, button, feedback, modal, plain, rules, text
 
 
 def test_a_mention_in_a_channel_has_a_twin() -> None:
@@ -147,6 +147,29 @@ def test_a_press_in_the_channel_has_no_thread() -> None:
     ts = scene.ok("chat.postMessage", channel="C1", text="t", blocks=[row])["ts"]
     payload = scene.workspace.press("U1", "C1", ts, "other", now=NOW, value="b").payload
     assert (payload["actions"][0]["value"], "thread_ts" in payload["container"]) == ("b", False)
+
+
+def test_a_modal_that_is_sent() -> None:
+    scene = Scene()
+    ts = scene.post(text="t", blocks=[feedback()])
+    trigger = scene.workspace.press("U1", "C1", ts, "feedback", now=NOW).payload["trigger_id"]
+    view = scene.ok("views.open", trigger_id=trigger, view=modal(submit=plain("Send"), private_metadata="k"))[
+        "view"
+    ]
+    values = {"b1": {"a1": {"type": "plain_text_input", "value": "x"}}}
+    envelope = scene.workspace.submit_view("U1", view["id"], values, now=NOW)
+    assert (envelope.type, envelope.payload["type"]) == ("interactive", "view_submission")
+    assert (envelope.payload["view"]["state"]["values"], envelope.payload["view"]["private_metadata"]) == (
+        values,
+        "k",
+    )
+
+
+def test_a_person_comes_home() -> None:
+    scene = Scene()
+    scene.workspace.open_home("U1", now=NOW, tab="messages")
+    (event,) = scene.events()
+    assert (event["type"], event["tab"], event["channel"]) == ("app_home_opened", "messages", scene.direct)
 
 
 def test_everything_is_json_and_the_same_every_time() -> None:

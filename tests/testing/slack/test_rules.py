@@ -204,6 +204,21 @@ def test_posts_are_counted_by_channel_and_by_workspace() -> None:
     play(story)
 
 
+def test_an_app_sold_outside_the_marketplace_reads_once_a_minute() -> None:
+    """One request a minute, 15 objects (facts: Slack 7)."""
+
+    async def story(client: Client) -> None:
+        for _ in range(20):
+            client.scene.workspace.say(
+                "U1", "C1", "more", now=client.clock.wall(), thread_ts=client.scene.root
+            )
+        page = await client.ok(REPLIES, ts=client.scene.root, limit=200)
+        assert (len(page.data["messages"]), page.data["has_more"]) == (15, True)
+        assert (await client.failed(REPLIES, ts=client.scene.root)).retry_after == 60
+
+    play(story, WorkspaceRules.real(distributed=True))
+
+
 def test_a_scripted_limit_costs_nothing_and_is_told_from_a_real_one() -> None:
     async def story(client: Client) -> None:
         assert (await client.failed(REPLIES, ts=client.scene.root)).retry_after == 4
@@ -519,7 +534,7 @@ def test_rules_without_a_word_are_those_of_a_single_call() -> None:
         None,
     )
     real = WorkspaceRules.real()
-    assert (real.stream_life, real.stream_idle, real.stream_bytes) == (300.0, None, 11_000)
+    assert (real.stream_life, real.stream_idle, real.stream_bytes, real.page) == (300.0, None, 11_000, None)
 
 
 POSTS = {"post": (MethodRate(1, 1.0, burst=2, per_channel=True), MethodRate(6))}
@@ -692,10 +707,11 @@ def test_what_the_app_does_not_subscribe_to_it_is_not_told(gone: str, heard: lis
     assert [event["type"] for event in told] == heard
 
 
-def test_a_press_of_stop_is_an_event_of_its_own() -> None:
+def test_a_press_of_stop_and_a_visit_are_events_of_their_own() -> None:
     for gone, heard in (("", ["agent_session_stopped"]), ("agent_session_stopped", [])):
         scene = Scene(manifest=without(gone))
         scene.workspace.stop("U1", "C1", scene.root, now=NOW)
+        scene.workspace.open_home("U1", now=NOW)  # not subscribed to by the shipped manifest
         assert [event["type"] for event in scene.events()] == heard
 
 

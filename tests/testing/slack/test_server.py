@@ -30,7 +30,7 @@ from slack_bot.clock import loop_clock
 from slack_bot.testing.slack.server import EventsApi, SlackServer, sign
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 
-from .scene import NOW, U1, Scene, feedback
+from .scene import NOW, U1, Scene, feedback, modal, plain
 
 BEARER = {"Authorization": f"Bearer {BOT_TOKEN}"}
 
@@ -160,6 +160,7 @@ class App:
         self.bolt.event("message")(self.message)
         self.bolt.event("agent_session_stopped")(self.stopped)
         self.bolt.action("feedback")(self.pressed)
+        self.bolt.view("form")(self.sent)
 
     async def mention(self, event: dict[str, Any]) -> None:
         await self.heard.put(("mention", event))
@@ -170,9 +171,17 @@ class App:
     async def stopped(self, event: dict[str, Any]) -> None:
         await self.heard.put(("stopped", event))
 
-    async def pressed(self, ack: Any, body: dict[str, Any]) -> None:
+    async def pressed(self, ack: Any, body: dict[str, Any], respond: Any, client: AsyncWebClient) -> None:
         await ack()
+        await respond(text="Thanks", replace_original=False, response_type="ephemeral")
+        await client.views_open(
+            trigger_id=body["trigger_id"], view=modal(callback_id="form", submit=plain("Send"))
+        )
         await self.heard.put(("pressed", body))
+
+    async def sent(self, ack: Any, body: dict[str, Any]) -> None:
+        await ack(response_action="clear")
+        await self.heard.put(("sent", body))
 
 
 async def hears_everything(scene: Scene, face: SlackServer, app: App) -> None:
@@ -194,6 +203,11 @@ async def hears_everything(scene: Scene, face: SlackServer, app: App) -> None:
     while kind == "message":  # the changed root of a session: an app hears that too
         kind, body = await app.heard.get()
     assert (kind, body["actions"][0]["value"]) == ("pressed", "negative|k")
+    assert scene.workspace.thread(scene.direct, root)[-1].text == "Thanks"
+    (view,) = scene.workspace.state.views
+    scene.workspace.submit_view("U1", view, {}, now=now)
+    kind, body = await app.heard.get()
+    assert (kind, body["view"]["callback_id"]) == ("sent", "form")
     scene.workspace.stop("U1", scene.direct, root, now=now)
     assert (await app.heard.get())[0] == "stopped"
     await face.settle()

@@ -108,6 +108,8 @@ def test_people_cannot_do_what_is_not_there() -> None:
     for action, value in (("retry", None), ("feedback", "neutral")):
         with pytest.raises(LookupError):
             scene.workspace.press("U1", "C1", ts, action, now=NOW, value=value)
+    with pytest.raises(LookupError):
+        scene.workspace.submit_view("U1", "V9", {}, now=NOW)
 
 
 def test_a_deleted_root_closes_its_thread() -> None:

@@ -1,0 +1,160 @@
+"""PURE. Modals, the Home tab, and files on their way in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from . import blocks as blockkit
+from . import payloads
+from .state import Json, Refused, Upload, WorkspaceState
+
+_FIELDS = {
+    "type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id",
+    "clear_on_close", "notify_on_close", "submit_disabled",
+}  # fmt: skip
+
+
+def _open_view(state: WorkspaceState, args: Json) -> Json:
+    _use_trigger(state, args["trigger_id"])
+    view = _checked(state, args["view"], "modal")
+    for old in _modals(state):
+        del state.views[old["id"]]
+    return _keep(state, view, None)
+
+
+def _push_view(state: WorkspaceState, args: Json) -> Json:
+    _use_trigger(state, args["trigger_id"])
+    view = _checked(state, args["view"], "modal")
+    stack = _modals(state)
+    if len(stack) >= state.rules.view_stack:
+        raise Refused("push_limit_reached")
+    return _keep(state, view, stack[-1] if stack else None)
+
+
+def _modals(state: WorkspaceState) -> list[Json]:
+    return [view for view in state.views.values() if view["type"] == "modal"]
+
+
+def _update_view(state: WorkspaceState, args: Json) -> Json:
+    given_id, external_id = args.get("view_id"), args.get("external_id")
+    for old in state.views.values():
+        if old["id"] == given_id or (old.get("external_id") or 0) == external_id:
+            break
+    else:
+        raise Refused("not_found")
+    if args.get("hash") and args["hash"] != old["hash"]:
+        raise Refused("hash_conflict")
+    view = _checked(state, args["view"], old["type"])
+    old.update(_filled(state, view, old["id"]))
+    return {"view": old}
+
+
+def _publish_view(state: WorkspaceState, args: Json) -> Json:
+    person = state.person_of(args["user_id"])
+    view = _checked(state, args["view"], "home")
+    kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
+    return {"view": kept}
+
+
+def _use_trigger(state: WorkspaceState, trigger: str) -> None:
+    at = state.triggers.pop(trigger, None)
+    if at is None:
+        raise Refused("invalid_trigger_id")
+    if state.now - at > state.rules.trigger_life:
+        raise Refused("expired_trigger_id")
+
+
+def _checked(state: WorkspaceState, view: Json, kind: str) -> Json:
+    blocks, private = view.get("blocks"), view.get("private_metadata", "")
+    if view.get("type") != kind or set(view) - _FIELDS:
+        raise Refused("invalid_arguments", f"not a {kind} view")
+    if not isinstance(blocks, list):
+        raise Refused("invalid_arguments", "missing required field: blocks")
+    if not isinstance(private, str) or len(private) > 3_000:
+        raise Refused("invalid_arguments", "private_metadata is text of at most 3000 characters")
+    blockkit.check(state, blocks, surface="view")
+    if kind == "modal":
+        has_input = any(block["type"] == "input" for block in blocks)
+        for name, required in (("title", True), ("submit", has_input), ("close", False)):
+            _check_label(view.get(name), name, required)
+    return view
+
+
+def _check_label(label: Any, name: str, required: bool) -> None:
+    words = label.get("text") if isinstance(label, dict) and label.get("type") == "plain_text" else None
+    is_label = isinstance(words, str) and 1 <= len(words) <= 24
+    if not is_label and (label is not None or required):
+        raise Refused("invalid_arguments", f"{name} must be plain_text of 1 to 24 characters")
+
+
+def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
+    return {
+        "private_metadata": "",
+        "callback_id": "",
+        **view,
+        "id": view_id,
+        "team_id": state.team,
+        "app_id": state.bot.app_id,
+        "bot_id": state.bot.bot_id,
+        "blocks": blockkit.with_ids(state, view["blocks"]),
+        "hash": hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:8],
+        "state": {"values": {}},
+    }
+
+
+def _keep(state: WorkspaceState, view: Json, below: Json | None) -> Json:
+    kept = _filled(state, view, state.next_id("V"))
+    kept["previous_view_id"] = below["id"] if below else None
+    kept["root_view_id"] = below["root_view_id"] if below else kept["id"]
+    state.views[kept["id"]] = kept
+    return {"view": kept}
+
+
+def _upload_url(state: WorkspaceState, args: Json) -> Json:
+    if args["length"] <= 0:
+        raise Refused("missing_argument", "length must be more than 0")
+    file_id = state.next_id("F")
+    state.uploads[file_id] = Upload(file_id, args["filename"], args["length"])
+    return {"upload_url": f"{state.file_base}/upload/{file_id}", "file_id": file_id}
+
+
+def receive(state: WorkspaceState, file_id: str, content: bytes) -> int:
+    """The bytes of an announced file. Returns the HTTP status of the answer.
+
+    Other than the announced number of bytes: 400, because whoever counted characters would find out here.
+    """
+    upload = state.uploads.get(file_id)
+    if upload is None:
+        return 404
+    if len(content) != upload.length:
+        return 400
+    upload.content = content
+    return 200
+
+
+def _complete_upload(state: WorkspaceState, args: Json) -> Json:
+    files = []
+    for item in args["files"]:
+        known = state.uploads.get(item.get("id", "")) if isinstance(item, dict) else None
+        if known is None or known.content is None:
+            raise Refused("file_not_found")
+        title = item.get("title") or known.name
+        files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
+    if args.get("channel_id"):
+        sent = state.new_message(state.bot_channel(args["channel_id"]), args.get("thread_ts"))
+        sent.body, sent.files = args.get("initial_comment") or "", files
+        state.add(sent)
+        payloads.message(state, sent)
+    return {"files": files}
+
+
+METHODS = {
+    "views.open": _open_view,
+    "views.push": _push_view,
+    "views.update": _update_view,
+    "views.publish": _publish_view,
+    "files.getUploadURLExternal": _upload_url,
+    "files.completeUploadExternal": _complete_upload,
+}
