@@ -30,16 +30,14 @@ from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
-from .interruption import told_if_interrupted
-from .open_capture import open_capture, taped
-from .output_file import Output, OutputFile
+from .files import Output, OutputFile, open_capture, taped
 from .replay.diff import common_prefix
 from .replay.replay import accept_any_script, tell_assumed
 from .replay.result import STATES
 from .replay.scenario import Scenario
-from .trace.canvas import text_width
+from .terminal import told_if_interrupted
 from .trace.figures import Curve, Summary, Timeline
-from .trace.picture import seconds, share
+from .trace.picture import seconds, share, text_width
 from .trace.table import printable
 from .trace.trace import trace_capture
 
@@ -101,14 +99,8 @@ def _profile(capture: Tape | Recording, name: str) -> Profile:
 
 def _live(url: str, text: str, argument: str) -> Tape | Recording:
     given = load()
-    settings, note = settings_for(url, given)
-    progress = CaptureProgress()
-    if note:
-        progress.say(f"note: {note}")
-    memory = Output(url)
-    asyncio.run(
-        capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
-    )
+    memory, request = Output(url), CaptureRequest((text,), argument=argument)
+    asyncio.run(capture(request, settings_for(url, given), memory, CaptureProgress(), also=(given,)))
     return read_tape(memory.data, url)
 
 
@@ -134,7 +126,6 @@ class Values:
     each: Counter[str] | None = field(default_factory=Counter)
 
     def add(self, value: str) -> None:
-        """One more value."""
         self.count += 1
         if self.each is not None:
             self.each[value] += 1
@@ -157,7 +148,6 @@ class Profile:
 
     @property
     def text(self) -> str:
-        """What could be read in the end."""
         return str(self.result["visible"])
 
     @property
@@ -172,7 +162,6 @@ class Profile:
         return found
 
     def take(self, moment: Moment) -> None:
-        """Count what came in one moment."""
         self.odd.update(kind for kind in _ODD if getattr(moment, kind) is not None)
         if moment.end is not None:
             self.odd[f"end: {moment.end}"] += 1
@@ -404,7 +393,6 @@ def cell(text: str) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table with aligned columns."""
     whole = [names, *rows]
     widths = [max(3, *map(_columns, column)) for column in zip(*whole, strict=True)]
     padded = [[text + " " * (w - _columns(text)) for text, w in zip(r, widths, strict=True)] for r in whole]

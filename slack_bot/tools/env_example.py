@@ -34,7 +34,6 @@ def example_env() -> str:
 
 
 def _choices(annotation: object) -> list[str]:
-    """The values of a setting that takes only some."""
     return (
         [f"# One of: {', '.join(map(str, get_args(annotation)))}."]
         if get_origin(annotation) is Literal
