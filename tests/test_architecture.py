@@ -27,7 +27,6 @@ ROOMS: dict[str, set[str]] = {
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors"},
-    "outbound": {"turn", "errors", "clock", "settings", "observe"},
     "pending_writes": {"turn", "slack"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
@@ -38,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "listeners": {"dispatch", "turn", "store", "errors", "clock", "settings"},
     "app": {
-        "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store", "outbound",
+        "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
@@ -56,7 +55,7 @@ ROOMS: dict[str, set[str]] = {
 IN_VERBS = {"cli": {"tools", "playground", "testing"}}
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
-    "httpx": {"a2a", "outbound", "testing", "tools", "playground", "app"},
+    "httpx": {"a2a", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "app", "testing"},

@@ -13,7 +13,7 @@ import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.errors import SettingsError
-from slack_bot.observe.facts import Observers, TurnEnded
+from slack_bot.observe.facts import TurnEnded
 from slack_bot.playground.recorder import Recorder
 from slack_bot.playground.replays import PlannedReplay, Replays
 from slack_bot.playground.server import Playground, open_playground
@@ -41,7 +41,7 @@ class Scene:
         self.workspace.add_channel(CHANNEL, "general").members.add("U0REPLAY")
         clock = Clock(lambda: 0.0, lambda: 100.0)
         self.replays = Replays(
-            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=Observers()
+            self.workspace, clock, CHANNEL, recorder=Recorder(clock.monotonic), observer=lambda fact: None
         )
 
     def begin(self, tape: Tape, around: Scenario | None = None, name: str = "a.jsonl") -> str:
