@@ -119,21 +119,6 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Values:
-    """How often a key was sent, and how often with each value; None where these are too many or too long."""
-
-    count: int = 0
-    each: Counter[str] | None = field(default_factory=Counter)
-
-    def add(self, value: str) -> None:
-        self.count += 1
-        if self.each is not None:
-            self.each[value] += 1
-            if len(self.each) > _MOST_VALUES or len(value) > _SHOWN_VALUE:
-                self.each = None
-
-
-@dataclass(slots=True)
 class Profile:
     """One stream. `values` are metadata and the marks of updates, `odd` what came besides events."""
 
@@ -141,7 +126,7 @@ class Profile:
     result: Json
     wire: str
     artifacts: dict[str, Sent] = field(default_factory=dict)
-    values: dict[str, Values] = field(default_factory=dict)
+    values: dict[str, Counter[str]] = field(default_factory=dict)
     parts: Counter[str] = field(default_factory=Counter)
     states: list[tuple[str, float]] = field(default_factory=list)
     odd: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_ODD, 0)))  # in this order
@@ -155,10 +140,10 @@ class Profile:
         """Kinds of parts; keys and values where there are few short values, else only keys."""
         found = {f"part: {kind}": count for kind, count in sorted(self.parts.items())}
         for key, values in sorted(self.values.items()):
-            if values.each is None:
-                found[key] = values.count
+            if len(values) > _MOST_VALUES or max(map(len, values)) > _SHOWN_VALUE:
+                found[key] = values.total()
             else:
-                found |= {f"{key} = {value}": count for value, count in sorted(values.each.items())}
+                found |= {f"{key} = {value}": count for value, count in sorted(values.items())}
         return found
 
     def take(self, moment: Moment) -> None:
@@ -203,7 +188,7 @@ class Profile:
         for key, value in (pair for each in given for pair in each.items()):
             if value is not None:
                 shown = value if isinstance(value, str) else json.dumps(value, default=str)
-                self.values.setdefault(key, Values()).add(shown)
+                self.values.setdefault(key, Counter())[shown] += 1
 
     def _state(self, state: str, t: float) -> None:
         if not self.states or self.states[-1][0] != state:

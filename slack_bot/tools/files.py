@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.resources.abc import Traversable
 from io import FileIO
 from itertools import accumulate
 from mmap import ACCESS_READ, mmap
@@ -22,9 +23,7 @@ class Output:
     """Keeps what is written in memory; `path` is only a name."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self.data = b""
-        self.has_content = False
+        self.path, self.data, self.has_content = path, b"", False
 
     def text(self, text: str) -> None:
         """UTF-8; lone surrogates, which JSON may hold, are kept."""
@@ -126,12 +125,20 @@ def open_capture(path: Path, key: str | None = None, around: Scenario | None = N
     return read_tape(data, str(path), key, may_be_empty=fails)
 
 
-def read_bytes(path: Path) -> bytes:
-    """All of a file. Raises UnreadableInput."""
+def read_bytes(path: Traversable, name: str) -> bytes:
+    """All of a file, which is called `name` in the sentence of UnreadableInput."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+
+
+def read_text(path: Traversable, name: str) -> str:
+    """As `read_bytes`, of UTF-8 with or without a mark at its beginning."""
+    try:
+        return read_bytes(path, name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{name}: not UTF-8 text") from error
 
 
 def taped(capture: Tape | Recording) -> Tape:

@@ -171,7 +171,7 @@ def test_a_refusal_becomes_an_error_that_says_so() -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="nothing: No such file"):
-        read_bytes(tmp_path / "nothing")
-    assert read_bytes(CAPTURES / "a2asdk130_chunks.txt")
+        read_bytes(tmp_path / "nothing", "nothing")
+    assert read_bytes(CAPTURES / "a2asdk130_chunks.txt", "chunks")
     with pytest.raises(UnreadableInput, match="nothing: No such file"):
         open_capture(tmp_path / "nothing")

@@ -316,7 +316,7 @@ def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
 
 def test_a_long_tape_is_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slack_bot.testing.tape.tape.LONG", 1)
-    monkeypatch.setattr("slack_bot.tools.open_capture.LONG", 1)
+    monkeypatch.setattr("slack_bot.tools.files.LONG", 1)
     event = {"kind": "artifact-update", "artifact": {"artifactId": "a", "parts": [{"text": "word " * 100}]}}
     tape, out = tmp_path / "tape", tmp_path / "out"
     tape.write_text(write_tape(Tape({}, [Moment(float(n), event=event) for n in range(1000)])))

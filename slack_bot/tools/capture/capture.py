@@ -126,10 +126,9 @@ async def capture(
             raise
         finally:
             writer.flush()
-    if not file.has_content and problem is None:
-        raise BotError("the agent sent nothing; is this an A2A agent's address?")
-    if not file.has_content and problem is not None:
-        raise with_remedy(problem, request.argument, masks)
+    if not file.has_content:
+        nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
+        raise nothing if problem is None else with_remedy(problem, request.argument, masks)
     how = "" if problem is None else f", and then: {masks.text(str(problem))}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
     count += f", {progress.errors:,} error{'s' * (progress.errors > 1)}" if progress.errors else ""

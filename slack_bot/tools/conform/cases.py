@@ -25,11 +25,15 @@ from ...errors import UnreadableInput
 from ...settings.suggestions import nearest
 from ...testing.tape.json_file import load_document
 from ...testing.tape.tape import Recording, Tape, read_tape
+from ..files import read_bytes, read_text
 from ..replay.scenario import Scenario, hint, make_scenario, unknown
 from .checks import CHECKS, KINDS, Check, CheckResult
 from .measures import Measures
 
-BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("caipe", "extended")}
+BUILT_IN: Mapping[str, tuple[str, ...]] = {
+    "caipe": ("caipe.json",),
+    "extended": ("caipe.json", "extended.json"),
+}
 """The suites of the package, and their files."""
 
 PLAYGROUND = "playground"
@@ -100,29 +104,15 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
     folder: Traversable
     if name in BUILT_IN:
         folder = resources.files(__package__) / "suites"
-        parts = [_read(folder / f"{part}.json", f"{part}.json") for part in BUILT_IN[name]]
+        parts = [read_suite(read_text(folder / each, each), each) for each in BUILT_IN[name]]
         suite = Suite(name, tuple(case for part in parts for case in part.cases))
     else:
         path = Path(name)
         if not path.exists():
             raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
-        folder, suite = path.parent, _read(path, name)
+        folder, suite = path.parent, read_suite(read_text(path, name), name)
     tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
-    return suite, {tape: read_tape(_bytes(folder / tape, tape), tape) for tape in tapes}
-
-
-def _read(path: Traversable, name: str) -> Suite:
-    try:
-        return read_suite(_bytes(path, name).decode("utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        raise UnreadableInput(f"{name}: not UTF-8 text") from error
-
-
-def _bytes(path: Traversable, name: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+    return suite, {tape: read_tape(read_bytes(folder / tape, tape), tape) for tape in tapes}
 
 
 # -- mistakes ------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from ...testing.slack.workspace import Change, SeenMessage, Workspace, Workspace
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
-from ..files import open_capture, read_bytes
+from ..files import open_capture, read_text
 from ..terminal import LiveLine
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
 from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, visible
@@ -303,10 +303,8 @@ def read_scenario_file(path: str | None, settings: Settings | None = None) -> Sc
     if path is None:
         return Scenario()
     try:
-        scenario = read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        scenario = read_scenario(read_text(Path(path), path), path)
         with_overrides(settings or bot_settings(), scenario.settings)
-    except UnicodeDecodeError as error:
-        raise UnreadableInput(f"{path}: not UTF-8 text") from error
     except SettingsError as error:
         raise SettingsError(indent(str(error), f"{path}: ")) from error
     return scenario

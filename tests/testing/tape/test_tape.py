@@ -363,7 +363,7 @@ MOMENTS = (
 @pytest.fixture
 def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tapes, "LONG", 1)
-    monkeypatch.setattr("slack_bot.tools.open_capture.LONG", 1)
+    monkeypatch.setattr("slack_bot.tools.files.LONG", 1)
 
 
 def lines(*rows: Any) -> bytes:
