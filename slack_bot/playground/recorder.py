@@ -17,7 +17,7 @@ from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
 from ..tools.capture.http_tap import rpc_call
 from ..tools.capture.tape_writer import RpcCall
-from ..tools.open_capture import taped
+from ..tools.files import taped
 
 QUESTIONS_KEPT = 30
 _KNOWN_BY = 64 * 1024  # bytes at the start of an answer that must hold its task's id

@@ -28,7 +28,7 @@ from ..testing.harness import bot_settings, connected, deliver, emulated
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import card_of, settings_for
-from ..tools.open_capture import open_capture
+from ..tools.files import open_capture
 from ..tools.replay.replay import check_options, read_scenario_file
 from ..tools.replay.scenario import Scenario, as_captured
 from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
@@ -68,9 +68,7 @@ def _theirs(args: argparse.Namespace) -> Settings:
     """The settings for an agent that is not ours, once it has shown its card."""
     if args.pace is not None or args.mode is not None:
         raise UnreadableInput("--pace and --mode are the playground agent's; leave them out with --url")
-    settings, note = settings_for(args.url, load())
-    if note:
-        sys.stderr.write(f"note: {note}\n")
+    settings = settings_for(args.url, load())
     asyncio.run(card_of(settings, "--url"))
     return settings
 

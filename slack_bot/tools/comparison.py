@@ -30,16 +30,14 @@ from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
-from .interruption import told_if_interrupted
-from .open_capture import open_capture, taped
-from .output_file import Output, OutputFile
+from .files import Output, OutputFile, open_capture, taped
 from .replay.diff import common_prefix
 from .replay.replay import accept_any_script, tell_assumed
 from .replay.result import STATES
 from .replay.scenario import Scenario
-from .trace.canvas import text_width
+from .terminal import told_if_interrupted
 from .trace.figures import Curve, Summary, Timeline
-from .trace.picture import seconds, share
+from .trace.picture import seconds, share, text_width
 from .trace.table import printable
 from .trace.trace import trace_capture
 
@@ -101,14 +99,8 @@ def _profile(capture: Tape | Recording, name: str) -> Profile:
 
 def _live(url: str, text: str, argument: str) -> Tape | Recording:
     given = load()
-    settings, note = settings_for(url, given)
-    progress = CaptureProgress()
-    if note:
-        progress.say(f"note: {note}")
-    memory = Output(url)
-    asyncio.run(
-        capture(CaptureRequest((text,), argument=argument), settings, memory, progress, also=(given,))
-    )
+    memory, request = Output(url), CaptureRequest((text,), argument=argument)
+    asyncio.run(capture(request, settings_for(url, given), memory, CaptureProgress(), also=(given,)))
     return read_tape(memory.data, url)
 
 
@@ -127,22 +119,6 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Values:
-    """How often a key was sent, and how often with each value; None where these are too many or too long."""
-
-    count: int = 0
-    each: Counter[str] | None = field(default_factory=Counter)
-
-    def add(self, value: str) -> None:
-        """One more value."""
-        self.count += 1
-        if self.each is not None:
-            self.each[value] += 1
-            if len(self.each) > _MOST_VALUES or len(value) > _SHOWN_VALUE:
-                self.each = None
-
-
-@dataclass(slots=True)
 class Profile:
     """One stream. `values` are metadata and the marks of updates, `odd` what came besides events."""
 
@@ -150,14 +126,13 @@ class Profile:
     result: Json
     wire: str
     artifacts: dict[str, Sent] = field(default_factory=dict)
-    values: dict[str, Values] = field(default_factory=dict)
+    values: dict[str, Counter[str]] = field(default_factory=dict)
     parts: Counter[str] = field(default_factory=Counter)
     states: list[tuple[str, float]] = field(default_factory=list)
     odd: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_ODD, 0)))  # in this order
 
     @property
     def text(self) -> str:
-        """What could be read in the end."""
         return str(self.result["visible"])
 
     @property
@@ -165,14 +140,13 @@ class Profile:
         """Kinds of parts; keys and values where there are few short values, else only keys."""
         found = {f"part: {kind}": count for kind, count in sorted(self.parts.items())}
         for key, values in sorted(self.values.items()):
-            if values.each is None:
-                found[key] = values.count
+            if len(values) > _MOST_VALUES or max(map(len, values)) > _SHOWN_VALUE:
+                found[key] = values.total()
             else:
-                found |= {f"{key} = {value}": count for value, count in sorted(values.each.items())}
+                found |= {f"{key} = {value}": count for value, count in sorted(values.items())}
         return found
 
     def take(self, moment: Moment) -> None:
-        """Count what came in one moment."""
         self.odd.update(kind for kind in _ODD if getattr(moment, kind) is not None)
         if moment.end is not None:
             self.odd[f"end: {moment.end}"] += 1
@@ -214,7 +188,7 @@ class Profile:
         for key, value in (pair for each in given for pair in each.items()):
             if value is not None:
                 shown = value if isinstance(value, str) else json.dumps(value, default=str)
-                self.values.setdefault(key, Values()).add(shown)
+                self.values.setdefault(key, Counter())[shown] += 1
 
     def _state(self, state: str, t: float) -> None:
         if not self.states or self.states[-1][0] != state:
@@ -404,7 +378,6 @@ def cell(text: str) -> str:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table with aligned columns."""
     whole = [names, *rows]
     widths = [max(3, *map(_columns, column)) for column in zip(*whole, strict=True)]
     padded = [[text + " " * (w - _columns(text)) for text, w in zip(r, widths, strict=True)] for r in whole]

@@ -27,19 +27,12 @@ def example_env() -> str:
             path = (section, leaf)
             name = usual.get(path, env_name(path))
             about = (field.description or "").splitlines()
-            lines += ["", *(f"# {line.strip()}" for line in about), *_choices(field.annotation)]
+            choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+            lines += ["", *(f"# {line.strip()}" for line in about)]
+            lines += [f"# One of: {', '.join(map(str, choices))}."] if choices else []
             lines += [f"# Also read as {env_name(path)}."] if path in usual else []
             lines += [f"#{name}={_text(field.default)}"]
     return "\n".join(lines) + "\n"
-
-
-def _choices(annotation: object) -> list[str]:
-    """The values of a setting that takes only some."""
-    return (
-        [f"# One of: {', '.join(map(str, get_args(annotation)))}."]
-        if get_origin(annotation) is Literal
-        else []
-    )
 
 
 def _text(default: object) -> str:

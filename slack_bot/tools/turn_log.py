@@ -140,7 +140,6 @@ class TurnLog:
         return (entry for turn in self.turns for entry in turn.entries)
 
     def take(self, fact: Fact) -> None:
-        """One more fact, in the order of time."""
         if isinstance(fact, MessageIgnored):
             return
         if isinstance(fact, AgentEvent):

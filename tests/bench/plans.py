@@ -15,7 +15,7 @@ from random import Random
 
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Recording, Tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.turn.sanitize import sanitize
 
 from . import agent_behaviours, answers, away, fault_scripts
@@ -250,7 +250,7 @@ def _captured() -> list[tuple[str, Recording, str]]:
         if recording is None:
             continue
         with heard():
-            result = replay(recording)
+            result = replayed(recording).result()
         if result["outcome"] == "answered" and len(result["visible"]) >= 20:
             found.append((path.stem, recording, result["visible"]))
     return found

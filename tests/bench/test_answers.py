@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.turn.sanitize import sanitize
 
 from .answers import LONGEST, SHORTEST, answer, pieces, tape
@@ -36,6 +36,6 @@ def test_an_undisturbed_stream_shows_the_text(seed: int) -> None:
     random = Random(seed)
     text = answer(random)[:4_000]
     stream, _ = tape(random, text)
-    result = replay(stream)
+    result = replayed(stream).result()
     assert result["outcome"] == "answered"
     assert compare(sanitize(text), [message["text"] for message in result["thread"]]) is None

@@ -16,7 +16,7 @@ from slack_bot.testing.tape.builders import chunk, failure, status, task
 from slack_bot.testing.tape.recording import Recording, read_recording
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 
 FRAMEWORKS = Path(__file__).parents[1] / "captures" / "frameworks"
@@ -38,7 +38,7 @@ def recorded(path: Path) -> tuple[Recording, str]:
 def test_what_a_framework_had_written_stays_and_its_exception_is_not_shown(path: Path, source: str) -> None:
     recording, truth = recorded(path)
     scenario = make_scenario({"settings": {"answer_source": source}})
-    result = replay(recording, scenario)
+    result = replayed(recording, scenario).result()
     assert result["outcome"] in ("failed", "lost")
     assert result["visible"].strip() == truth
     shown = json.dumps(result["thread"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.testing.tape.recording import read_recording
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 FILES = sorted(CAPTURES.glob("*.txt"))
@@ -89,7 +89,7 @@ ASKED_BEFORE = {"a2asdk130_auth": (LINK,), "a2asdk130compat03_auth": (LINK,)}
 def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     recording = read_recording(path.read_bytes())
     assert recording is not None
-    result = replay(recording)
+    result = replayed(recording).result()
     thread, outcome, name = result["thread"], result["outcome"], path.stem
     assert outcome in {"answered", "asked", *TROUBLE}
     assert thread

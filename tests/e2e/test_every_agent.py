@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.tape.tape import read_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 
 FOX = "The quick brown fox"
@@ -58,7 +58,7 @@ DONE = status("completed", final=True)
 
 def read(events: list[Json], **settings: Any) -> Json:
     """What a reader has in the end, as `replay` tells it."""
-    result = replay(read_tape(json.dumps(events), "events"), make_scenario({"settings": settings}))
+    result = replayed(read_tape(json.dumps(events), "events"), make_scenario({"settings": settings})).result()
     assert all(message["state"] != "streaming" for message in result["thread"])
     return result
 

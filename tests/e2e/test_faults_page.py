@@ -16,7 +16,7 @@ from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
-from slack_bot.tools.open_capture import open_capture
+from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed
 
 from .chromium import CHROMIUM, Browser, Page

@@ -16,7 +16,7 @@ from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.playground.reference.agent import serve
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.tape.tape import read_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.tools.turn_log import TurnLog
 from tests.live_agent import replay_live
@@ -90,7 +90,7 @@ def played(*events: Json) -> Json:
         "final": True,
     }
     task = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "submitted"}}
-    return replay(read_tape(json.dumps([task, *events, done]), "events"))
+    return replayed(read_tape(json.dumps([task, *events, done]), "events")).result()
 
 
 # -- 1: every query is answered ------------------------------------------------------------------------------

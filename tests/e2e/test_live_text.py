@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 
 SHARED = Path(__file__).parents[3] / "shared"
 CASES = SHARED / "oracle" / "cases.json"
@@ -74,13 +74,13 @@ SLOW = [pytest.param(seconds, marks=pytest.mark.slow) for seconds in (2.5, 3.0, 
 def test_tagged_answers_are_live(name: str, seconds: float) -> None:
     tape = TAPES[name]
     answers = [n for n, moment in enumerate(tape.moments) if is_answer(moment)]
-    got = replay(stretched(tape, seconds / (answers[-1] - answers[0])))
+    got = replayed(stretched(tape, seconds / (answers[-1] - answers[0]))).result()
     assert got["first_visible"] <= got["first_answer_event"] + 1.0
     assert got["live_share"] >= 0.8 * tagged_share(tape)
 
 
 def test_a_quick_answer_is_started_and_appended_all_the_same() -> None:
-    result = replay(TAPES["TL-030S"])
+    result = replayed(TAPES["TL-030S"]).result()
     methods = [call["method"] for call in result["calls"]]
     assert "chat.startStream" in methods and "chat.appendStream" in methods
     assert "chat.postMessage" not in methods
@@ -92,4 +92,4 @@ def test_text_never_waits_longer_than_its_pauses() -> None:
         slow = stretched(tape, 0.4)
         times = [moment.t for moment in slow.moments if is_answer(moment)]
         longest = max(later - earlier for earlier, later in pairwise(times))
-        assert replay(slow)["longest_gap"] <= longest + 2.0
+        assert replayed(slow).result()["longest_gap"] <= longest + 2.0

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.tape.tape import read_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 from tests.e2e.test_every_agent import DONE, artifact, message, read, status, task
 
@@ -186,7 +186,7 @@ def test_what_is_the_answer_for_certain_is_told_while_it_comes(maker: str) -> No
 def test_a_cut_changes_nothing(maker: str, after: int) -> None:
     events = MAKERS[maker](re.findall(CUTS["words"], ANSWER))
     tape = read_tape(json.dumps(events), maker)
-    result = replay(tape, make_scenario({"cut_after": after % len(events)}))
+    result = replayed(tape, make_scenario({"cut_after": after % len(events)})).result()
     assert (result["outcome"], result["visible"].strip()) == ("answered", ANSWER)
 
 
@@ -202,7 +202,7 @@ def test_a_tool_between_chunks_parts_them_for_good() -> None:
     for event in events[4:6]:
         event["artifact"]["artifactId"] += "x"
     tape = read_tape(json.dumps([*events, DONE]), "tools")
-    result = replay(tape, make_scenario({"cut_after": 6}))
+    result = replayed(tape, make_scenario({"cut_after": 6})).result()
     assert result["visible"].strip() == "Let me look\n\nIt is wet."
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 
 from .predicates import holds
@@ -144,7 +144,7 @@ OURS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 def failures(case: dict[str, Any]) -> list[str]:
     events = capture_of(case)
-    result = replay(events, scenario_of(case))
+    result = replayed(events, scenario_of(case)).result()
     final = final_of(events)
     failed = [json.dumps(p) for p in case["expect_recommended"] if not holds(p, result, final)]
     return [*failed, f"visible: {result['visible']!r}", f"outcome: {result['outcome']}"] if failed else []
@@ -163,7 +163,7 @@ def test_whole_streams(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case_id", sorted(OURS))
 def test_where_we_answer_otherwise_the_reader_sees_this(case_id: str) -> None:
     (case,) = [each for kind in KINDS for each in cases(kind) if each["id"] == case_id]
-    OURS[case_id](replay(capture_of(case), scenario_of(case)))
+    OURS[case_id](replayed(capture_of(case), scenario_of(case)).result())
 
 
 def test_every_case_is_asserted() -> None:
@@ -174,7 +174,7 @@ def test_every_case_is_asserted() -> None:
 @pytest.mark.parametrize("file", ["export_heavy_search.json", "real_a2a_heavy_search.json"])
 def test_a_heavy_search_shows_its_final_result_and_nothing_else(file: str) -> None:
     events = capture(file)
-    result = replay(events, make_scenario({}))
+    result = replayed(events, make_scenario({})).result()
     shown = " ".join(result["visible"].split())
     assert shown == " ".join(final_of(events).split())
     assert "🔍" not in "".join(message["text"] for message in result["thread"])

@@ -21,7 +21,7 @@ from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import replay, replayed
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.events import AnswerText
@@ -165,7 +165,7 @@ async def test_the_scenario_in_a_tapes_head_holds(
 ) -> None:
     told = answer("A line that is said.\n" * 40, seconds=0.5)
     tape = replace(told, head={**told.head, **head})
-    there = await asyncio.to_thread(replay, tape)
+    there = (await asyncio.to_thread(replayed, tape)).result()
     texts, facts = await shown(playground, tape)
     assert texts == [message["text"] for message in there["thread"]]
     assert facts[-1]["outcome"] == there["outcome"] == outcome
@@ -184,7 +184,7 @@ async def test_a_stop_in_a_tapes_head_is_pressed(playground: Playground) -> None
 async def test_a_scenario_for_the_page_counts_as_for_replay(playground: Playground) -> None:
     tape = answer("For a bot.\n", seconds=0.2)
     around = make_scenario({"user": "B7", "settings": {"max_segments": 3}})
-    there = await asyncio.to_thread(replay, tape, around)
+    there = (await asyncio.to_thread(replayed, tape, around)).result()
     texts, facts = await shown(playground, tape, around=around)
     assert texts == [message["text"] for message in there["thread"]]
     here = {fact["method"] for fact in facts if fact["kind"] == "call"}

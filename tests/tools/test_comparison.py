@@ -17,7 +17,6 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.tools.comparison import (
     Profile,
     Sent,
-    Values,
     as_markdown,
     cell,
     findings,
@@ -165,13 +164,12 @@ def test_times_to_look_at_end_with_the_end() -> None:
 
 
 def test_values_that_are_never_the_same_are_only_counted() -> None:
-    values = Values()
-    for n in range(1000):
-        values.add(f"{n}")
-    assert (values.count, values.each) == (1000, None)
-    one = Values()
-    one.add("x" * 100)
-    assert (one.count, one.each) == (1, None)
+    values = {
+        "id": Counter(f"{n}" for n in range(1000)),
+        "long": Counter({"x" * 100: 1}),
+        "few": Counter("aab"),
+    }
+    assert side(values=values).flags == {"id": 1000, "long": 1, "few = a": 2, "few = b": 1}
 
 
 # -- the document --------------------------------------------------------------------------------------------
@@ -187,7 +185,7 @@ def test_every_part_is_there_and_every_table_is_whole() -> None:
     sent = {"answer": Sent(3, 30, 1.0, 2.0, {"a", "b"})}
     text = as_markdown(
         side(artifacts=sent, parts=Counter(text=3)),
-        side("Ho.", "other", values={"x": Values(2, Counter({"1": 2}))}),
+        side("Ho.", "other", values={"x": Counter({"1": 2})}),
     )
     for head in (
         "In short",

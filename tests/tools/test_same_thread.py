@@ -16,9 +16,8 @@ from slack_bot.testing.harness import AGENT_URL, bot_settings
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, read_tape, turns_of
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
-from slack_bot.tools.open_capture import taped
-from slack_bot.tools.output_file import Output
-from slack_bot.tools.replay.replay import ReplayQuestions, observe, replay
+from slack_bot.tools.files import Output, taped
+from slack_bot.tools.replay.replay import ReplayQuestions, observe, replayed
 from slack_bot.tools.replay.scenario import Scenario
 
 ANSWERED = ("tell me a joke", "unicode 300", "what can you do?")
@@ -72,7 +71,7 @@ def test_tape_and_live_thread_are_the_same(mode: str, wire: str, questions: tupl
     tape, live = virtual_clock.run(both(mode, wire, CaptureRequest(questions)))
     assert isinstance(tape, Tape)
     assert (tape.head["wire"], [text for text, _ in turns_of(tape)]) == (wire, list(questions))
-    again = replay(tape)
+    again = replayed(tape).result()
     assert describe(again) == describe(live)
     assert again["visible"] == live["visible"] != ""
     assert len(live["thread"]) >= len(questions)
@@ -84,6 +83,6 @@ def test_bytes_and_an_answer_in_one_piece_give_the_same_text(mode: str) -> None:
     recording, live = virtual_clock.run(both(mode, "1.0", CaptureRequest(question, raw=True)))
     assert isinstance(recording, Recording)
     for each in (recording, taped(recording)):
-        assert describe(replay(each)) == describe(live)
+        assert describe(replayed(each).result()) == describe(live)
     whole, _ = virtual_clock.run(both(mode, "0.3", CaptureRequest(question, streaming=False)))
-    assert replay(whole)["visible"] == live["visible"]
+    assert replayed(whole).result()["visible"] == live["visible"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.testing.tape.tape import write_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from tests.tools.sample_tapes import main, tapes
 
 FOLDER = Path(__file__).parents[2] / "docs" / "tapes"
@@ -30,7 +30,7 @@ def test_the_files_are_what_the_script_makes(name: str) -> None:
 def test_they_keep_the_published_numbers(
     name: str, chunks: int, chars: int, first: float, end: float
 ) -> None:
-    got = replay(tapes()[name])
+    got = replayed(tapes()[name]).result()
     assert got["outcome"] == "answered"
     assert len(got["visible"]) == chars
     assert got["first_answer_event"] == first

@@ -13,8 +13,9 @@ from ...settings.models import ReferenceSettings
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import AGENT_URL, bot_settings
-from ...tools.conform.conform import MemoryTarget, Served
-from ...tools.replay.replay import Observation, observe
+from ...tools.conform.conform import MemoryTarget
+from ...tools.replay.replay import observe
+from ...tools.replay.result import Observation
 from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog
 from .agent import AgentApp, adjusted
@@ -44,7 +45,7 @@ def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog
 def memory_target(mode: str | None = None) -> MemoryTarget:
     """The playground's agent as it comes, or in the mode that is named, for `conform`."""
 
-    def build(pace: float | None) -> Served:
+    def build(pace: float | None) -> AgentApp:
         return AgentApp(AGENT_URL, adjusted(ReferenceSettings(), pace, mode))
 
     return MemoryTarget(f"the playground's agent{f', mode {mode}' if mode else ''}, in memory", build)

@@ -5,6 +5,7 @@ The settings' credentials are for the settings' agent alone: a mistyped address 
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import httpx
@@ -34,8 +35,8 @@ def check_there(*targets: str) -> None:
             )
 
 
-def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
-    """`settings` with the agent at `url`, and a sentence where credentials were left out.
+def settings_for(url: str, settings: Settings) -> Settings:
+    """`settings` with the agent at `url`; stderr says where credentials were left out.
 
     Raises UnreadableInput if `url` is not an http or https address.
     """
@@ -43,19 +44,19 @@ def settings_for(url: str, settings: Settings) -> tuple[Settings, str | None]:
         raise UnreadableInput(f"{url} is not an address; write http://HOST:PORT or https://HOST/PATH")
     known = settings.agent.url
     if known is not None and admits(url, known, settings.agent.allowed_hosts):
-        return with_overrides(settings, {"agent.url": url}), None
+        return with_overrides(settings, {"agent.url": url})
     left = {
         name: field.get_default()
         for name, field in type(settings.agent).model_fields.items()
         if name not in _READING and not isinstance(field.get_default(), int | float)
     }
-    had_any = any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url")
-    note = (
-        f"the credentials of the settings are not sent to {origin_of(url)}: they belong to"
-        f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them"
-    )
+    if any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url"):
+        sys.stderr.write(
+            f"note: the credentials of the settings are not sent to {origin_of(url)}: they belong to"
+            f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them\n"
+        )
     overrides = {f"agent.{name}": value for name, value in {**left, "url": url}.items()}
-    return with_overrides(settings, overrides), note if had_any else None
+    return with_overrides(settings, overrides)
 
 
 def masks_of(*settings: Settings) -> Redactor:

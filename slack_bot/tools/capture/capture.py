@@ -30,8 +30,8 @@ from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
-from ..live_line import LiveLine
-from ..output_file import Output, OutputFile
+from ..files import Output, OutputFile
+from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable
 from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
@@ -63,18 +63,13 @@ def main(args: argparse.Namespace) -> int:
     """
     request = _request(args)
     given = load()
-    settings, note = settings_for(args.url, given)
-    progress = CaptureProgress()
-    if note:
-        progress.say(f"note: {note}")
+    settings = settings_for(args.url, given)
     with OutputFile(args.output) as file:
-        try:
-            return asyncio.run(capture(request, settings, file, progress, also=(given,)))
-        except KeyboardInterrupt:
-            kept = f"what came until then is in {args.output}"
-            kept = kept if file.has_content else "nothing had come, so nothing was written"
-            progress.say(f"interrupted; {kept}")
-            raise
+        kept = f"what came until then is in {args.output}"
+        with told_if_interrupted(
+            lambda: kept if file.has_content else "nothing had come, so nothing was written"
+        ):
+            return asyncio.run(capture(request, settings, file, CaptureProgress(), also=(given,)))
 
 
 def _request(args: argparse.Namespace) -> CaptureRequest:
@@ -132,10 +127,9 @@ async def capture(
             raise
         finally:
             writer.flush()
-    if not file.has_content and problem is None:
-        raise BotError("the agent sent nothing; is this an A2A agent's address?")
-    if not file.has_content and problem is not None:
-        raise with_remedy(problem, request.argument, masks)
+    if not file.has_content:
+        nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
+        raise nothing if problem is None else with_remedy(problem, request.argument, masks)
     how = "" if problem is None else f", and then: {masks.text(str(problem))}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
     count += f", {progress.errors:,} error{'s' * (progress.errors > 1)}" if progress.errors else ""
@@ -152,8 +146,6 @@ class _BlockingAgent(Agent):
 
 @dataclass
 class _CaptureSession:
-    """The questions of one capture, in one context."""
-
     agent: Agent
     tap: HttpTap
     request: CaptureRequest
@@ -305,11 +297,10 @@ class CaptureProgress(ExchangeListener):
         while True:
             await asyncio.sleep(_TICK)
             now = tap.now()
-            line = f"{self.events:,} events, {self.chars:,} characters, last: {self.last}"
-            self._line.show(self.masks.text(f"{now:7.2f} s  {line}"))
-            if not self._line.is_terminal and now - self._line_at >= _LINE_EVERY:
-                self._line_at = now
-                self.say(line, now)
+            is_due = now - self._line_at >= _LINE_EVERY
+            self._line_at = now if is_due else self._line_at
+            line = f"{now:7.2f} s  {self.events:,} events, {self.chars:,} characters, last: {self.last}"
+            self._line.show(self.masks.text(line), is_due=is_due)
 
     def _describe_error(self, error: Json) -> str:
         message = self._short(str(error.get("message", "")))

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -24,10 +25,15 @@ from ...errors import UnreadableInput
 from ...settings.suggestions import nearest
 from ...testing.tape.json_file import load_document
 from ...testing.tape.tape import Recording, Tape, read_tape
+from ..files import read_bytes, read_text
 from ..replay.scenario import Scenario, hint, make_scenario, unknown
-from .checks import CHECKS, KINDS, Check
+from .checks import CHECKS, KINDS, Check, CheckResult
+from .measures import Measures
 
-BUILT_IN: Mapping[str, tuple[str, ...]] = {"caipe": ("caipe",), "extended": ("caipe", "extended")}
+BUILT_IN: Mapping[str, tuple[str, ...]] = {
+    "caipe": ("caipe.json",),
+    "extended": ("caipe.json", "extended.json"),
+}
 """The suites of the package, and their files."""
 
 PLAYGROUND = "playground"
@@ -98,29 +104,15 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
     folder: Traversable
     if name in BUILT_IN:
         folder = resources.files(__package__) / "suites"
-        parts = [_read(folder / f"{part}.json", f"{part}.json") for part in BUILT_IN[name]]
+        parts = [read_suite(read_text(folder / each, each), each) for each in BUILT_IN[name]]
         suite = Suite(name, tuple(case for part in parts for case in part.cases))
     else:
         path = Path(name)
         if not path.exists():
             raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
-        folder, suite = path.parent, _read(path, name)
+        folder, suite = path.parent, read_suite(read_text(path, name), name)
     tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
-    return suite, {tape: read_tape(_bytes(folder / tape, tape), tape) for tape in tapes}
-
-
-def _read(path: Traversable, name: str) -> Suite:
-    try:
-        return read_suite(_bytes(path, name).decode("utf-8-sig"), name)
-    except UnicodeDecodeError as error:
-        raise UnreadableInput(f"{name}: not UTF-8 text") from error
-
-
-def _bytes(path: Traversable, name: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+    return suite, {tape: read_tape(read_bytes(folder / tape, tape), tape) for tape in tapes}
 
 
 # -- mistakes ------------------------------------------------------------------------------------------------
@@ -161,7 +153,6 @@ def _in_case(given: Any, number: int) -> Iterator[str]:
 
 
 def _wrong(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys with wrong values, and what they must be."""
     if not _is(given.get("query"), "str"):
         yield "query", "the text of the question"
     if not _is(given.get("about", "-"), "str"):
@@ -201,9 +192,9 @@ def _in_check(given: Any, where: str) -> Iterator[str]:
         where = f"{where}, check {name!r}"
         for each in unknown(document, ("check", "about", *check.params), "a key of this check"):
             yield f"{where}: {each}"
-        for key, param in check.params.items():
-            if not _is(document.get(key, param.default), param.kind):
-                yield f"{where}: {key} must be {KINDS[param.kind]}"
+        for key, (kind, default) in check.params.items():
+            if not _is(document.get(key, default), kind):
+                yield f"{where}: {key} must be {KINDS[kind]}"
         if not _is(document.get("about", "-"), "str"):
             yield f"{where}: about must be a text"
 
@@ -215,3 +206,116 @@ def _is(value: Any, kind: str) -> bool:
     if kind == "str":
         return isinstance(value, str) and bool(value.strip())
     return isinstance(value, list | tuple) and all(_is(each, "str") for each in value)
+
+
+# -- results -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One run of a case. `measures` is None and `error` a sentence where it could not be run."""
+
+    seconds: float
+    measures: Measures | None
+    results: tuple[CheckResult, ...]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The results of one check in all runs of its case: in how many it passed, and in how many it applied."""
+
+    check: Check
+    detail: str
+    passes: int
+    runs: int
+
+    @property
+    def ok(self) -> bool | None:
+        """It passed wherever it applied; None: it never applied."""
+        return self.passes == self.runs if self.runs else None
+
+    @property
+    def rate(self) -> str:
+        return f"{self.passes}/{self.runs} ({self.passes / self.runs:.0%})" if self.runs else "n/a"
+
+    @property
+    def line(self) -> str:
+        rate = f" [{self.rate}]" if self.runs > 1 else ""
+        return f"{self.check.name}: {self.detail}{rate}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A case and its runs, one at least."""
+
+    case: Case
+    runs: tuple[CaseRun, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [
+            _finding(check, [run.results[number] for run in self.runs])
+            for number, check in enumerate(self.case.checks)
+        ]
+
+    @property
+    def shown(self) -> CaseRun:
+        """The run whose figures are reported: the first that failed, else the first."""
+        failed = (run for run in self.runs if run.error or any(each.ok is False for each in run.results))
+        return next(failed, self.runs[0])
+
+    @property
+    def verdict(self) -> str:
+        if any(run.error for run in self.runs):
+            return "ERROR"
+        return "FAIL" if any(finding.ok is False for finding in self.findings) else "PASS"
+
+    @property
+    def checks(self) -> str:
+        """How many checks passed, of those that applied: `5/6`."""
+        oks = [finding.ok for finding in self.findings]
+        return f"{oks.count(True)}/{len(oks) - oks.count(None)}"
+
+    @property
+    def took(self) -> str:
+        return duration(self.shown.seconds)
+
+
+def _finding(check: Check, results: Sequence[CheckResult]) -> Finding:
+    oks = [result.ok for result in results]
+    shown = results[oks.index(False) if False in oks else 0]
+    return Finding(check, shown.detail, oks.count(True), len(oks) - oks.count(None))
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """A suite and all results. `started` is in seconds since 1970; `skipped` are names and reasons."""
+
+    suite: str
+    target: str
+    started: float
+    seconds: float
+    cases: tuple[CaseResult, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    def count(self, ok: bool | None) -> int:
+        """How many checks passed in every run, failed in one, or never applied (None)."""
+        return sum(finding.ok is ok for case in self.cases for finding in case.findings)
+
+    @property
+    def verdict(self) -> str:
+        """PASS or FAIL. A suite of which nothing passed fails."""
+        return "PASS" if self.count(True) and not self.count(False) else "FAIL"
+
+    @property
+    def date(self) -> datetime:
+        return datetime.fromtimestamp(self.started, UTC)
+
+
+def duration(seconds: float) -> str:
+    """12.3s, or 1m5s."""
+    if round(seconds, 1) < 60:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest}s"

@@ -36,13 +36,6 @@ KINDS = {"float": "a number", "str": "a text", "Texts": "a list of texts"}
 """The annotations of a check's parameters, in words."""
 
 
-class Param(NamedTuple):
-    """A parameter of a check; `kind` is one of `KINDS`."""
-
-    kind: str
-    default: Any
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check. `about` is the sentence in the report, `given` are parameters of `look`."""
@@ -53,14 +46,13 @@ class Check:
     given: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def params(self) -> dict[str, Param]:
-        """What a case may give; it must where the default is None."""
+    def params(self) -> dict[str, tuple[str, Any]]:
+        """What a case may give, each with its one of `KINDS` and its default; None: it must be given."""
         kinds = {name: kind for name, kind in self.look.__annotations__.items() if kind in KINDS}
         defaults = self.look.__defaults__ or (None,) * len(kinds)
-        return dict(zip(kinds, map(Param, kinds.values(), defaults), strict=True))
+        return dict(zip(kinds, zip(kinds.values(), defaults, strict=True), strict=True))
 
     def judge(self, m: Measures) -> CheckResult:
-        """The result."""
         return CheckResult(*self.look(m, **self.given))
 
 

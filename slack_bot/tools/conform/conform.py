@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import httpx
 from rich.console import Console
@@ -31,15 +31,14 @@ from ...testing.tape.tape import Recording, Tape
 from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import rpc_call
 from ..capture.redaction import Redactor
-from ..interruption import told_if_interrupted
-from ..output_file import OutputFile, check_distinct
+from ..files import OutputFile, check_distinct
 from ..replay.replay import ReplayQuestions, accept_any_script, observe, replayed
+from ..terminal import told_if_interrupted
 from ..turn_log import TurnLog
-from .cases import PLAYGROUND, Case, Suite, open_suite
+from .cases import PLAYGROUND, Case, CaseResult, CaseRun, Suite, SuiteResult, open_suite
 from .checks import CheckResult
 from .measures import Measures, measure
 from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as_text, file_name
-from .results import CaseResult, CaseRun, SuiteResult
 
 _OUR_AGENT = "Playground agent"
 _MORE = (
@@ -97,7 +96,6 @@ def _check_usage(args: argparse.Namespace) -> None:
 
 
 def _selected(suite: Suite, only: Sequence[str]) -> Suite:
-    """The suite with only the cases that were named."""
     names = [case.name for case in suite.cases]
     for name in only:
         if name not in names:
@@ -114,9 +112,7 @@ def _check_selected(suite: Suite, only: Sequence[str], target: Target) -> None:
 
 def _live(url: str, limit: float) -> LiveTarget:
     """The agent at `url`, once it has shown its card. Raises BotError where there is none."""
-    settings, note = settings_for(url, load())
-    if note:
-        sys.stderr.write(f"note: {note}\n")
+    settings = settings_for(url, load())
     name = asyncio.run(card_of(settings, "--url")).name
     return LiveTarget(bare(url).partition("?")[0], settings, is_ours=name == _OUR_AGENT, limit=limit)
 
@@ -124,25 +120,18 @@ def _live(url: str, limit: float) -> LiveTarget:
 # -- targets -------------------------------------------------------------------------------------------------
 
 
-class Served(Protocol):
-    """An agent in memory."""
-
-    asgi: Any
-
-    async def aclose(self) -> None:
-        """End it."""
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryTarget:
-    """The playground's agent, on virtual time. `build` makes it for a pace, None: its own."""
+    """The playground's agent, on virtual time. `build` makes it for a pace, None: its own.
+
+    What it makes has an `asgi` application, and ends with `aclose()`.
+    """
 
     name: str
-    build: Callable[[float | None], Served]
+    build: Callable[[float | None], Any]
     masks: Redactor = field(default_factory=Redactor)
 
     def refusal(self, case: Case) -> str | None:
-        """It understands every case."""
         return None
 
     def ask(self, case: Case) -> Measures:
@@ -151,13 +140,13 @@ class MemoryTarget:
 
     async def _ask(self, case: Case) -> Measures:
         settings, served = bot_settings(case.around.settings), self.build(case.pace)
-        counter, log = QuestionCounter(AsgiTransport(served.asgi)), TurnLog(keeps_events=True)
+        counter, log = QuestionCounter(served.asgi), TurnLog(keeps_events=True)
         asking = ReplayQuestions(follow_ups=case.then)
         try:
             seen = await observe(case.around, settings, virtual_clock.new_clock(), counter, log, asking)
         finally:
             await served.aclose()
-        return measure(log, seen.thread, seen.asked_at, counter.questions)
+        return measure(replace(seen, sent=counter.questions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +182,7 @@ class LiveTarget:
         settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
         asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
         seen = asyncio.run(observe(case.around, settings, loop_clock(), log=log, asking=asking))
-        return measure(log, seen.thread, seen.asked_at, masks=self.masks)
+        return measure(seen, self.masks)
 
 
 Target: TypeAlias = MemoryTarget | LiveTarget
@@ -201,8 +190,6 @@ Target: TypeAlias = MemoryTarget | LiveTarget
 
 
 class _RedactedLog(TurnLog):
-    """Keeps what the agent sent without its secrets."""
-
     def __init__(self, masks: Redactor) -> None:
         super().__init__(keeps_events=True)
         self._masks = masks
@@ -213,20 +200,15 @@ class _RedactedLog(TurnLog):
         super().take(fact)
 
 
-class QuestionCounter(httpx.AsyncBaseTransport):
-    """Counts the questions that go through `inner`."""
+class QuestionCounter(AsgiTransport):
+    """Counts the questions that reach the application."""
 
-    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
-        self._inner = inner
-        self.questions = 0
+    questions = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         call = rpc_call(request)
         self.questions += call is not None and call.verb == "ask"
-        return await self._inner.handle_async_request(request)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+        return await super().handle_async_request(request)
 
 
 def run_suite(
@@ -259,8 +241,7 @@ def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) 
         if case.tape is None:
             measures = target.ask(case)
         else:
-            seen = replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True))
-            measures = measure(seen.log, seen.thread, seen.asked_at, seen.sent)
+            measures = measure(replayed(tapes[case.tape], case.around, log=TurnLog(keeps_events=True)))
     except BotError as error:
         failed = CheckResult(False, "could not be run")
         return CaseRun(0.0, None, (failed,) * len(case.checks), str(error))

@@ -18,7 +18,7 @@ from ...testing.tape.json_file import Json
 from ...turn.actions import RetractText
 from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
 from ..capture.redaction import Redactor
-from ..replay.result import holds_answer, make_result
+from ..replay.result import Observation, holds_answer
 from ..trace.figures import Curve, Summary, timeline
 from ..trace.timeline import build_timeline
 from ..turn_log import AgentOutput, TurnLog
@@ -63,27 +63,22 @@ class Measures:
 
     @property
     def text(self) -> str:
-        """The answer text in the thread."""
         return str(self.result["visible"])
 
     @property
     def thread(self) -> list[Json]:
-        """The bot's messages."""
         return list(self.result["thread"])
 
     @property
     def total(self) -> int:
-        """Characters of answer text in the thread."""
         return len(self.text)
 
     @property
     def opened(self) -> bool:
-        """Slack took a `chat.startStream`."""
         return any(call["method"] == "chat.startStream" and call["ok"] for call in self.result["calls"])
 
     @property
     def latched(self) -> bool:
-        """The bot recognised the answer."""
         return bool(self.result["latches"].get("answer_begun"))
 
     @property
@@ -93,7 +88,6 @@ class Measures:
 
     @property
     def delivery(self) -> str:
-        """How the answer got into the thread."""
         if self.streamed:
             return "split" if self.stopped else "live stream"
         if self.stopped:
@@ -101,20 +95,14 @@ class Measures:
         return "posted" if self.total else "empty"
 
 
-def measure(
-    log: TurnLog,
-    thread: Sequence[SeenMessage],
-    asked_at: float,
-    asked: int | None = None,
-    masks: Redactor | None = None,
-) -> Measures:
-    """Measure a log that kept all events, of a question asked at `asked_at`, in monotonic seconds.
+def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
+    """Measure what a log that kept all events saw.
 
     `masks` take secrets out of the tools' names before their punctuation is replaced.
     """
     masks = masks or Redactor()
+    log, asked_at, result = seen.log, seen.asked_at, seen.result()
     line = timeline("", build_timeline(log, asked_at), log, asked_at)
-    result = make_result(log, thread, asked_at)
     started, appended, stopped = (_chunk_texts(result, each) for each in ("start", "append", "stop"))
     handled = [fact for turn in log.turns for fact in turn.handled]
     titles = [masks.text(fact.event.title) for fact in handled if isinstance(fact.event, ToolStarted)]
@@ -127,7 +115,7 @@ def measure(
         written=_written(handled, asked_at),
         visible=line.visible,
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
-        texts=tuple(_last_texts(log, thread)),
+        texts=tuple(_last_texts(log, seen.thread)),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(map(len, started + appended)),
         begun=sum(map(len, started)),
@@ -141,7 +129,7 @@ def measure(
         narration=_narration(sent),
         said="\n".join(artifact.text for frame in sent for artifact in _artifacts(frame)),
         questions=sum(turn.started is not None for turn in log.turns),
-        asked=asked,
+        asked=seen.sent,
     )
 
 

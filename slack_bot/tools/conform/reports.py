@@ -21,9 +21,8 @@ from rich.text import Text
 from ...testing.tape.json_file import Json
 from ..capture.redaction import Redactor
 from ..trace.table import printable
-from .cases import Case
+from .cases import Case, CaseResult, Finding, SuiteResult, duration
 from .measures import Measures
-from .results import CaseResult, Finding, SuiteResult, duration
 
 _RESULT = {True: "PASS", False: "**FAIL**", None: "n/a"}
 _WORDS = {True: "pass", False: "fail", None: "n/a"}

@@ -14,11 +14,11 @@ from pathlib import Path
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
-from ..open_capture import open_capture
+from ..files import open_capture
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
-from .result import ThreadQuestion, holds_answer, words_in
+from .result import Observation, holds_answer, words_in
 from .scenario import Scenario
 
 
@@ -36,7 +36,7 @@ def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "
     account = Provenance()
     seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result())
-    return explain(account, seen.thread, seen.asker, seen.questions)
+    return explain(account, seen)
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
@@ -57,15 +57,14 @@ class ExplainedPart:
     causes: tuple[Cause, ...]
 
 
-def explain(
-    account: Provenance, thread: Sequence[SeenMessage], asker: str, questions: Sequence[ThreadQuestion]
-) -> str:
+def explain(account: Provenance, seen: Observation) -> str:
     """The whole explanation: each question, a section a message, then the rest of what happened."""
     sections = list[list[str]]()
-    places = [each.place for each in questions[1:]]
-    messages = list(_messages(account, thread, places))
-    for number, ((start, text), end) in enumerate(zip(questions, [*places, len(messages)], strict=True)):
-        sections += [[f"{asker}: {text}"], *messages[start:end]]
+    places = [each.place for each in seen.questions[1:]]
+    messages = list(_messages(account, seen.thread, places))
+    ends = [*places, len(messages)]
+    for number, ((start, text), end) in enumerate(zip(seen.questions, ends, strict=True)):
+        sections += [[f"{seen.asker}: {text}"], *messages[start:end]]
         if number < min(len(places), len(account.turns) - 1):
             sections.append(["The end", *_end(account.turns[number])])
     sections[0].append(f"{account.events:,} events of the agent were heard.")

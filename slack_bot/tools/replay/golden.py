@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import UnreadableInput
-from ..open_capture import open_capture
-from .replay import Observation, accept_any_script, read_scenario_file, replayed
-from .result import as_text
+from ..files import open_capture
+from .replay import accept_any_script, read_scenario_file, replayed
+from .result import Observation, as_text
 
 _DONE = {"new": "kept", "differs": "changed", "same": "same"}
 _END = "-- "
@@ -32,7 +32,6 @@ class GoldenThread:
 
     @property
     def verdict(self) -> Literal["same", "differs", "new"]:
-        """The result."""
         if self.kept is None:
             return "new"
         return "same" if self.kept == self.now else "differs"

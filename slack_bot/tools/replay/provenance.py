@@ -268,7 +268,6 @@ class Sources:
         self._heard: list[Piece] = []
 
     def hear(self, text: str, cause: Cause) -> None:
-        """The text of the next event."""
         if text:
             self._heard.append((text, cause))
 

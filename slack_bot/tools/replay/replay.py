@@ -12,7 +12,7 @@ import math
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any, Literal, TextIO
@@ -31,10 +31,10 @@ from ...testing.slack.workspace import Change, SeenMessage, Workspace, Workspace
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
-from ..live_line import LiveLine
-from ..open_capture import open_capture, read_bytes
+from ..files import open_capture, read_text
+from ..terminal import LiveLine
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
-from .result import ThreadQuestion, as_line, as_text, make_result, pace_of, visible
+from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, visible
 from .scenario import Scenario, as_captured, read_scenario
 
 INTERRUPTED = "interrupted"
@@ -122,11 +122,6 @@ def tell_assumed(name: str, capture: Tape | Recording, result: Json) -> None:
         sys.stderr.write(f"note: {name}: {assumed}\n")
 
 
-def replay(capture: Tape | Recording, scenario: Scenario | None = None) -> Json:
-    """The object of `replay --json` for one capture. Raises SettingsError for the scenario's settings."""
-    return replayed(capture, scenario).result()
-
-
 def replayed(
     capture: Tape | Recording,
     scenario: Scenario | None = None,
@@ -134,7 +129,7 @@ def replayed(
     log: TurnLog | None = None,
     speed: float | None = None,
 ) -> Observation:
-    """As `replay`, with all that `log` keeps.
+    """What is seen of one capture. Raises SettingsError for the scenario's settings.
 
     `speed`: the agent's, in real time, as a multiple of the recorded one; None: in virtual time.
     """
@@ -157,7 +152,7 @@ def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
     return ScriptedAgent(
         *(turn for _, turn in turns),
         cut_after=around.cut_after,
-        agent_error=None if around.agent_error is None else asdict(around.agent_error),
+        agent_error=around.agent_error,
         speed=speed,
     )
 
@@ -174,25 +169,6 @@ class ReplayQuestions:
     stops: float | None = None
     limit: float | None = None
     profiles: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """What was seen of one or more turns. `asked_at` is in monotonic seconds.
-
-    `sent` is how many questions reached the agent, None: not known.
-    """
-
-    log: TurnLog
-    thread: tuple[SeenMessage, ...]
-    asked_at: float
-    asker: str
-    questions: tuple[ThreadQuestion, ...]
-    sent: int | None = None
-
-    def result(self) -> Json:
-        """The object of `replay --json`."""
-        return make_result(self.log, self.thread, self.asked_at)
 
 
 async def observe(
@@ -327,10 +303,8 @@ def read_scenario_file(path: str | None, settings: Settings | None = None) -> Sc
     if path is None:
         return Scenario()
     try:
-        scenario = read_scenario(read_bytes(Path(path)).decode("utf-8-sig"), path)
+        scenario = read_scenario(read_text(Path(path), path), path)
         with_overrides(settings or bot_settings(), scenario.settings)
-    except UnicodeDecodeError as error:
-        raise UnreadableInput(f"{path}: not UTF-8 text") from error
     except SettingsError as error:
         raise SettingsError(indent(str(error), f"{path}: ")) from error
     return scenario

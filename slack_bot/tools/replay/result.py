@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -27,6 +28,32 @@ _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 assert BURST_WITHIN == 0.5, "a summary line names it"
+
+
+class ThreadQuestion(NamedTuple):
+    """A question in the thread. `place`: how many of the bot's messages are above it."""
+
+    place: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was seen of one or more turns. `asked_at` is in monotonic seconds.
+
+    `sent` is how many questions reached the agent, None: not known.
+    """
+
+    log: TurnLog
+    thread: tuple[SeenMessage, ...]
+    asked_at: float
+    asker: str
+    questions: tuple[ThreadQuestion, ...]
+    sent: int | None = None
+
+    def result(self) -> Json:
+        """The object of `replay --json`."""
+        return make_result(self.log, self.thread, self.asked_at)
 
 
 def holds_answer(message: SeenMessage) -> bool:
@@ -145,13 +172,6 @@ def _share(part: int, whole: int) -> float | None:
 
 
 # -- as text -------------------------------------------------------------------------------------------------
-
-
-class ThreadQuestion(NamedTuple):
-    """A question in the thread. `place`: how many of the bot's messages are above it."""
-
-    place: int
-    text: str
 
 
 def as_text(

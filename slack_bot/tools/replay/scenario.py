@@ -19,16 +19,10 @@ from ...testing.slack.faults import parse as parse_fault
 from ...testing.tape.json_file import Json, load_document
 from ...testing.tape.tape import READS, Recording, Tape
 
+_TS = re.compile(r"\d+\.\d+")
+
 SURROUNDINGS = ("slack_faults", "cut_after", "agent_error", "stop_at")
 """What a tape's head may say of the scenario in which it was made, besides settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentFault:
-    """The agent's server answers with a JSON-RPC error after `after` events, saying `message`."""
-
-    after: int
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +30,8 @@ class Scenario:
     """The surroundings of one replay. Times are seconds from the question.
 
     `slack_faults` are lists of faults a method, used call by call, the last one repeating (None: no fault).
-    `cut_after` breaks the agent's stream after so many events; `stop_at` is when the asker presses Stop.
+    `cut_after` breaks the agent's stream after so many events, `agent_error` ends it with an error
+    `after` so many, saying `message`; `stop_at` is when the asker presses Stop.
     `settings` are leaf names of the settings and their values.
     """
 
@@ -48,7 +43,7 @@ class Scenario:
     context_id: str | None = None
     slack_faults: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     cut_after: int | None = None
-    agent_error: AgentFault | None = None
+    agent_error: Mapping[str, Any] | None = None
     stop_at: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -101,14 +96,14 @@ def _faults(given: Mapping[str, Any], name: str) -> dict[str, tuple[str | None, 
     return faults
 
 
-def _agent_fault(given: Mapping[str, Any], name: str) -> AgentFault:
+def _agent_fault(given: Mapping[str, Any], name: str) -> Json:
     _refuse_unknown(given, ("after", "message"), name, "a key of agent_error")
     after, message = given.get("after", 0), given.get("message", "")
     if not _is_count(after) or not isinstance(message, str):
         raise UnreadableInput(
             f"{name}: agent_error must be an object with a number `after` and a text `message`"
         )
-    return AgentFault(after, message)
+    return {"after": after, "message": message}
 
 
 def _refuse_unknown(given: Iterable[str], names: Sequence[str], where: str, what: str) -> None:
@@ -131,25 +126,24 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _is_ts(value: Any) -> bool:
-    return _is_text(value) and re.fullmatch(r"\d+\.\d+", value) is not None
-
-
-def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-
-
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return _is_number(value) and isinstance(value, int) and value >= 0
 
 
 _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "channel": (_is_text, "a channel id"),
-    "thread_ts": (_is_ts, 'a Slack ts in quotes, such as "111.222"'),
+    "thread_ts": (
+        lambda value: bool(_is_text(value) and _TS.fullmatch(value)),
+        'a Slack ts in quotes, such as "111.222"',
+    ),
     "team": (_is_text, "a team id"),
     "user": (_is_text, "a user id (one that begins with B is a bot)"),
     "text": (_is_text, "the text of the question"),
@@ -157,7 +151,7 @@ _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "slack_faults": (_is_object, "an object: method to list of faults"),
     "cut_after": (_is_count, "a number of events"),
     "agent_error": (_is_object, "an object with `after` and `message`"),
-    "stop_at": (_is_seconds, "a number of seconds"),
+    "stop_at": (lambda value: _is_number(value) and 0 <= value < math.inf, "a number of seconds"),
     "settings": (_is_object, "an object: setting to value"),
 }
 

@@ -11,17 +11,17 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ...errors import UnreadableInput
 from ...testing.tape.tape import Tape, write_tape
 from ..conform.checks import CHECKS
 from ..conform.measures import Measures, measure, visible_chars
-from ..live_line import LiveLine
-from ..open_capture import open_capture, taped
-from ..output_file import OutputFile
+from ..files import OutputFile, open_capture, taped
 from ..scrub import texts_in
+from ..terminal import LiveLine
 from ..turn_log import TurnLog
 from .golden import first_change, folder_of, golden, kept, name_of
 from .replay import accept_any_script, read_scenario_file, replayed
@@ -74,12 +74,12 @@ def main(args: argparse.Namespace) -> int:
     with smaller as out:
         sys.stdout.write(f"kept: {found.description}\n")
         sys.stdout.flush()
-        progress = ShrinkProgress(sys.stderr)
-        search = Search(found.shows, report=progress)
+        line = LiveLine(sys.stderr)
+        search = Search(found.shows, report=partial(show_progress, line))
         try:
             small = shrink(tape, search)
         finally:
-            progress.line.wipe()
+            line.wipe()
         out.text(write_tape(small))
     end = ", not the smallest: the search was ended before" if search.is_over else ""
     sys.stdout.write(f"{size_of(tape)} -> {size_of(small)}{end}\n-> {args.output}\n")
@@ -138,28 +138,17 @@ def changed_line(tape: Tape, around: Scenario, before: str | None, name: str) ->
 
 
 def _measured(tape: Tape, around: Scenario) -> Measures:
-    seen = replayed(tape, around, log=TurnLog(keeps_events=True))
-    return measure(seen.log, seen.thread, seen.asked_at)
+    return measure(replayed(tape, around, log=TurnLog(keeps_events=True)))
 
 
 def _thread(tape: Tape, around: Scenario) -> str:
     return golden(replayed(tape, around))
 
 
-class ShrinkProgress:
-    """A redrawn line of a terminal, or a line now and then."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self.line = LiveLine(out)
-
-    def __call__(self, search: Search) -> None:
-        """Show the progress."""
-        said = f"{search.asked:,} replays, {size_of(search.best)} left"
-        self.line.show(said)
-        if not self.line.is_terminal and search.asked % _LINE_EVERY == 0:
-            self._out.write(said + "\n")
-        self._out.flush()
+def show_progress(line: LiveLine, search: Search) -> None:
+    """How far `search` is."""
+    said = f"{search.asked:,} replays, {size_of(search.best)} left"
+    line.show(said, is_due=search.asked % _LINE_EVERY == 0)
 
 
 # -- the search ----------------------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ class Span:
 
     @property
     def length(self) -> float:
-        """Seconds."""
         return self.end - self.start
 
 
@@ -201,7 +200,6 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _together(turns: Sequence[Curve]) -> float | None:
-    """The burst share of several turns."""
     sizes = [sum(size for _, size in growths) for growths in turns]
     bursts = [(burst_share(growths) or 0.0) * size for growths, size in zip(turns, sizes, strict=True)]
     return round(sum(bursts) / sum(sizes), _DIGITS) if sum(sizes) else None
@@ -243,5 +241,4 @@ def _spans(start: float, times: Sequence[float], until: float) -> list[Span]:
 
 
 def _thin(curve: Sequence[tuple[float, int]]) -> Curve:
-    """One point a time: the last."""
     return tuple(dict(curve).items())

@@ -47,12 +47,10 @@ class Table:
         self._at = 0.0
 
     def head(self) -> list[str]:
-        """The names of the columns."""
         names = self._line("time", "event", "decision and reason", "Slack call")
         return [names, "-" * cell_len(names)]
 
     def add(self, row: Row) -> list[str]:
-        """The lines that `row` makes known."""
         self._place += 1
         is_look = row.kind == _LOOK
         before = [] if is_look else self._silence(row)
@@ -72,7 +70,6 @@ class Table:
         return [*before, *kept, *self._lines(row)]
 
     def end(self) -> list[str]:
-        """What is left when nothing more comes."""
         lines = self._kept_back(self._runs)
         self._runs = {}
         return lines

@@ -73,7 +73,6 @@ class Decision:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Which of `DECISION_KINDS` it is."""
         if self.late:
             return ("dropped",)
         stops = ["cancel"] if self.event == "StopRequested" else []
@@ -131,7 +130,6 @@ class TimelineBuilder:
         self._kinds: set[str] = set()
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
-        """One more entry of a log."""
         if self.asked_at is None and not isinstance(entry, TurnStarted):
             return
         match entry:

@@ -20,18 +20,17 @@ from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
 from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..capture.redaction import Redactor
-from ..interruption import told_if_interrupted
-from ..open_capture import open_capture
-from ..output_file import OutputFile, check_distinct
+from ..files import OutputFile, check_distinct, open_capture
 from ..replay.replay import (
-    Observation,
     accept_any_script,
     observe,
     read_scenario_file,
     replayed,
     tell_assumed,
 )
+from ..replay.result import Observation
 from ..replay.scenario import Scenario, as_captured
+from ..terminal import told_if_interrupted
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
 from .picture import draw
@@ -110,10 +109,7 @@ def _asked(scenario: Scenario, text: str) -> Scenario:
 def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     url, text = args.targets
     given = load()
-    settings, note = settings_for(url, given)
-    if note:
-        sys.stderr.write(f"note: {note}\n")
-    settings = with_overrides(settings, scenario.settings)
+    settings = with_overrides(settings_for(url, given), scenario.settings)
     asked = _asked(scenario, text)
     # without a card the bot would answer in the thread; here it is an error
     asyncio.run(card_of(settings, "URL"))
@@ -141,7 +137,6 @@ class RowPrinter:
         self._has_reader = True
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
-        """One more entry of the log."""
         if isinstance(entry, TurnStarted) and not turn.number:
             self._print(self._table.head())
         self._builder.take(turn, entry)

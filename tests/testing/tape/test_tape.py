@@ -27,8 +27,8 @@ from slack_bot.testing.tape.tape import (
     turns_of,
     write_tape,
 )
-from slack_bot.tools.open_capture import open_capture
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.files import open_capture
+from slack_bot.tools.replay.replay import replayed
 
 SHARED = Path(__file__).parents[4] / "shared" / "captures" / "caipe"
 
@@ -363,7 +363,7 @@ MOMENTS = (
 @pytest.fixture
 def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tapes, "LONG", 1)
-    monkeypatch.setattr("slack_bot.tools.open_capture.LONG", 1)
+    monkeypatch.setattr("slack_bot.tools.files.LONG", 1)
 
 
 def lines(*rows: Any) -> bytes:
@@ -429,4 +429,4 @@ def test_a_file_plays_as_it_does_from_memory(path: Path, monkeypatch: pytest.Mon
     assert Playback(long, cut_after=50, goes_on=False).task_at(99) == Playback(
         short, cut_after=50, goes_on=False
     ).task_at(99)
-    assert replay(long) == replay(short)
+    assert replayed(long).result() == replayed(short).result()

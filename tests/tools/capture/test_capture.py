@@ -22,13 +22,13 @@ from slack_bot.errors import BotError, UnreadableInput
 from slack_bot.settings.load import Settings, load
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.tape.items import INTERRUPTED, Moment
+from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, turns_of
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture, main
 from slack_bot.tools.capture.http_tap import HttpTap
 from slack_bot.tools.capture.tape_writer import RpcCall
-from slack_bot.tools.open_capture import open_capture, taped
-from slack_bot.tools.output_file import OutputFile
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.files import OutputFile, open_capture, taped
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario
 from tests.a2a.memory_server import JSON, SSE, Body, Server, json_reply, reply, sse_reply
 from tests.live_agent import LONG, live_agent, replay_live
@@ -50,6 +50,10 @@ CARD = {
     "protocolVersion": "0.3.0",
     "capabilities": {"streaming": True},
 }
+
+
+def result_of(capture: Tape | Recording) -> Json:
+    return replayed(capture).result()
 
 
 def artifact(text: str) -> dict[str, Any]:
@@ -98,9 +102,9 @@ async def test_tape_and_live_thread_say_the_same(
     assert isinstance(tape, Tape)
     assert (tape.head["wire"], tape.head["question"]) == (versions[0], question)
     assert tape.moments[-1].end == "closed"
-    replayed = await asyncio.to_thread(replay, tape)
-    assert replayed["visible"] == seen["visible"] == answer
-    assert [message["state"] for message in replayed["thread"]] == [each["state"] for each in seen["thread"]]
+    again = await asyncio.to_thread(result_of, tape)
+    assert again["visible"] == seen["visible"] == answer
+    assert [message["state"] for message in again["thread"]] == [each["state"] for each in seen["thread"]]
     assert f"-> {tmp_path / 'tape'}" in said
 
 
@@ -114,7 +118,7 @@ async def test_without_streaming_and_as_raw_bytes(tmp_path: Path) -> None:
     assert status == 0
     assert isinstance(raw, Recording) and raw.status == 200 and len(raw.chunks) > 3
     for each in (tape, raw):
-        assert (await asyncio.to_thread(replay, each))["visible"] == UNICODE
+        assert (await asyncio.to_thread(result_of, each))["visible"] == UNICODE
 
 
 async def test_follow_ups_go_into_the_same_context_and_answer_what_was_asked(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ async def test_follow_ups_go_into_the_same_context_and_answer_what_was_asked(tmp
     ids = [json.dumps([moment.event for moment in turn.moments]) for _, turn in turns]
     context = json.loads(ids[0])[0]["task"]["contextId"]
     assert all(context in each for each in ids)
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     texts = [message["text"] for message in got["thread"]]
     assert "Which one?" in texts[0]
     assert texts[1] == UNICODE
@@ -151,7 +155,7 @@ async def test_a_stream_dropped_on_purpose_is_followed_from_the_side(tmp_path: P
     assert [moment.end for moment in tape.moments] == [None, None, "cut", None, None]
     assert said.count("from the side") == 2
 
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     assert (got["outcome"], got["visible"]) == ("answered", "All of it.")
 
 
@@ -184,7 +188,7 @@ async def test_a_wrong_event_is_kept_and_what_follows_it_too(tmp_path: Path) -> 
         (None, None, "closed"),
     ]
     assert ", 1 error in " in said
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     # what is no JSON ends the stream for the bot, and it asks for the task instead
     assert (set(got["events"]), got["outcome"]) == ({"task"}, "answered")
 
@@ -277,7 +281,7 @@ async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None
         answering(streams[1]),
         dialect="caipe-0.2",
     )
-    firsts = [(await asyncio.to_thread(replay, tape))["first_answer_event"] for tape in (plain, told)]
+    firsts = [(await asyncio.to_thread(result_of, tape))["first_answer_event"] for tape in (plain, told)]
     assert firsts[1] < 0.3 < firsts[0]
     assert taped(told).head["settings"] == {"dialect": "caipe-0.2"}
 
@@ -333,7 +337,7 @@ async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
         )
     )
     for each in (tape, taped(tape)):
-        again = await asyncio.to_thread(replay, each)
+        again = await asyncio.to_thread(result_of, each)
         assert (again["outcome"], again["reason"]) == (live["outcome"], live["reason"])
         assert [shown(message) for message in again["thread"]] == [shown(each) for each in live["thread"]]
     assert "Try again" in json.dumps(live["thread"])
@@ -459,7 +463,7 @@ def said(*events: Any) -> list[bytes]:
 async def test_an_interrupted_capture_replays_to_the_thread_as_it_stood(raw: bool, tmp_path: Path) -> None:
     tape = await interrupted(tmp_path / "tape", CaptureRequest(("q",), raw=raw), Held(*said(TASK, PIECE)))
     for each in (tape, taped(tape)):
-        got = await asyncio.to_thread(replay, each)
+        got = await asyncio.to_thread(result_of, each)
         assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
         assert "nobody waited longer" in got["reason"]
         assert max(call["t"] for call in got["calls"]) < 5
@@ -470,7 +474,7 @@ async def test_an_interrupted_follow_up_is_the_only_turn_without_an_end(tmp_path
     first = sse_reply(TASK, {**PIECE, "artifact": artifact("The whole first answer.")}, DONE)
     tape = await interrupted(tmp_path / "tape", CaptureRequest(("q", "and then?")), Held(b": hi\n\n"), first)
     assert isinstance(tape, Tape)
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     assert got["outcome"] == "interrupted"
     assert got["visible"] == "The whole first answer."
     assert next(message["state"] for message in got["thread"]) != "streaming"
@@ -500,7 +504,7 @@ async def test_a_stream_that_is_dropped_and_left_alone_is_no_lost_task(raw: bool
     wanted = CaptureRequest(("q",), raw=raw, cut_after=0.1)
     status, tape, _ = await captured(tmp_path / "tape", "http://agent.example/", wanted, server)
     assert status == 0
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     assert (got["visible"], got["outcome"]) == ("Half an answer\n", "interrupted")
     assert max(call["t"] for call in got["calls"]) < 5
 
@@ -519,7 +523,7 @@ async def test_an_interruption_before_anything_came_leaves_nothing(raw: bool, tm
 
 async def test_interrupting_the_wait_behind_the_end_takes_nothing_from_the_answer(tmp_path: Path) -> None:
     tape = await interrupted(tmp_path / "tape", CaptureRequest(("q",)), Held(*said(TASK, PIECE, DONE)))
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     assert (got["visible"], got["outcome"]) == ("Half an answer\n", "answered")
 
 
@@ -541,7 +545,7 @@ async def test_following_from_the_side_may_be_interrupted_too(tmp_path: Path) ->
     tape = open_capture(tmp_path / "tape")
     assert isinstance(tape, Tape)
     assert [moment.end or moment.comment for moment in tape.moments] == [None, "cut", None, INTERRUPTED]
-    got = await asyncio.to_thread(replay, tape)
+    got = await asyncio.to_thread(result_of, tape)
     assert got["outcome"] == "interrupted"
     assert max(call["t"] for call in got["calls"]) < 10
 
@@ -563,7 +567,7 @@ async def test_a_secret_in_pieces_is_not_written_either(tmp_path: Path) -> None:
     await captured(
         path, "http://agent.example/", CaptureRequest(("q",)), server, bearer_token="hunter2-token"
     )
-    assert (await asyncio.to_thread(replay, open_capture(path)))["visible"].startswith("The key is")
+    assert (await asyncio.to_thread(result_of, open_capture(path)))["visible"].startswith("The key is")
     assert not [word for word in ("hunter", "ter2", "-token") if word in path.read_text()]
     assert "hundred" in path.read_text()
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.testing.slack.rendering import SeenMessage
-from slack_bot.tools.conform.cases import Case
+from slack_bot.tools.conform.cases import Case, CaseResult, CaseRun, SuiteResult
 from slack_bot.tools.conform.checks import CHECKS, CheckResult
 from slack_bot.tools.conform.measures import Measures, measure
-from slack_bot.tools.conform.results import CaseResult, CaseRun, SuiteResult
+from slack_bot.tools.replay.result import Observation
+from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer, PlanChanged, PlanStep, StepState, ToolStarted
 from tests.tools.replay.messages import card, shown
@@ -54,11 +55,15 @@ def thread(*texts: str) -> list[SeenMessage]:
     return [shown(f"{n}.0", text, "sealed", tasks=cards) for n, text in enumerate(texts, 1)]
 
 
+def observed(log: TurnLog, *shown_there: SeenMessage, sent: int | None = None) -> Observation:
+    return Observation(log, shown_there, START, "U1", (), sent)
+
+
 def measured(
     happened: Sequence[Fact] | None = None, looks: Sequence[tuple[float, str]] = (), asked: int | None = 1
 ) -> Measures:
     log = logged(*(facts() if happened is None else happened), *(looks or ((1.3, FIRST), (2.3, TEXT))))
-    return measure(log, thread(TEXT), START, asked)
+    return measure(observed(log, *thread(TEXT), sent=asked))
 
 
 def verdict(name: str, seen: Measures, **params: Any) -> CheckResult:

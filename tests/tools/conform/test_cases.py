@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import UnreadableInput
-from slack_bot.tools.conform.cases import open_suite, read_suite
+from slack_bot.tools.conform.cases import duration, open_suite, read_suite
 from slack_bot.tools.conform.checks import CHECKS
+from tests.tools.conform.measured import case_result, suite_result
 
 CASE = {"name": "one", "query": "why?", "checks": ["live_streamed"]}
 
@@ -49,7 +50,7 @@ def test_parameters_that_are_not_given_have_their_defaults() -> None:
     wanted = {"check": "text_has", "texts": ["a", "b"]}
     found = read_suite(suite({**CASE, "checks": [wanted, "tools_used"]}), "mine.json").cases[0].checks
     assert [each.given for each in found] == [{"texts": ["a", "b"]}, {}]
-    assert found[1].params["any"].default == ("search", "fetch_document")
+    assert found[1].params["any"][1] == ("search", "fetch_document")
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"cases": []}', '{"cases": {}}'])
@@ -160,3 +161,39 @@ def test_the_extended_suite_begins_with_the_cases_of_caipe() -> None:
     extended, caipe = ([case.name for case in open_suite(name)[0].cases] for name in ("extended", "caipe"))
     assert extended[: len(caipe)] == caipe
     assert len(set(extended)) == len(extended) > len(caipe)
+
+
+def test_a_check_holds_if_it_held_in_every_run_in_which_it_applied() -> None:
+    case = case_result("one", (True, None), (False, None), (True, None))
+    live, tools = case.findings
+    assert (live.ok, live.passes, live.runs, live.rate, live.detail) == (False, 2, 3, "2/3 (67%)", "detail 1")
+    assert (tools.ok, tools.passes, tools.runs, tools.rate, tools.detail) == (None, 0, 0, "n/a", "detail 0")
+    assert case.verdict == "FAIL"
+    assert case.shown is case.runs[1]
+    assert case.shown.seconds == 2.0
+
+
+def test_without_a_failure_the_first_run_is_shown() -> None:
+    case = case_result("one", (True, True), (True, True))
+    assert case.verdict == "PASS"
+    assert case.shown is case.runs[0]
+
+
+def test_a_case_that_could_not_be_run_is_an_error() -> None:
+    case = case_result("one", (False, False), error="no such setting")
+    assert case.verdict == "ERROR"
+    assert suite_result(case).verdict == "FAIL"
+
+
+def test_the_whole() -> None:
+    found = suite_result(case_result("a", (True, None)), case_result("b", (True, False)))
+    assert ([found.count(ok) for ok in (True, False, None)], found.verdict) == ([2, 1, 1], "FAIL")
+    assert suite_result(case_result("a", (True,))).verdict == "PASS"
+    assert suite_result().verdict == "FAIL", "nothing was shown"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0, "0.0s"), (12.34, "12.3s"), (59.94, "59.9s"), (59.96, "1m0s"), (65, "1m5s")]
+)
+def test_durations(seconds: float, told: str) -> None:
+    assert duration(seconds) == told

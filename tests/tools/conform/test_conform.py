@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,13 +24,13 @@ from slack_bot.cli import main
 from slack_bot.errors import SettingsError
 from slack_bot.playground.reference.agent import agent_card
 from slack_bot.playground.reference.modes import memory_target
+from slack_bot.testing.agent.asgi_transport import Message
 from slack_bot.testing.harness import bot_settings, free_port
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.conform import conform
-from slack_bot.tools.conform.cases import Case, open_suite, read_suite
+from slack_bot.tools.conform.cases import Case, SuiteResult, open_suite, read_suite
 from slack_bot.tools.conform.conform import LiveTarget, QuestionCounter, run_case, run_suite
 from slack_bot.tools.conform.reports import SuiteProgress
-from slack_bot.tools.conform.results import SuiteResult
 from tests.tools.conform import replay_fixtures
 
 ROOT = Path(__file__).parents[3]
@@ -386,7 +386,11 @@ def test_settings_of_a_case_count_for_a_live_agent_too() -> None:
 
 def test_questions_are_counted_and_nothing_else() -> None:
     async def story() -> int:
-        counting = QuestionCounter(httpx.MockTransport(lambda request: httpx.Response(200)))
+        async def served(scope: Message, receive: object, send: Callable[[Message], Awaitable[None]]) -> None:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body"})
+
+        counting = QuestionCounter(served)
         async with httpx.AsyncClient(transport=counting) as client:
             for method in ("message/stream", "SendMessage", "tasks/get"):
                 await client.post(

@@ -9,7 +9,7 @@ from slack_bot.tools.conform.measures import lag, measure, visible_chars
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import RetractText
 from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed
-from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, thread
+from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, observed, thread
 from tests.tools.trace.turns import START, called, closed, decided, opened
 
 
@@ -109,7 +109,7 @@ def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
     log.look(START + 1, "Which one?")
     log.take(opened("that one"))
     log.look(START + 2, "Which one?" + TEXT)
-    seen = measure(log, thread("Which one?", TEXT), START)
+    seen = measure(observed(log, *thread("Which one?", TEXT)))
     assert seen.texts == (TEXT,)
     assert len(seen.looks) == 2
     assert seen.questions == 2
@@ -120,7 +120,7 @@ def test_markup_that_was_added_is_no_text_of_the_answer() -> None:
     markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
     for fact in (opened(), replace(closed(1.0), markup=markup)):
         log.take(fact)
-    seen = measure(log, thread("```py\na\n```", "```py\nb\n```\n"), START)
+    seen = measure(observed(log, *thread("```py\na\n```", "```py\nb\n```\n")))
     assert "".join(seen.texts) == "```py\na\nb\n```\n"
 
 
@@ -149,7 +149,7 @@ def test_how_it_was_delivered() -> None:
     assert having() == "posted"
     log = TurnLog(keeps_events=True)
     log.take(opened())
-    assert measure(log, [], START).delivery == "empty"
+    assert measure(observed(log)).delivery == "empty"
     at_the_end = called(3.0, "chat.stopStream", TEXT)
     assert measured([opened(), at_the_end]).delivery == "stopStream only"
     assert measured([*facts(), at_the_end]).delivery == "split"

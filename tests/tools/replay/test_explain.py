@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -16,8 +17,8 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
-from slack_bot.tools.replay.replay import replay
-from slack_bot.tools.replay.result import ThreadQuestion
+from slack_bot.tools.replay.replay import replayed
+from slack_bot.tools.replay.result import Observation, ThreadQuestion
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,
@@ -46,7 +47,7 @@ def test_all_text_that_stands_there_is_accounted_for() -> None:
     text = explain_capture(answer(TEXT, seconds=6.0), Scenario())
     sizes = [int(line.split(" shows ")[1].split(" ")[0]) for line in text.splitlines() if " shows " in line]
     assert len(sizes) > 2
-    assert sum(sizes) == len(replay(answer(TEXT, seconds=6.0))["visible"])
+    assert sum(sizes) == len(replayed(answer(TEXT, seconds=6.0)).result()["visible"])
     assert "answer latched: is_final_answer on streaming_result" in text
     assert "Sent again" not in text, "the bot's own word for the end is nothing that was sent"
     assert "Not part of the answer's text" not in text, "all that was sent stands there"
@@ -65,7 +66,7 @@ def test_with_faults_too(faults: dict[str, tuple[str | None, ...]]) -> None:
     around = Scenario(slack_faults=faults)
     text = explain_capture(answer(TEXT, seconds=6.0), around)
     sizes = [int(line.split(" shows ")[1].split(" ")[0]) for line in text.splitlines() if " shows " in line]
-    assert sum(sizes) == len(replay(answer(TEXT, seconds=6.0), around)["visible"])
+    assert sum(sizes) == len(replayed(answer(TEXT, seconds=6.0), around).result()["visible"])
     assert "Calls that failed" in text
 
 
@@ -79,8 +80,12 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "nothing.jsonl" in capsys.readouterr().err
 
 
+def observed(seen: Provenance, thread: Sequence[SeenMessage], *questions: ThreadQuestion) -> Observation:
+    return Observation(seen.log, tuple(thread), START, "U1", questions)
+
+
 def told(seen: Provenance, *thread: SeenMessage) -> str:
-    return explain(seen, thread, "U1", [ThreadQuestion(0, "what?")])
+    return explain(seen, observed(seen, thread, ThreadQuestion(0, "what?")))
 
 
 def message(text: str, state: str = "sealed") -> SeenMessage:
@@ -250,7 +255,7 @@ def test_each_further_question_has_its_own_messages_and_end() -> None:
         again, *grows(2.5, "same"), (2.6, "samesame"), called(2.55, "chat.startStream"), end, closed(3.1),
     )  # fmt: skip
     thread = (message("same"), message("same"))
-    text = explain(seen, thread, "U1", [ThreadQuestion(0, "what?"), ThreadQuestion(1, "once more")])
+    text = explain(seen, observed(seen, thread, ThreadQuestion(0, "what?"), ThreadQuestion(1, "once more")))
     assert [part.split("\n")[0] for part in text.split("\n\n")] == [
         "U1: what?",
         "Message 1, streamed: 4 characters of the answer",

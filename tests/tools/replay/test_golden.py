@@ -11,7 +11,8 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.golden import GoldenThread, first_change, golden, name_of, report
-from slack_bot.tools.replay.replay import Observation, replayed
+from slack_bot.tools.replay.replay import replayed
+from slack_bot.tools.replay.result import Observation
 from slack_bot.tools.replay.scenario import Scenario
 
 TAPE = answer("One line.\nAnother line.", seconds=4.0)

@@ -21,8 +21,8 @@ from slack_bot.cli import main
 from slack_bot.errors import SettingsError, UnreadableInput
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import FORMAT, Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import Observation, WatchedLog, print_threads, replay, replayed
-from slack_bot.tools.replay.result import pace_of
+from slack_bot.tools.replay.replay import WatchedLog, print_threads, replayed
+from slack_bot.tools.replay.result import Observation, pace_of
 from slack_bot.tools.replay.scenario import make_scenario
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -83,7 +83,7 @@ def options(*files: Path, **more: Any) -> argparse.Namespace:
 
 
 def test_an_answer_is_shown_live_and_whole() -> None:
-    got = replay(tape())
+    got = replayed(tape()).result()
     assert got["visible"] == ANSWER
     assert (got["outcome"], got["reason"]) == ("answered", None)
     assert (got["context_id"], got["task_id"], got["trace_id"]) == ("c1", "t1", "trace-9")
@@ -100,34 +100,36 @@ def test_an_answer_is_shown_live_and_whole() -> None:
 
 
 def test_nothing_is_said_twice_or_left_open() -> None:
-    got = replay(tape(), make_scenario({"slack_faults": {"chat.startStream": ["internal_error!"]}}))
+    got = replayed(
+        tape(), make_scenario({"slack_faults": {"chat.startStream": ["internal_error!"]}})
+    ).result()
     assert got["visible"].split() == ANSWER.split()
     assert all(message["state"] != "streaming" for message in got["thread"])
 
 
 def test_a_bot_as_asker_gets_a_post() -> None:
-    got = replay(tape(), make_scenario({"user": "B123"}))
+    got = replayed(tape(), make_scenario({"user": "B123"})).result()
     assert [message["state"] for message in got["thread"]] == ["posted"]
     assert got["visible"].strip() == ANSWER.strip()
 
 
 def test_a_direct_message_is_answered_too() -> None:
-    assert replay(tape(), make_scenario({"channel": "D1"}))["visible"] == ANSWER
+    assert replayed(tape(), make_scenario({"channel": "D1"})).result()["visible"] == ANSWER
 
 
 def test_a_stop_ends_the_text() -> None:
-    got = replay(tape(60), make_scenario({"stop_at": 20}))
+    got = replayed(tape(60), make_scenario({"stop_at": 20})).result()
     assert got["outcome"] == "stopped"
     assert ANSWER.startswith(got["visible"].rstrip()) and len(got["visible"]) < len(ANSWER)
     assert got["latches"]["stop_asked"]
 
 
 def test_a_stop_after_the_end_changes_nothing() -> None:
-    assert replay(tape(), make_scenario({"stop_at": 500})) == replay(tape())
+    assert replayed(tape(), make_scenario({"stop_at": 500})).result() == replayed(tape()).result()
 
 
 def test_after_a_cut_the_answer_goes_on() -> None:
-    got = replay(tape(), make_scenario({"cut_after": 5}))
+    got = replayed(tape(), make_scenario({"cut_after": 5})).result()
     assert (got["outcome"], got["visible"].split()) == ("answered", ANSWER.split())
     assert got["events"]["task"] == 1, "what the bot asks for is no event of the agent's"
 
@@ -153,47 +155,52 @@ def test_an_agent_that_fails_before_any_event_shows_its_error(
 
 def test_the_scenario_in_the_head_of_a_tape_without_events_counts_too() -> None:
     head = {"format": FORMAT, "version": 1, "scenario": {"agent_error": {"after": 0, "message": "boom"}}}
-    got = replay(read_tape(json.dumps(head), "empty"))
+    got = replayed(read_tape(json.dumps(head), "empty")).result()
     (message,) = got["thread"]
     assert got["outcome"] == "failed"
     assert "The agent reported an error." in json.dumps(message["blocks"])
 
 
 def test_an_agent_that_fails_at_once() -> None:
-    got = replay(tape(), make_scenario({"agent_error": {"after": 0, "message": "boom"}}))
+    got = replayed(tape(), make_scenario({"agent_error": {"after": 0, "message": "boom"}})).result()
     assert got["outcome"] == "failed"
     assert got["visible"] == "" and got["thread"]
     assert "boom" not in json.dumps(got["thread"])
 
 
 def test_a_deleted_thread_gets_nothing() -> None:
-    got = replay(tape(), make_scenario({"slack_faults": {"chat_startStream": ["invalid_thread_ts"]}}))
+    got = replayed(
+        tape(), make_scenario({"slack_faults": {"chat_startStream": ["invalid_thread_ts"]}})
+    ).result()
     assert (got["outcome"], got["thread"], got["visible"]) == ("gone", [], "")
 
 
 def test_a_known_context_is_used() -> None:
     assert (
-        replay(Tape({}, tape().moments[1:2]), make_scenario({"context_id": "old"}))["context_id"] is not None
+        replayed(Tape({}, tape().moments[1:2]), make_scenario({"context_id": "old"})).result()["context_id"]
+        is not None
     )
 
 
 def test_settings_of_a_scenario_count() -> None:
-    fast = replay(tape(), make_scenario({"settings": {"flush_interval": 0.1, "first_flush_delay": 0.0}}))
-    assert len(fast["calls"]) > len(replay(tape())["calls"])
+    fast = replayed(
+        tape(), make_scenario({"settings": {"flush_interval": 0.1, "first_flush_delay": 0.0}})
+    ).result()
+    assert len(fast["calls"]) > len(replayed(tape()).result()["calls"])
     with pytest.raises(SettingsError, match="flush_intervall is not a setting; did you mean"):
-        replay(tape(), make_scenario({"settings": {"flush_intervall": 1}}))
+        replayed(tape(), make_scenario({"settings": {"flush_intervall": 1}})).result()
 
 
 def test_the_environment_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = replay(tape())
+    wanted = replayed(tape()).result()
     monkeypatch.setenv("SLACK_BOT_STREAM__FLUSH_INTERVAL", "0.1")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-real")
-    assert replay(tape()) == wanted
+    assert replayed(tape()).result() == wanted
 
 
 @pytest.mark.parametrize("name,outcome", [("a2asdk130_chunks", "answered"), ("fasta2a061_stream", "failed")])
 def test_raw_recordings_are_served_as_they_came(name: str, outcome: str) -> None:
-    got = replay(read_tape((CAPTURES / f"{name}.txt").read_bytes(), name))
+    got = replayed(read_tape((CAPTURES / f"{name}.txt").read_bytes(), name)).result()
     assert got["outcome"] in (outcome, "refused" if outcome == "failed" else outcome)
     assert got["thread"]
 
@@ -218,7 +225,7 @@ def test_what_was_added_at_a_border_is_named_and_the_rest_is_the_answer(final: s
         Moment(9.0, event={**update(final + text, "final_result"), "append": False, "lastChunk": True}),
         Moment(9.1, event=DONE),
     ]
-    result = replay(Tape({}, tuple(moments)), make_scenario({"settings": {"rotate_bytes": 400}}))
+    result = replayed(Tape({}, tuple(moments)), make_scenario({"settings": {"rotate_bytes": 400}})).result()
     own = ""
     for message in result["thread"]:
         opening, closing = message.get("opening", ""), message.get("closing", "")
@@ -280,7 +287,7 @@ def test_the_questions_of_a_tape_are_asked_one_after_the_other() -> None:
         Moment(9.0, question="And now?"),
         *(replace(m, t=m.t + 10) for m in tape(1).moments),
     )
-    got = replay(Tape({"question": "First?"}, again))
+    got = replayed(Tape({"question": "First?"}, again)).result()
     assert [message["text"] for message in got["thread"]] == [ANSWER, ANSWER]
     assert got["visible"] == ANSWER * 2
 
@@ -290,8 +297,8 @@ def test_a_tape_says_how_its_answer_is_read_and_a_scenario_weighs_more() -> None
     told = Tape(
         {"settings": {"dialect": "caipe-0.2", "bearer_token": "x"}}, (*plain, Moment(9.0, event=DONE))
     )
-    assert replay(told)["live_share"] > 0.5
-    assert replay(told, make_scenario({"settings": {"dialect": "caipe"}}))["live_share"] == 0
+    assert replayed(told).result()["live_share"] > 0.5
+    assert replayed(told, make_scenario({"settings": {"dialect": "caipe"}})).result()["live_share"] == 0
 
 
 # -- against time, and in the surroundings in which a tape was made
@@ -306,23 +313,29 @@ def test_in_real_time_it_takes_as_long_as_it_took(capsys: pytest.CaptureFixture[
     length = max(moment.t for moment in tape(seconds=1.0).moments)
     assert took >= length / 2
     found = json.loads(capsys.readouterr().out)
-    assert found["visible"] == replay(tape(seconds=1.0))["visible"]
+    assert found["visible"] == replayed(tape(seconds=1.0)).result()["visible"]
     assert found["first_visible"] < length
 
 
 def test_a_tapes_head_says_in_which_scenario_it_was_made() -> None:
     faults = {"chat.appendStream": [None, "internal_error!", None]}
     made = Tape({**tape().head, "scenario": {"slack_faults": faults}}, tape().moments)
-    errors = [call["error"] for call in replay(made)["calls"] if call["method"] == "chat.appendStream"]
+    errors = [
+        call["error"] for call in replayed(made).result()["calls"] if call["method"] == "chat.appendStream"
+    ]
     assert "internal_error" in errors
     other = make_scenario({"slack_faults": {"chat.startStream": ["ratelimited:1", None]}})
-    errors = [call["error"] for call in replay(made, other)["calls"] if call["method"] == "chat.appendStream"]
+    errors = [
+        call["error"]
+        for call in replayed(made, other).result()["calls"]
+        if call["method"] == "chat.appendStream"
+    ]
     assert "internal_error" not in errors, "who says otherwise is heard"
 
 
 def test_a_head_that_holds_no_scenario_is_told() -> None:
     with pytest.raises(UnreadableInput, match="the tape's head: 'cuts' is not a key of a scenario"):
-        replay(Tape({"scenario": {"cuts": 3}}, tape().moments))
+        replayed(Tape({"scenario": {"cuts": 3}}, tape().moments)).result()
 
 
 def test_what_the_tape_asked_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

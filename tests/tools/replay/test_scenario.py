@@ -10,7 +10,7 @@ import pytest
 from slack_bot.errors import UnreadableInput
 from slack_bot.testing.tape.tape import Recording, Tape
 from slack_bot.tools.replay import scenario as module
-from slack_bot.tools.replay.scenario import AgentFault, Scenario, as_captured, make_scenario, read_scenario
+from slack_bot.tools.replay.scenario import Scenario, as_captured, make_scenario, read_scenario
 
 EXAMPLE = {
     "channel": "C1",
@@ -37,7 +37,7 @@ def test_every_key_is_optional() -> None:
 def test_the_documented_example_reads_whole() -> None:
     got = read_scenario(json.dumps(EXAMPLE), "s.json")
     assert got.slack_faults == {"chat.appendStream": (None, "ratelimited:2", "internal_error!", None)}
-    assert got.agent_error == AgentFault(0, "boom")
+    assert got.agent_error == {"after": 0, "message": "boom"}
     assert (got.cut_after, got.stop_at) == (17, 3.5)
     assert got.settings == {"rotate_after": 240, "answer_source": "auto"}
     assert not got.asker_is_bot

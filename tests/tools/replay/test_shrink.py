@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,19 @@ from hypothesis import strategies as st
 from slack_bot.cli import main
 from slack_bot.testing.tape.builders import answer, chunk, task
 from slack_bot.testing.tape.tape import Moment, Tape, read_tape, write_tape
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.tools.replay.shrink import (
     Search,
-    ShrinkProgress,
     broken_promise,
     minimal,
+    show_progress,
     shrink,
     size_of,
     words_of,
 )
 from slack_bot.tools.scrub import texts_in
+from slack_bot.tools.terminal import LiveLine
 from slack_bot.turn import events, machine
 
 TEXT = "First.\nSecond line with more words.\nThird."
@@ -70,7 +72,7 @@ def test_a_line_too_much_is_followed_to_the_events_that_bring_it(
     assert status == 0
     assert small is not None
     assert words_of(small).strip() == "Second line with other words."
-    assert replay(small)["visible"].strip() == "Second line with other words."
+    assert replayed(small).result()["visible"].strip() == "Second line with other words."
     said = capsys.readouterr()
     assert "kept: a line that was not there before: Second line with other words." in said.out
     assert "moments with" in said.out
@@ -96,7 +98,7 @@ def test_a_line_that_is_lost_is_followed_too(place: Path, monkeypatch: pytest.Mo
     assert status == 0
     assert small is not None
     assert words_of(small).strip() == "Third-line."
-    assert "Third" not in replay(small)["visible"]
+    assert "Third" not in replayed(small).result()["visible"]
 
 
 def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,13 +115,15 @@ def test_a_broken_promise_is_found_without_any_kept_thread(monkeypatch: pytest.M
     assert found is not None
     assert found.description.startswith("nothing_twice fails")
     out = Terminal()
-    search = Search(found.shows, report=ShrinkProgress(out))
+    search = Search(found.shows, report=partial(show_progress, LiveLine(out)))
     small = shrink(tape, search)
     assert not search.is_over
     assert len(small.moments) < 5
     assert "stutters" in words_of(small)
     assert found.shows(small)
-    assert replay(small)["outcome"] == replay(tape)["outcome"], "the smaller tape ends as the whole one did"
+    assert replayed(small).result()["outcome"] == replayed(tape).result()["outcome"], (
+        "the smaller tape ends as the whole one did"
+    )
     assert "replays" in out.getvalue()
 
 

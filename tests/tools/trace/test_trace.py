@@ -18,8 +18,8 @@ from slack_bot import cli
 from slack_bot.errors import UnreadableInput
 from slack_bot.playground.reference.modes import MODES as MODE_NAMES
 from slack_bot.playground.reference.modes import observe_mode
-from slack_bot.tools.open_capture import open_capture
-from slack_bot.tools.replay.replay import replay
+from slack_bot.tools.files import open_capture
+from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario, make_scenario
 from slack_bot.tools.trace.trace import main, trace_capture
 from tests.live_agent import live_agent
@@ -61,7 +61,7 @@ def test_gradual_and_burst_differ_in_every_figure_that_matters() -> None:
 def test_figures_and_replay_agree() -> None:
     for path in (GRADUAL, BURST, CAPTURES / "a2asdk130_chunks.txt", CAPTURES / "a2asdk0326_raise.txt"):
         capture = open_capture(path)
-        summary, got = trace_capture(capture, "x", Scenario())[0].summary, replay(capture)
+        summary, got = trace_capture(capture, "x", Scenario())[0].summary, replayed(capture).result()
         assert (summary.outcome, summary.shown) == (got["outcome"], len(got["visible"]))
         assert sum(summary.calls.values()) == len(got["calls"])
         assert summary.events == sum(got["events"].values())

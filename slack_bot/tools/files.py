@@ -1,30 +1,35 @@
-"""A file that a verb writes: tried first, touched only when there is something to write."""
+"""The files of the verbs: those that they write, tried first and touched late, and captures of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.resources.abc import Traversable
 from io import FileIO
+from itertools import accumulate
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
+from ..a2a.wire.sse import SseReader
 from ..errors import UnreadableInput
+from ..testing.tape.items import INTERRUPTED, Moment
+from ..testing.tape.tape import LONG, Recording, Tape, read_tape
+from .capture.tape_writer import moment_of_body, moments_of
+from .replay.scenario import Scenario
 
 
 class Output:
     """Keeps what is written in memory; `path` is only a name."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self.data = b""
-        self.has_content = False
+        self.path, self.data, self.has_content = path, b"", False
 
     def text(self, text: str) -> None:
         """UTF-8; lone surrogates, which JSON may hold, are kept."""
         self.write(text.encode("utf-8", "surrogatepass"))
 
     def write(self, data: bytes) -> None:
-        """Keep `data`."""
         self.data += data
         self.has_content = True
 
@@ -97,3 +102,59 @@ def _is_one_file(one: Path, other: Path) -> bool:
         return one.is_file() and one.samefile(other)
     except (OSError, ValueError):
         return False
+
+
+# -- captures ------------------------------------------------------------------------------------------------
+
+_NO_LIMIT = 1 << 40
+
+
+def open_capture(path: Path, key: str | None = None, around: Scenario | None = None) -> Tape | Recording:
+    """The capture at `path`, to be replayed in `around`. Raises UnreadableInput.
+
+    It may be without events where the agent fails in that scenario.
+    """
+    try:
+        with path.open("rb") as file:
+            is_long = path.stat().st_size >= LONG
+            # a mapped file looks like its bytes
+            data = cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ)) if is_long else file.read()
+    except OSError as error:
+        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+    fails = around is not None and around.agent_error is not None
+    return read_tape(data, str(path), key, may_be_empty=fails)
+
+
+def read_bytes(path: Traversable, name: str) -> bytes:
+    """All of a file, which is called `name` in the sentence of UnreadableInput."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+
+
+def read_text(path: Traversable, name: str) -> str:
+    """As `read_bytes`, of UTF-8 with or without a mark at its beginning."""
+    try:
+        return read_bytes(path, name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableInput(f"{name}: not UTF-8 text") from error
+
+
+def taped(capture: Tape | Recording) -> Tape:
+    """A recording as the tape of the same stream."""
+    if isinstance(capture, Tape):
+        return capture
+    ends = [Moment(capture.ended, end="cut" if capture.cut else "closed")]
+    ends += [Moment(capture.ended, comment=INTERRUPTED)] if capture.interrupted else []
+    kind, pause = capture.headers.get("content-type", ""), capture.headers.get("retry-after", "")
+    if "event-stream" not in kind or not 200 <= capture.status < 300:
+        seconds = int(pause) if pause.isascii() and pause.isdigit() else None
+        said = moment_of_body(capture.ended, capture.status, capture.body, kind, seconds)
+        return Tape({}, (said, *ends))
+    splitter, moments = SseReader(_NO_LIMIT), list[Moment]()
+    times = accumulate((t for t, _ in capture.chunks), max)
+    for t, (_, data) in zip(times, capture.chunks, strict=True):
+        moments += (moment for piece in splitter.feed(data) for moment in moments_of(t, piece))
+    moments += (moment for piece in splitter.end() for moment in moments_of(capture.ended, piece))
+    return Tape({}, (*moments, *ends))
