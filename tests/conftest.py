@@ -26,3 +26,9 @@ settings.register_profile("long", deadline=None, suppress_health_check=_CALM, ma
 settings.load_profile("default")
 
 os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the workers: tables would be cut
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as cores: many tests wait for a browser, a process or a socket."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
