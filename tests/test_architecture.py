@@ -258,6 +258,15 @@ def test_public_things_say_what_they_are(path: Path) -> None:
             assert ast.get_docstring(node), f"{where(path)}: {node.name}"
 
 
+def test_a_public_class_name_has_one_meaning() -> None:
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(where(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 @for_each([path for path in MODULES if path.stem not in ("__init__", "__main__")])
 def test_each_module_has_its_own_tests(path: Path) -> None:
     twin = ROOT / "tests" / path.relative_to(PACKAGE).with_name(f"test_{path.name}")

@@ -31,7 +31,7 @@ RETRY_DELAYS = (0.0, 60.0, 300.0)
 _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connection_time": 18_060}
 
 
-class Delivery:
+class EventDelivery:
     """One way to the app. `acknowledged`: what it answered, by envelope id; `lost`: what it never took."""
 
     def __init__(self, retry_delays: Sequence[float]) -> None:
@@ -53,7 +53,7 @@ class Delivery:
         raise NotImplementedError
 
 
-class SocketMode(Delivery):
+class SocketMode(EventDelivery):
     """The sockets of one app; an envelope waits for the first. `breaks`: handshakes that come to nothing."""
 
     def __init__(
@@ -168,7 +168,7 @@ def sign(secret: str, timestamp: int, body: str) -> str:
     return f"v0={digest.hexdigest()}"
 
 
-class EventsApi(Delivery):
+class EventsApi(EventDelivery):
     """Posts envelopes to `url`. An app ends the retries with `x-slack-no-retry: 1` (facts: Slack 3.3)."""
 
     def __init__(
