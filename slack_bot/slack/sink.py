@@ -67,8 +67,6 @@ class Sink:
         self._status = TypingStatus(self._client, self._note_session)
         self._announced: SlackMessage | None = None  # the message that announces the file
         self.ledger = self._delivery.ledger
-        self.pause, self.due, self.enqueue = self._delivery.pause, self._delivery.due, self._delivery.add
-        self.fall_back, self.cancel_writes = self._delivery.downgrade_surface, self._client.cancel_writes
         self._ending: TurnEnd | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
@@ -109,6 +107,26 @@ class Sink:
     def set_task(self, task_id: str | None) -> None:
         if task_id is not None:
             self._api.log_fields["task"] = task_id
+
+    def fall_back(self) -> None:
+        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
+        self._delivery.downgrade_surface()
+
+    def cancel_writes(self) -> None:
+        """The human pressed Stop: drop the write that waits, and every later one."""
+        self._client.cancel_writes()
+
+    def pause(self) -> float:
+        """Seconds until the next write may go: edits have a distance."""
+        return self._delivery.pause()
+
+    def due(self) -> float | None:
+        """Seconds until `write` has something to do although nothing more comes; None: never."""
+        return self._delivery.due()
+
+    def enqueue(self, batch: Batch) -> None:
+        """Take a batch without showing it: `finish` shows how its cards ended."""
+        self._delivery.add(batch)
 
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Ignored while a message is open."""

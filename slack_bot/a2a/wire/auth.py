@@ -24,9 +24,8 @@ _UNSPECIFIED = frozenset({"0.0.0.0", "::"})
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
 _MOST_COOKIES = 50
-_MOST_BYTES = (
-    8 * 1024
-)  # of all cookies in a jar, and of those in one answer: few servers read a longer header
+_MOST_BYTES = 8 * 1024
+"""Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
 
 
 @dataclass(frozen=True, slots=True)
