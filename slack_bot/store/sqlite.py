@@ -24,9 +24,8 @@ from .contracts import Conversation, Store
 _STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
-_KEYS_AT_ONCE = (
-    100  # SQLite copies every page that it changes to its journal: fewer keys need less free space
-)
+_KEYS_AT_ONCE = 100
+"""SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 
 
 class SqliteStore(Store):
