@@ -271,6 +271,13 @@ def _add_conform(verbs: _Verbs) -> None:
     limit = "with --url: the longest time for a question; then it is judged as it is (default: 300)"
     option("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
     option("-v", "--verbose", action="store_true", help="every check, and what it found")
+    tape = "instead: play recordings, as the first question and as a later one, and compare with --truth"
+    option("--from-tape", metavar="TAPE", nargs="+", help=tape)
+    truth = "the agent's exact text, or a folder of NAME.truth.txt (default: beside each TAPE)"
+    option("--truth", metavar="FILE|DIR", help=truth)
+    after = "also behind this recording, or the CASE of NAME_CASE beside a TAPE (repeat: in this order)"
+    option("--after", metavar="TAPE|CASE", action="append", default=[], help=after)
+    option("--key", metavar="NAME", help=_KEY)
 
 
 @contextmanager

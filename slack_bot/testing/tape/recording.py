@@ -38,7 +38,7 @@ class Recording:
     """One HTTP response as it came: `chunks` are (seconds from the request, bytes).
 
     `cut`: the connection broke instead of ending, at `ended` seconds; `interrupted`: whoever listened broke
-    it. `request`: the body that was sent, if known.
+    it. `request`: the body that was sent, if known. `is_timed`: the times are the file's own.
     """
 
     status: int = 200
@@ -48,6 +48,7 @@ class Recording:
     ended: float = 0.0
     request: str = ""
     interrupted: bool = False
+    is_timed: bool = True
 
     @property
     def body(self) -> bytes:
@@ -69,7 +70,8 @@ def read_recording(data: bytes) -> Recording | None:
         return None
     headers.setdefault("content-type", "application/json" if is_json else "text/event-stream")
     ends, ended, how = _read_tail(tail)
-    if not ends:
+    is_timed = bool(ends)
+    if not is_timed:
         ends = [(round(n * SPACING, 6), end.end()) for n, end in enumerate(_EVENT_END.finditer(body))]
         ends.append((round(len(ends) * SPACING, 6), len(body)))
     chunks = tuple(_chunks(body, ends))
@@ -82,6 +84,7 @@ def read_recording(data: bytes) -> Recording | None:
         ended=max(last, ended if ended is not None else last),
         request=request,
         interrupted=how == BY_HAND,
+        is_timed=is_timed,
     )
 
 

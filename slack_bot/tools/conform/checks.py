@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from ..replay.diff import common_prefix
-from .measures import Measures, lag, visible_chars
+from ..sent import visible_chars
+from .measures import Measures, lag
 
 _GOOD = ("answered", "asked")
 _MARKERS = ("[FINAL ANSWER]", "[FINAL_ANSWER]")

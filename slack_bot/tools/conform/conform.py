@@ -54,6 +54,10 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     files, BotError where there is no agent to ask.
     """
     _check_usage(args)
+    if args.from_tape:
+        from . import truth
+
+        return truth.main(args)
     suite, tapes = open_suite(args.suite)
     suite = _selected(suite, args.only)
     target = _live(args.url, args.limit) if args.url else reference(args.mode)
@@ -91,6 +95,11 @@ def _check_usage(args: argparse.Namespace) -> None:
         raise UnreadableInput("--repeat wants a number of runs, 1 at least")
     if args.limit <= 0:
         raise UnreadableInput("--limit wants a number of seconds, more than 0")
+    suites = (args.url, args.only, args.mode, args.report is not None, args.junit, args.repeat > 1)
+    if args.from_tape and any(suites):
+        raise UnreadableInput("--from-tape asks no agent and runs no suite; leave its options out")
+    if not args.from_tape and any((args.truth, args.after, args.key)):
+        raise UnreadableInput("--truth, --after and --key belong to --from-tape TAPE")
     if args.url and args.mode:
         raise UnreadableInput("--mode is the playground agent's; leave it out with --url")
 

@@ -145,11 +145,6 @@ def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
     return round(longest, 3)
 
 
-def visible_chars(text: str) -> str:
-    """`text` without white space."""
-    return "".join(text.split())
-
-
 def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
     """How much of the answer there was over time, without what was taken back before it was shown."""
     curve, size = list[tuple[float, int]](), 0

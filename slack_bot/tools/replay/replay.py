@@ -128,10 +128,12 @@ def replayed(
     *,
     log: TurnLog | None = None,
     speed: float | None = None,
+    profiles: dict[str, str] | None = None,
 ) -> Observation:
     """What is seen of one capture. Raises SettingsError for the scenario's settings.
 
     `speed`: the agent's, in real time, as a multiple of the recorded one; None: in virtual time.
+    `profiles`: what was learned of the agent before; what is known of it afterwards.
     """
     around = as_captured(scenario or Scenario(), capture)
     turns = turns_of(capture)
@@ -141,6 +143,7 @@ def replayed(
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),
         stops=None if stops is None else stops / (speed or 1.0),
+        profiles={} if profiles is None else profiles,
     )
     observed = observe(around, bot_settings(around.settings), clock, ScriptedTransport(agent), log, asking)
     seen = virtual_clock.run(observed) if speed is None else asyncio.run(observed)
@@ -208,6 +211,7 @@ class _ReplaySession:
             if asked.context_id is not None:
                 await set_context(app, thread, asked.context_id)
             asked_at = await self._ask(app, asking)
+            asking.profiles.clear()  # a habit can be lost
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
         return Observation(self._log, shown, asked_at, asked.user, tuple(self._questions))

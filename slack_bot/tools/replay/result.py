@@ -7,6 +7,7 @@ rounded to milliseconds.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,8 @@ _OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
+AT_THE_END = 0.1
+"""Seconds before the end. What is shown within them is not live: an agent's last events come together."""
 assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
@@ -83,12 +86,15 @@ def _longest_gap(growths: Sequence[tuple[float, int]]) -> float:
     return round(max(gaps, default=0.0), _DIGITS)
 
 
-def _live(turn: LoggedTurn) -> tuple[int, int]:
-    """How many characters, without white space, were visible before the end and stayed; of how many."""
+def live_chars(turn: LoggedTurn, until: float = math.inf) -> tuple[int, int]:
+    """How many characters, without white space, were visible well before the end and stayed; of how many.
+
+    Nothing that was shown from `until` on, in monotonic seconds, counts.
+    """
     end, early, whole = turn.first_end, turn.before, turn.own_text
+    until = until if end is None else min(until, end - AT_THE_END)
     for change, text in turn.texts():
-        # a text of the same instant may have been shown because of the end
-        if end is None or change.at < end:
+        if change.at < until:
             early = text
     one, other = (" ".join(text.split()) for text in (early.removeprefix(turn.before), whole))
     kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
@@ -98,12 +104,13 @@ def _live(turn: LoggedTurn) -> tuple[int, int]:
 def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `live_share` is the part of the final text, without white space, that was visible before an event said
-    that no more of it will come, and stayed. `outcome` is null if the bot did not take the question.
+    `live_share` is the part of the final text, without white space, that was visible `AT_THE_END` before an
+    event said that no more of it will come, and stayed. `outcome` is null if the bot did not take the
+    question.
     """
     growths, added = list(map(_growths, log.turns)), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
-    live = list(map(_live, log.turns))
+    live = list(map(live_chars, log.turns))
     return {
         "outcome": ended.outcome if ended else None,
         "reason": ended.reason if ended else _NOT_TAKEN,
@@ -252,7 +259,7 @@ def _visible_text(turn: LoggedTurn) -> Iterator[str]:
     waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
     if waited >= _LONG and waited != first:
         yield f"{waited:g} s without anything new"
-    if (live := _share(*_live(turn))) is not None:
+    if (live := _share(*live_chars(turn))) is not None:
         yield f"{live:.0%} live"
     if gap := _longest_gap(growths):
         yield f"longest gap {gap:g} s"

@@ -18,9 +18,10 @@ from typing import Any, TypeAlias, TypeVar
 from ...errors import UnreadableInput
 from ...testing.tape.tape import Tape, write_tape
 from ..conform.checks import CHECKS
-from ..conform.measures import Measures, measure, visible_chars
+from ..conform.measures import Measures, measure
 from ..files import OutputFile, open_capture, taped
 from ..scrub import texts_in
+from ..sent import visible_chars
 from ..terminal import LiveLine
 from ..turn_log import TurnLog
 from .golden import first_change, folder_of, golden, kept, name_of

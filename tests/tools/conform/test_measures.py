@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.observe.facts import AddedMarkup, AgentEvent, Fact
-from slack_bot.tools.conform.measures import lag, measure, visible_chars
+from slack_bot.tools.conform.measures import lag, measure
+from slack_bot.tools.sent import visible_chars
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import RetractText
 from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed

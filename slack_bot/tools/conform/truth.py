@@ -1,0 +1,297 @@
+"""`slack-bot conform --from-tape`: recordings of an agent, each with the text that it should have led to.
+
+Each is played as the first question to an unknown agent, and once more when the bot has learned from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ...errors import UnreadableInput
+from ...testing.tape.json_file import Json
+from ...testing.tape.tape import Recording, Tape
+from ..files import open_capture, read_text
+from ..replay.diff import CHANCE, matches
+from ..replay.replay import accept_any_script, replayed
+from ..replay.result import live_chars
+from ..replay.scenario import Scenario
+from ..sent import all_sayings, sent_curve, visible_chars
+from ..trace.table import printable
+from ..turn_log import AgentOutput, LoggedTurn, TurnLog
+from .checks import CHECKS
+from .measures import Measures, measure
+
+PACE = 0.035
+"""Seconds between the events of a recording without times: a usual model's token."""
+LEARNED = 2
+"""Plays from which the bot learns before the last one."""
+_SUFFIX = ".truth.txt"
+_BELOW = "--- truth, exactly ---\n"
+_PARAGRAPH = 400  # characters that may be shown and taken back, once it is known that they were narration
+_FIRST = 8  # characters from which the beginning of the answer is recognised
+_HOLD = ("asked_once", "no_silence", "nothing_left_open")
+_STYLES = {"right": "green", "WRONG": "bold red", "no text": "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class TruePlay:
+    """One play of a recording. `verdict` is "right", "WRONG", or "no text": the agent sent none of it.
+
+    `first_text`: seconds from the answer's first token on the wire until it could be read. `live_share`: the
+    part of the answer that could be read before the agent had sent the last of it. `taken_back`: the most
+    characters that were shown and did not stay.
+    """
+
+    recording: str
+    play: str
+    verdict: str
+    why: str
+    outcome: str
+    first_text: float | None
+    live_share: float | None
+    calls: int
+    refused: int
+    taken_back: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrueRecording:
+    """A recording and the text that a reader should see in the end. `is_paced`: its times are ours."""
+
+    name: str
+    capture: Tape | Recording
+    truth: str
+    is_paced: bool
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: from_tape, truth, after, key, json. Raises UnreadableInput."""
+    found = list(_found(args.from_tape, args.truth))
+    recordings = [_opened(path, truth, args.key) for path, truth in found]
+    earlier = [list(_earlier(path, args.after, args.key)) for path, _ in found]
+    if missing := set(args.after) - {name for each in earlier for name, _ in each}:
+        raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
+    accept_any_script()
+    plays = [play for pair in zip(recordings, earlier, strict=True) for play in plays_of(*pair)]
+    notes = list(_notes(recordings))
+    if args.json:
+        sys.stdout.write(json.dumps(as_json(plays, recordings)) + "\n")
+    elif sys.stdout.isatty():
+        Console().print(as_table(plays, notes))
+    else:
+        sys.stdout.write("\n".join([*_lines(plays), *notes, _total(plays)]) + "\n")
+    return int(any(play.verdict == "WRONG" for play in plays))
+
+
+def _found(tapes: Sequence[str], truth: str | None) -> Iterator[tuple[Path, Path]]:
+    """Each recording and its truth; of a folder all that have one."""
+    for given in map(Path, tapes):
+        if not given.is_dir():
+            yield given, truth_of(given, truth)
+            continue
+        files = (path for path in sorted(given.iterdir()) if not path.name.endswith(_SUFFIX))
+        found = [(path, of) for path in files if (of := truth_of(path, truth)).is_file()]
+        if not found:
+            raise UnreadableInput(f"{given}: no file in this folder has a {_SUFFIX} beside it")
+        yield from found
+
+
+def truth_of(tape: Path, truth: str | None) -> Path:
+    """The file with the text of `tape`: `truth`, or in that folder, or beside it, `NAME.truth.txt`."""
+    if truth is not None and not Path(truth).is_dir():
+        return Path(truth)
+    folder = tape.parent if truth is None else Path(truth)
+    return folder / f"{tape.stem}{_SUFFIX}"
+
+
+def _earlier(path: Path, after: Sequence[str], key: str | None) -> Iterator[tuple[str, Tape | Recording]]:
+    """The recordings that are played before the one at `path`, by name.
+
+    Each is a file, or the CASE of the recording `NAME_CASE` that lies beside `NAME_OTHER`.
+    """
+    for given in after:
+        beside = path.with_stem(f"{path.stem.rpartition('_')[0]}_{given}")
+        tape = Path(given) if Path(given).is_file() else beside
+        if tape.is_file():
+            yield given, _paced(open_capture(tape, key))[0]
+
+
+def _opened(path: Path, truth: Path, key: str | None) -> TrueRecording:
+    capture, is_paced = _paced(open_capture(path, key))
+    if not truth.exists():
+        raise UnreadableInput(f"{truth}: no such file; name the text that {path} should lead to: --truth")
+    return TrueRecording(path.stem, capture, read_truth(truth), is_paced)
+
+
+def read_truth(path: Path) -> str:
+    """The text in `path`: all of it, or what follows the line `--- truth, exactly ---`. UnreadableInput."""
+    whole = read_text(path, str(path))
+    text = whole.partition(_BELOW)[2] if _BELOW in whole else whole
+    if not text.strip():
+        raise UnreadableInput(f"{path}: there is no text in it")
+    return text
+
+
+def _paced(capture: Tape | Recording) -> tuple[Tape | Recording, bool]:
+    if isinstance(capture, Tape) or capture.is_timed:
+        return capture, False
+    chunks = tuple((round(n * PACE, 6), data) for n, (_, data) in enumerate(capture.chunks))
+    return replace(capture, chunks=chunks, ended=chunks[-1][0] if chunks else 0.0), True
+
+
+# -- plays
+
+
+def plays_of(
+    recording: TrueRecording, earlier: Sequence[tuple[str, Tape | Recording]] = ()
+) -> Iterator[TruePlay]:
+    """The first turn, the turn of an agent that is known, and that behind `earlier` answers, if any."""
+    profile = dict[str, str]()
+    yield played(recording, "first turn", profile)
+    for _ in range(LEARNED - 1):
+        replayed(recording.capture, profiles=profile)
+    yield played(recording, "learned", profile)
+    if earlier:
+        profile.clear()
+        for _, capture in earlier:
+            replayed(capture, profiles=profile)
+        yield played(recording, f"after {', '.join(name for name, _ in earlier)}", profile)
+
+
+def played(
+    recording: TrueRecording, play: str, profile: dict[str, str], around: Scenario | None = None
+) -> TruePlay:
+    """Play `recording` with what `profile` knows of the agent, and judge the thread."""
+    log = TurnLog(keeps_events=True)
+    m = measure(replayed(recording.capture, around, log=log, profiles=profile))
+    turn, truth = log.turns[-1], recording.truth
+    outputs = [entry for entry in turn.entries if isinstance(entry, AgentOutput)]
+    sent = sent_curve(outputs, truth)
+    live, whole = live_chars(turn, sent[-1][0] if sent else float("inf"))
+    taken_back = max((_not_kept(look, m.text) for look in m.looks), default=0)
+    verdict, why = _judged(m, truth, taken_back, list(all_sayings(outputs)))
+    return TruePlay(
+        recording.name,
+        play,
+        verdict,
+        why,
+        m.outcomes[-1] if m.outcomes else "not taken",
+        _first_text(turn, truth, sent[0][0]) if sent else None,
+        round(live / whole, 3) if whole and sent and m.outcomes[-1:] != ("asked",) else None,
+        len(m.result["calls"]),
+        sum(not call["ok"] for call in m.result["calls"]),
+        taken_back,
+    )
+
+
+def _first_text(turn: LoggedTurn, truth: str, sent: float) -> float | None:
+    begins = visible_chars(truth)[:_FIRST]
+    seen = (change.at for change, text in turn.texts() if begins in visible_chars(text[len(turn.before) :]))
+    return next((round(max(0.0, at - sent), 3) for at in seen), None)
+
+
+def _not_kept(look: str, end: str) -> int:
+    """How many characters of `look` are not there in the `end`."""
+    if end.startswith(look):
+        return 0
+    one, other = (" ".join(text.split()) for text in (look, end))
+    return len(one) - sum(each.size for each in matches(one, other, CHANCE))
+
+
+def _judged(m: Measures, truth: str, taken_back: int, sayings: Sequence[str]) -> tuple[str, str]:
+    """The verdict and the reason."""
+    have, wanted = visible_chars("".join(m.texts)), visible_chars(truth)
+    failed = ((name, CHECKS[name].judge(m)) for name in _HOLD)
+    if why := next((f"{name}: {found.detail}" for name, found in failed if found.ok is False), ""):
+        return "WRONG", why
+    if taken_back > _PARAGRAPH:
+        return "WRONG", f"{taken_back} characters were shown and taken back"
+    is_form = m.outcomes[-1:] == ("asked",) and have.count(wanted) == 1  # with more words around it
+    if have == wanted or is_form:
+        return "right", ""
+    return _differs(m, truth, sayings) if any(sayings) else ("no text", "the agent sent no text")
+
+
+def _differs(m: Measures, truth: str, sayings: Sequence[str]) -> tuple[str, str]:
+    shown, wanted = "".join(m.texts), visible_chars(truth)
+    have = visible_chars(shown)
+    if (often := have.count(wanted)) > 1:
+        return "WRONG", f"it stands there {often} times"
+    if have.endswith(wanted) and any(said.endswith(have) for said in sayings):
+        # the agent's own final text begins with its narration
+        if _ends_a_paragraph(shown, have.removesuffix(wanted)):
+            return "right", "its narration stands above, as in its own final text"
+        return "WRONG", "its narration is glued to the answer"
+    return "WRONG", CHECKS["text_is"].look(m, truth)[1]
+
+
+def _ends_a_paragraph(shown: str, narration: str) -> bool:
+    """Behind `narration`, given without white space, `shown` has a blank line."""
+    at = 0
+    for letter in narration:
+        at = shown.index(letter, at) + 1
+    rest = shown[at:]
+    return rest[: len(rest) - len(rest.lstrip())].count("\n") > 1
+
+
+# -- what is printed
+
+
+def as_json(plays: Iterable[TruePlay], recordings: Iterable[TrueRecording]) -> Json:
+    """The object of `conform --from-tape --json`."""
+    paced = {each.name for each in recordings if each.is_paced}
+    rows = [
+        {name: getattr(play, name) for name in TruePlay.__slots__} | {"is_paced": play.recording in paced}
+        for play in plays
+    ]
+    is_right = all(row["verdict"] != "WRONG" for row in rows)
+    return {"verdict": "PASS" if is_right else "FAIL", "plays": rows}
+
+
+_HEADS = ("", "recording", "play", "ended", "first text", "live", "taken back", "calls", "what is wrong")
+
+
+def _row(play: TruePlay) -> tuple[str, ...]:
+    first = "-" if play.first_text is None else f"{play.first_text:.2f} s"
+    live = "-" if play.live_share is None else f"{play.live_share:.0%}"
+    calls = f"{play.calls}, {play.refused} refused" if play.refused else f"{play.calls}"
+    back = f"{play.taken_back}" if play.taken_back else ""
+    figures = (first, live, back, calls)
+    return play.verdict, play.recording, play.play, play.outcome, *figures, printable(play.why)
+
+
+def _lines(plays: Sequence[TruePlay]) -> Iterator[str]:
+    rows = [_HEADS, *map(_row, plays)]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:{size}}" for cell, size in zip(row, wide, strict=True)).rstrip()
+
+
+def as_table(plays: Sequence[TruePlay], notes: Sequence[str]) -> RenderableType:
+    """The same for a terminal."""
+    table = Table(*_HEADS, box=SIMPLE)
+    for play in plays:
+        verdict, *cells = _row(play)
+        table.add_row(Text(verdict, _STYLES[verdict]), *map(Text, cells))
+    return Group(table, *map(Text, notes), Text(_total(plays)))
+
+
+def _notes(recordings: Iterable[TrueRecording]) -> Iterator[str]:
+    for each in recordings:
+        if each.is_paced:
+            yield f"{each.name} says nothing of time: {PACE * 1000:.0f} ms are taken between two events"
+
+
+def _total(plays: Sequence[TruePlay]) -> str:
+    wrong = sum(play.verdict == "WRONG" for play in plays)
+    return f"{len(plays) - wrong} of {len(plays)} plays right: {'FAIL' if wrong else 'PASS'}"
