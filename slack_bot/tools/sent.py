@@ -88,9 +88,11 @@ def _find(wanted: str, pieces: Sequence[tuple[float, str]], times: list[float]) 
     stream, ends = "".join(piece for _, piece in pieces), list(accumulate(len(piece) for _, piece in pieces))
     done, at = 0, 0
     while done < len(wanted):
-        at = stream.find(wanted[done : done + _ANCHOR], at)
-        if at < 0:
-            return
+        found = stream.find(wanted[done : done + _ANCHOR], at)
+        if found < 0:
+            done += _ANCHOR  # not the agent's words, or changed
+            continue
+        at = found
         size = common_prefix(stream[at : at + len(wanted) - done], wanted[done:])
         for number in range(size):
             came = pieces[bisect_right(ends, at + number)][0]

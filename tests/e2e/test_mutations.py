@@ -120,6 +120,14 @@ def narration_is_streamed(patch: Patch) -> None:
     patch.setattr(Turn, "_narrate", narrate)
 
 
+def garbage_is_shown_and_taken_back(patch: Patch) -> None:
+    """As when growing snapshots are read as deltas; the final result puts it right."""
+    honest = Turn._grow
+    patch.setattr(
+        Turn, "_grow", lambda self, event: honest(self, replace(event, text=event.text + event.text))
+    )
+
+
 def last_words_are_dropped(patch: Patch) -> None:
     def steps(shown: str, whole: str) -> Generator[None, None, Comparison]:
         yield
@@ -261,6 +269,8 @@ TABLE = (
     Row(tagged_text_is_kept_for_the_end, "first-look", ("burst_share", "live_share")),
     Row(final_result_is_streamed_again, "same-result", ("text_equals_final", "nothing_twice")),
     Row(narration_is_streamed, "same-result", ("no_narration", "text_equals_final")),
+    *(Row(garbage_is_shown_and_taken_back, f"rag-{case}", ("only_grows",)) for case in ("simple", "complex")),
+    Row(garbage_is_shown_and_taken_back, "no-result", ("only_grows",)),
     Row(last_words_are_dropped, "rest-in-result", ("text_equals_final",)),
     Row(other_result_is_ignored, "other-result", ("text_equals_final", "text_lacks")),
     Row(marker_is_shown, "marker", ("no_marker",)),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import resources
@@ -105,7 +105,7 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
     if name in BUILT_IN:
         folder = resources.files(__package__) / "suites"
         parts = [read_suite(read_text(folder / each, each), each) for each in BUILT_IN[name]]
-        suite = Suite(name, tuple(case for part in parts for case in part.cases))
+        suite = Suite(name, tuple(_joined(case for part in parts for case in part.cases)))
     else:
         path = Path(name)
         if not path.exists():
@@ -113,6 +113,15 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
         folder, suite = path.parent, read_suite(read_text(path, name), name)
     tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)
     return suite, {tape: read_tape(read_bytes(folder / tape, tape), tape) for tape in tapes}
+
+
+def _joined(cases: Iterable[Case]) -> Iterable[Case]:
+    """A case that comes again adds its checks to the first one."""
+    found = dict[str, Case]()
+    for case in cases:
+        first = found.setdefault(case.name, case)
+        found[case.name] = case if first is case else replace(first, checks=(*first.checks, *case.checks))
+    return found.values()
 
 
 # -- mistakes ------------------------------------------------------------------------------------------------

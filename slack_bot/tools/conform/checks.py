@@ -236,7 +236,7 @@ def _short(text: str) -> str:
 
 @_check("The first answer text can be read soon after the question")
 def _first_visible_text(m: Measures, within: float = 8.0) -> Verdict:
-    first, wrote = m.summary.first_visible, m.summary.first_answer
+    first, wrote = m.summary.first_visible, m.sent[0][0] if m.sent else None
     if first is None:
         return False, "no answer text was ever to be seen"
     if first <= within:
@@ -248,39 +248,40 @@ def _first_visible_text(m: Measures, within: float = 8.0) -> Verdict:
 
 @_check("The first answer text is shown soon after the agent wrote it")
 def _shown_soon(m: Measures, within: float = 1.0) -> Verdict:
-    if not m.written:
-        return None, "the agent wrote no answer"
+    if not m.sent:
+        return None, "it is not known when the agent wrote the answer"
     if m.summary.first_visible is None:
         return False, "the agent wrote, and nothing was ever to be seen"
-    waited = max(0.0, m.summary.first_visible - m.written[0][0])
+    waited = max(0.0, m.summary.first_visible - m.sent[0][0])
     return waited <= within, f"{waited:.2f} s after the agent's first word"
 
 
 @_check("What the agent wrote is shown soon, at any time")
 def _never_lags(m: Measures, within: float = 2.5, but: float = 40) -> Verdict:
-    if not m.written:
-        return None, "the agent wrote no answer"
-    longest = lag(m.written, m.visible, m.summary.end, int(but))
+    if not m.sent:
+        return None, "it is not known when the agent wrote the answer"
+    longest = lag(m.sent, m.visible, m.summary.end, int(but))
     said = f"at most {longest:.2f} s between writing and showing, {but:g} characters apart"
     return longest <= within, said
 
 
 @_check("The answer did not fall into the thread all at once")
 def _burst_share(m: Measures, most: float = 0.5) -> Verdict:
-    share, agent = m.summary.burst_share, m.summary.agent_burst_share
+    share, agent = m.summary.burst_share, m.agent_burst_share
     if share is None:
         return None, "no answer text was ever to be seen"
     said = f"{share:.0%} within half a second"
     if share > most and agent is not None:
-        said += f"; the agent itself wrote {agent:.0%} within half a second"
+        whose = "the agent itself wrote" if agent > most else "it was held: the agent wrote only"
+        said += f"; {whose} {agent:.0%} within half a second"
     return share <= most, said
 
 
 @_check("Most of the answer stood there before the result came")
 def _live_share(m: Measures, least: float = 0.8) -> Verdict:
-    if (share := m.result["live_share"]) is None:
+    if m.live_share is None:
         return None, "there is no answer"
-    return share >= least, f"{share:.0%} stood there before the result came"
+    return m.live_share >= least, f"{m.live_share:.0%} stood there before the result, not kept back for it"
 
 
 @_check("The answer never stood still for long")

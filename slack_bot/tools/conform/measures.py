@@ -6,25 +6,28 @@ not judge it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...a2a.wire import frames
-from ...observe.facts import AddedMarkup, EventHandled, TurnEnded
+from ...observe.facts import AddedMarkup, TurnEnded
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
-from ...turn.actions import RetractText
-from ...turn.events import AnswerReplaced, AnswerText, FinalAnswer, PlanChanged, ToolStarted
+from ...turn.events import AnswerText, PlanChanged, ToolStarted
 from ..capture.redaction import Redactor
-from ..replay.result import Observation, holds_answer
-from ..trace.figures import Curve, Summary, timeline
+from ..replay.result import Observation, holds_answer, live_chars
+from ..sent import sent_curve
+from ..trace.figures import Curve, Summary, burst_share_of, growths, timeline
 from ..trace.timeline import build_timeline
-from ..turn_log import AgentOutput, TurnLog
+from ..turn_log import AgentOutput, LoggedTurn, TurnLog, non_space_chars
 
 _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
+_KNOWN = 0.9  # the part of an answer from which on it is known when it was sent
+_SOON = 1.5  # seconds; what is shown within them is live
 _LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
 
 
@@ -32,18 +35,22 @@ _LONG_ENOUGH = 16  # characters from which a piece of narration can be recognise
 class Measures:
     """One case, measured. Sizes in characters, times in seconds from the question.
 
-    `result` is the object of `replay --json`, `summary` the figures of `trace`. `written` and `visible` are
-    characters of the answer over time: known to the bot, and in the thread. `looks` is the visible text after
-    each change, `texts` the answer's messages in the last turn. `streamed` are characters that went into a
-    stream, `begun` those in its start, `stopped` those in its end. `final` is what the agent called its
-    result, `narration` the sentences it marked as no part of the answer, `said` the text of all artifacts.
-    Of `questions`, `asked` went to the agent, None: not known.
+    `result` is the object of `replay --json`, `summary` the figures of `trace`. `sent` and `visible` are
+    characters of the answers over time, without white space: on the wire, and in the thread.
+    `agent_burst_share` is that of `sent`. `live_share` is that of `result`, without what was kept back until
+    the agent had sent everything. `looks` is the visible text after each change, `texts` the answer's
+    messages in the last turn. `streamed` are characters that went into a stream, `begun` those in its start,
+    `stopped` those in its end. `final` is what the agent called its result, `narration` the sentences it
+    marked as no part of the answer, `said` the text of all artifacts. Of `questions`, `asked` went to the
+    agent, None: not known.
     """
 
     result: Json
     summary: Summary
-    written: Curve
+    sent: Curve
     visible: Curve
+    agent_burst_share: float | None
+    live_share: float | None
     looks: tuple[str, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
@@ -108,12 +115,17 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
     titles = [masks.text(fact.event.title) for fact in handled if isinstance(fact.event, ToolStarted)]
     tools = [re.sub(r"\W+", "_", title.strip().lower()).strip("_") for title in titles]
     plans = [len(fact.event.steps) for fact in handled if isinstance(fact.event, PlanChanged)]
-    sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
+    frames_sent = [entry.frame for entry in log.entries if isinstance(entry, AgentOutput) and entry.frame]
+    curves = [_sent(turn) for turn in log.turns]
     return Measures(
         result=result,
         summary=line.summary,
-        written=_written(handled, asked_at),
-        visible=line.visible,
+        sent=tuple(_joined_curves(log.turns, curves, asked_at)),
+        visible=tuple(
+            (round(each.at - asked_at, 4), each.non_space) for turn in log.turns for each in turn.changes
+        ),
+        agent_burst_share=burst_share_of([growths(curve) for curve in curves]),
+        live_share=_live_share(log.turns, curves),
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         texts=tuple(_last_texts(log, seen.thread)),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
@@ -125,18 +137,18 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         final_chunks=sum(isinstance(fact.event, AnswerText) for fact in handled),
         tools=dict(sorted(Counter(tools).items())),
         tool_order=tuple(tools),
-        final=_final(sent),
-        narration=_narration(sent),
-        said="\n".join(artifact.text for frame in sent for artifact in _artifacts(frame)),
+        final=_final(frames_sent),
+        narration=_narration(frames_sent),
+        said="\n".join(artifact.text for frame in frames_sent for artifact in _artifacts(frame)),
         questions=sum(turn.started is not None for turn in log.turns),
         asked=seen.sent,
     )
 
 
-def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
-    """The longest time in which more than `but` characters of what the agent had written were not visible."""
+def lag(sent: Curve, visible: Curve, end: float, but: int) -> float:
+    """The longest time in which more than `but` characters of what the agent had sent were not visible."""
     longest, at = 0.0, 0
-    for t, size in written:
+    for t, size in sent:
         while at < len(visible) and visible[at][1] < size - but:
             at += 1
         if size > but:
@@ -145,22 +157,44 @@ def lag(written: Curve, visible: Curve, end: float, but: int) -> float:
     return round(longest, 3)
 
 
-def _written(handled: Sequence[EventHandled], asked_at: float) -> Curve:
-    """How much of the answer there was over time, without what was taken back before it was shown."""
-    curve, size = list[tuple[float, int]](), 0
-    for fact in handled:
-        event = fact.event
-        if retracted := sum(each.chars for each in fact.actions if isinstance(each, RetractText)):
-            size -= retracted
-            curve = [point for point in curve if point[1] <= size]
-        if isinstance(event, AnswerText):
-            size += len(event.text)
-        elif isinstance(event, AnswerReplaced | FinalAnswer):
-            size = len(event.text)
-        else:
-            continue
-        curve.append((round(fact.at - asked_at, 4), size))
-    return tuple(curve)
+def _sent(turn: LoggedTurn) -> Curve:
+    """How much of what can be read of the turn in the end the agent had sent by when (monotonic seconds).
+
+    Nothing where much of it is not in the events: the bot read it from the task, or changed it.
+    """
+    outputs = (entry for entry in turn.entries if isinstance(entry, AgentOutput))
+    curve = sent_curve(outputs, turn.own_text)
+    is_known = bool(curve) and curve[-1][1] >= _KNOWN * non_space_chars(turn.own_text)
+    return curve if is_known else ()
+
+
+def _joined_curves(
+    turns: Sequence[LoggedTurn], curves: Sequence[Curve], asked_at: float
+) -> Iterator[tuple[float, int]]:
+    for turn, curve in zip(turns, curves, strict=True):
+        before = non_space_chars(turn.before)
+        yield from ((round(at - asked_at, 4), before + size) for at, size in curve)
+
+
+def _live_share(turns: Sequence[LoggedTurn], curves: Sequence[Curve]) -> float | None:
+    live = [live_chars(turn, late_from(turn, curve)) for turn, curve in zip(turns, curves, strict=True)]
+    whole = sum(size for _, size in live)
+    return round(sum(early for early, _ in live) / whole, 3) if whole else None
+
+
+def late_from(turn: LoggedTurn, sent: Curve) -> float:
+    """When text was shown that was long there, and the agent had sent all of it. `math.inf`: never.
+
+    `sent` is how much of the turn's answer was sent by when; without it nothing is late.
+    """
+    before, shown = non_space_chars(turn.before), 0
+    for change in turn.changes:
+        if change.non_space - before > shown:
+            came = next((t for t, size in sent if size > shown), math.inf)
+            if sent and change.at >= sent[-1][0] and change.at - came > _SOON:
+                return change.at
+            shown = change.non_space - before
+    return math.inf
 
 
 def _chunk_texts(result: Json, verb: str) -> list[str]:

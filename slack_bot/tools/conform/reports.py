@@ -186,7 +186,7 @@ def _measures_json(m: Measures | None) -> Json | None:
         "first_visible": m.summary.first_visible,
         "longest_gap": m.result["longest_gap"],
         "burst_share": m.summary.burst_share,
-        "live_share": m.result["live_share"],
+        "live_share": m.live_share,
     }
 
 

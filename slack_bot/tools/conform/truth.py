@@ -29,7 +29,7 @@ from ..sent import all_sayings, sent_curve, visible_chars
 from ..trace.table import printable
 from ..turn_log import AgentOutput, LoggedTurn, TurnLog
 from .checks import CHECKS
-from .measures import Measures, measure
+from .measures import Measures, late_from, measure
 
 PACE = 0.035
 """Seconds between the events of a recording without times: a usual model's token."""
@@ -47,9 +47,8 @@ _STYLES = {"right": "green", "WRONG": "bold red", "no text": "yellow"}
 class TruePlay:
     """One play of a recording. `verdict` is "right", "WRONG", or "no text": the agent sent none of it.
 
-    `first_text`: seconds from the answer's first token on the wire until it could be read. `live_share`: the
-    part of the answer that could be read before the agent had sent the last of it. `taken_back`: the most
-    characters that were shown and did not stay.
+    `first_text`: seconds from the answer's first token on the wire until it could be read. `live_share`: that
+    of `Measures`. `taken_back`: the most characters that were shown and did not stay.
     """
 
     recording: str
@@ -177,7 +176,7 @@ def played(
     turn, truth = log.turns[-1], recording.truth
     outputs = [entry for entry in turn.entries if isinstance(entry, AgentOutput)]
     sent = sent_curve(outputs, truth)
-    live, whole = live_chars(turn, sent[-1][0] if sent else float("inf"))
+    live, whole = live_chars(turn, late_from(turn, sent))
     taken_back = max((_not_kept(look, m.text) for look in m.looks), default=0)
     verdict, why = _judged(m, truth, taken_back, list(all_sayings(outputs)))
     return TruePlay(

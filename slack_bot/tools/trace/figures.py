@@ -125,7 +125,7 @@ def _turn_lines(builder: TimelineBuilder, log: TurnLog) -> Iterator[TurnLine]:
     for turn, start, end in zip(log.turns, builder.starts, ends, strict=True):
         visible = tuple((builder.since(each.at), each.chars) for each in turn.changes)
         rows = builder.rows[start.rows : end.rows]
-        sent = _growths(_thin(builder.written[start.points : end.points]), start.written)
+        sent = growths(_thin(builder.written[start.points : end.points]), start.written)
         yield _turn_line(builder, turn, rows, sent, visible, before)
         before = visible[-1][1] if visible else before
 
@@ -138,7 +138,7 @@ def _turn_line(
     end = max([t, ended, *(row.t + row.took for row in rows), *(at for at, _ in visible)])
     awaited = ended if turn.settled is None else min(ended, builder.since(turn.settled))
     events, calls = ([row for row in rows if row.lane == lane] for lane in ("agent", "slack"))
-    shown = _growths(visible, before)
+    shown = growths(visible, before)
     quiet = _spans(t, [row.t for row in events], awaited)
     waiting = _spans(t, [at for at, _ in shown], awaited)
     answered = turn.first_answer
@@ -177,8 +177,8 @@ def _summary_of_all(turns: Sequence[TurnLine]) -> Summary:
         streaming=round(sum(lasted), _DIGITS) if lasted else None,
         longest_silence=max(each.longest_silence for each in found),
         longest_wait=max(each.longest_wait for each in found),
-        burst_share=_together([turn.shown for turn in turns]),
-        agent_burst_share=_together([turn.sent for turn in turns]),
+        burst_share=burst_share_of([turn.shown for turn in turns]),
+        agent_burst_share=burst_share_of([turn.sent for turn in turns]),
         end=max(turn.end for turn in turns),
         events=sum(each.events for each in found),
         calls=_sum(each.calls for each in found),
@@ -199,9 +199,10 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _together(turns: Sequence[Curve]) -> float | None:
-    sizes = [sum(size for _, size in growths) for growths in turns]
-    bursts = [(burst_share(growths) or 0.0) * size for growths, size in zip(turns, sizes, strict=True)]
+def burst_share_of(turns: Sequence[Curve]) -> float | None:
+    """The burst share of several turns' growths, by their sizes. None: nothing came."""
+    sizes = [sum(size for _, size in turn) for turn in turns]
+    bursts = [(burst_share(turn) or 0.0) * size for turn, size in zip(turns, sizes, strict=True)]
     return round(sum(bursts) / sum(sizes), _DIGITS) if sum(sizes) else None
 
 
@@ -224,7 +225,7 @@ def burst_share(growths: Sequence[tuple[float, int]]) -> float | None:
     return round(most / total, _DIGITS)
 
 
-def _growths(curve: Curve, height: int) -> Curve:
+def growths(curve: Curve, height: int = 0) -> Curve:
     """When the curve rose above `height`, and by how much."""
     found = list[tuple[float, int]]()
     for t, size in curve:

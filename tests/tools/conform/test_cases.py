@@ -163,6 +163,16 @@ def test_the_extended_suite_begins_with_the_cases_of_caipe() -> None:
     assert len(set(extended)) == len(extended) > len(caipe)
 
 
+def test_the_extended_suite_adds_checks_to_the_cases_of_caipe() -> None:
+    caipe, extended = (
+        {case.name: case for case in open_suite(each)[0].cases} for each in ("caipe", "extended")
+    )
+    for name, case in caipe.items():
+        both = extended[name]
+        assert (both.query, both.checks[: len(case.checks)]) == (case.query, case.checks)
+        assert {"only_grows", "text_equals_final"} <= {each.name for each in both.checks}
+
+
 def test_a_check_holds_if_it_held_in_every_run_in_which_it_applied() -> None:
     case = case_result("one", (True, None), (False, None), (True, None))
     live, tools = case.findings

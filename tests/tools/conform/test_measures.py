@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.observe.facts import AddedMarkup, AgentEvent, Fact
-from slack_bot.tools.conform.measures import lag, measure
+from slack_bot.tools.conform.measures import Measures, lag, measure
 from slack_bot.tools.sent import visible_chars
 from slack_bot.tools.turn_log import TurnLog
-from slack_bot.turn.actions import RetractText
-from slack_bot.turn.events import AnswerReplaced, AnswerText, NarrationConfirmed
+from slack_bot.turn.actions import AppendText
+from slack_bot.turn.events import AnswerText, FinalAnswer
 from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, observed, thread
-from tests.tools.trace.turns import START, called, closed, decided, opened
+from tests.tools.trace.turns import START, called, closed, decided, logged, opened
 
 
 def test_what_is_measured() -> None:
@@ -31,7 +31,10 @@ def test_what_is_measured() -> None:
         ("search",),
     )
     assert (seen.outcomes, seen.questions, seen.asked) == (("answered",), 1, 1)
-    assert seen.written == ((1.0, len(FIRST)), (2.0, len(TEXT)), (3.0, len(TEXT)))
+    first, whole = (len(visible_chars(each)) for each in (FIRST, TEXT))
+    assert seen.sent == ((1.0, first), (2.0, whole))
+    assert seen.visible == ((1.3, first), (2.3, whole))
+    assert (seen.live_share, seen.agent_burst_share) == (1.0, round(max(first, whole - first) / whole, 3))
     assert seen.text == TEXT
     assert seen.texts == (TEXT,)
     assert seen.final == TEXT
@@ -125,16 +128,37 @@ def test_markup_that_was_added_is_no_text_of_the_answer() -> None:
     assert "".join(seen.texts) == "```py\na\nb\n```\n"
 
 
-def test_a_replaced_answer_is_as_long_as_what_replaced_it() -> None:
-    seen = measured([*with_artifacts(), decided(2, AnswerReplaced("new"))])
-    assert seen.written == ((2.0, 3),)
+KEPT_BACK = [f"{word} " for word in TEXT.split()] * 8
 
 
-def test_what_was_taken_back_unseen_was_never_written() -> None:
-    narration, answer = decided(1, AnswerText("Hm. ")), decided(3, AnswerText("Yes."))
-    taken = decided(2, NarrationConfirmed(unseen=True), RetractText(4, "unseen"))
-    assert measured(with_artifacts(narration, taken, answer)).written == ((3.0, 4),)
-    assert measured(with_artifacts(decided(0.5, AnswerText("Yes")), narration, taken)).written == ((0.5, 3),)
+def kept_back(until: float, ends: float) -> Measures:
+    """Written token by token in statuses from 1 s on, known to the bot and shown at `until`, in one piece."""
+    text = "".join(KEPT_BACK)
+    told = (status(1 + n / 20, "working", word) for n, word in enumerate(KEPT_BACK))
+    known = decided(until, AnswerText(text), AppendText(text, "the whole answer"))
+    last = decided(ends, FinalAnswer(text, "result"))
+    log = logged(opened(), *told, known, (until, text), last, closed(ends))
+    return measure(observed(log, *thread(text)))
+
+
+def test_text_that_was_kept_back_was_not_live_however_late_the_end_comes() -> None:
+    for ends in (6.02, 6.2, 16.0):
+        assert kept_back(6.0, ends).live_share == 0.0
+    assert kept_back(6.0, 6.02).result["live_share"] == 0.0
+    assert kept_back(6.0, 16.0).result["live_share"] == 1.0, "`replay` does not know when it was written"
+
+
+def test_a_burst_of_the_bot_is_not_the_agents() -> None:
+    seen = kept_back(6.0, 6.02)
+    assert seen.summary.burst_share == 1.0
+    assert seen.agent_burst_share is not None and seen.agent_burst_share < 0.2
+    assert seen.sent[0][0] == 1.0 and seen.sent[-1][0] > 4.0
+
+
+def test_what_the_bot_read_from_the_task_was_sent_at_a_time_that_is_not_known() -> None:
+    kept = [fact for fact in facts() if not isinstance(fact, AgentEvent) or "result" not in str(fact.kind)]
+    seen = measured(kept)
+    assert (seen.sent, seen.agent_burst_share, seen.live_share) == ((), None, 1.0)
 
 
 def test_how_it_was_delivered() -> None:

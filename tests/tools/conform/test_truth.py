@@ -185,14 +185,16 @@ def play(tape: Tape, text: str = ANSWER, **profile: str) -> TruePlay:
 
 def test_an_answer_that_falls_in_at_the_end_is_not_live_however_long_the_agent_takes_to_end() -> None:
     """It was written token by token, was held, and stood there whole before the task's end."""
-    tape = taped(*in_statuses(ANSWER), whole(ANSWER))
+    text = " ".join([ANSWER] * 3)
+    tape = taped(*in_statuses(text), whole(text))
     slow = replace(tape, moments=(*tape.moments[:-2], *(replace(m, t=m.t + 5) for m in tape.moments[-2:])))
     for each in (tape, slow):
-        held = play(each, answer_source="hold")
+        held = play(each, text, answer_source="hold")
         assert (held.verdict, held.live_share) == ("right", 0.0)
-        assert held.first_text is not None and held.first_text >= 0.7
-        live = play(each, answer_source="status")
+        assert held.first_text is not None and held.first_text > 2.0
+        live = play(each, text, answer_source="status")
         assert live.verdict == "right" and live.first_text is not None and live.first_text < 0.6
+        assert live.live_share is not None and live.live_share > 0.6
 
 
 def test_a_question_back_is_the_text_too() -> None:
