@@ -10,10 +10,15 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
 from ..a2a.wire import frames
+from ..a2a.wire.decode import decode
+from ..errors import AgentError
+from ..testing.tape.tape import Recording, Tape, turns_of
+from .files import taped
 from .replay.diff import common_prefix
 from .turn_log import AgentOutput
 
@@ -40,9 +45,11 @@ def visible_chars(text: str) -> str:
     return "".join(text.split())
 
 
-def all_sayings(outputs: Iterable[AgentOutput]) -> Iterator[str]:
-    """The text of each artifact and message that was sent, without white space."""
-    return (said for output in outputs for _, said, _ in _sayings(output.frame) if said)
+def all_sayings(capture: Tape | Recording) -> Iterator[str]:
+    """The text of each artifact and message in the last answer of `capture`, without white space."""
+    for moment in taped(turns_of(capture)[-1][1]).moments:
+        with suppress(AgentError):
+            yield from (said for _, said, _ in _sayings(decode(moment.event or {})) if said)
 
 
 def _sayings(frame: frames.Frame | None) -> Iterator[tuple[str, str, bool]]:

@@ -75,9 +75,9 @@ class TrueRecording:
 
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: from_tape, truth, after, key, json. Raises UnreadableInput."""
-    found = list(_found(args.from_tape, args.truth))
-    recordings = [_opened(path, truth, args.key) for path, truth in found]
-    earlier = [list(_earlier(path, args.after, args.key)) for path, _ in found]
+    paths = list(_found(args.from_tape, args.truth))
+    recordings = [opened(path, args.truth, args.key) for path in paths]
+    earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
         raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
     accept_any_script()
@@ -92,20 +92,20 @@ def main(args: argparse.Namespace) -> int:
     return int(any(play.verdict == "WRONG" for play in plays))
 
 
-def _found(tapes: Sequence[str], truth: str | None) -> Iterator[tuple[Path, Path]]:
-    """Each recording and its truth; of a folder all that have one."""
+def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
+    """The recordings; of a folder all that have a text."""
     for given in map(Path, tapes):
         if not given.is_dir():
-            yield given, truth_of(given, truth)
+            yield given
             continue
         files = (path for path in sorted(given.iterdir()) if not path.name.endswith(_SUFFIX))
-        found = [(path, of) for path in files if (of := truth_of(path, truth)).is_file()]
+        found = [path for path in files if truth_of(path, truth).is_file()]
         if not found:
             raise UnreadableInput(f"{given}: no file in this folder has a {_SUFFIX} beside it")
         yield from found
 
 
-def truth_of(tape: Path, truth: str | None) -> Path:
+def truth_of(tape: Path, truth: str | None = None) -> Path:
     """The file with the text of `tape`: `truth`, or in that folder, or beside it, `NAME.truth.txt`."""
     if truth is not None and not Path(truth).is_dir():
         return Path(truth)
@@ -125,11 +125,13 @@ def _earlier(path: Path, after: Sequence[str], key: str | None) -> Iterator[tupl
             yield given, _paced(open_capture(tape, key))[0]
 
 
-def _opened(path: Path, truth: Path, key: str | None) -> TrueRecording:
+def opened(path: Path, truth: str | None = None, key: str | None = None) -> TrueRecording:
+    """The recording at `path` and its text (`truth_of`). Raises UnreadableInput."""
     capture, is_paced = _paced(open_capture(path, key))
-    if not truth.exists():
-        raise UnreadableInput(f"{truth}: no such file; name the text that {path} should lead to: --truth")
-    return TrueRecording(path.stem, capture, read_truth(truth), is_paced)
+    text = truth_of(path, truth)
+    if not text.exists():
+        raise UnreadableInput(f"{text}: no such file; name the text that {path} should lead to: --truth")
+    return TrueRecording(path.stem, capture, read_truth(text), is_paced)
 
 
 def read_truth(path: Path) -> str:
@@ -178,7 +180,7 @@ def played(
     sent = sent_curve(outputs, truth)
     live, whole = live_chars(turn, late_from(turn, sent))
     taken_back = max((_not_kept(look, m.text) for look in m.looks), default=0)
-    verdict, why = _judged(m, truth, taken_back, list(all_sayings(outputs)))
+    verdict, why = _judged(m, truth, taken_back, list(all_sayings(recording.capture)))
     return TruePlay(
         recording.name,
         play,

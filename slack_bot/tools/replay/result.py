@@ -28,7 +28,7 @@ _OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
-AT_THE_END = 0.1
+AT_THE_END = 0.05
 """Seconds before the end. What is shown within them is not live: an agent's last events come together."""
 assert BURST_WITHIN == 0.5, "a summary line names it"
 

@@ -1,0 +1,82 @@
+"""Recordings of live servers, each with the text that its model wrote: as the first question, as a later one,
+and with the stream cut behind every event.
+
+More of them than are kept here lie beside the checkout where the facts were gathered.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slack_bot.testing.agent.playback import framed
+from slack_bot.testing.tape.recording import Recording
+from slack_bot.tools.conform.truth import TruePlay, opened, played, plays_of, truth_of
+from slack_bot.tools.files import open_capture
+from slack_bot.tools.replay.scenario import Scenario
+
+OURS = Path(__file__).parents[1] / "captures" / "frameworks"
+SHARED = Path(__file__).parents[3] / "shared" / "captures" / "frameworks"
+FOLDER = SHARED if SHARED.is_dir() else OURS
+FILES = [path for path in sorted(FOLDER.glob("*.sse")) if truth_of(path).is_file()]
+QUICK = 3
+"""Places at which a stream is cut in the quick tests."""
+
+TO_MEND = {
+    "adk-sse_ask": {"after hello": "the question stands there twice"},
+    "agno_tool": dict.fromkeys(
+        ("first turn", "learned", "after hello"), "the narration is glued to the answer"
+    ),
+    "lg_tool": {"after hello": "growing snapshots that begin again are read as deltas"},
+    "strands_boom": {"cut at 1": "of a failed task's history nothing is read"},
+    "trpc_hello": dict.fromkeys(("first turn", "learned", "after hello"), "only the last delta stands"),
+}
+"""What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
+
+
+def stem(path: Path) -> str:
+    return path.stem
+
+
+def check(plays: list[TruePlay]) -> None:
+    """What is wrong is in the table, and what is in the table is wrong."""
+    known = TO_MEND.get(plays[0].recording, {})
+    wrong = {each.play: each.why for each in plays if each.verdict == "WRONG"}
+    expected = {each.play for each in plays if each.play in known}
+    assert wrong.keys() == expected, f"wrong: {wrong}; in the table: {expected}"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared captures are not beside this repository")
+def test_the_recordings_kept_here_are_among_those_that_are_tried() -> None:
+    assert {path.name for path in OURS.iterdir()} <= {path.name for path in SHARED.iterdir()}
+    assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=stem)
+def test_a_reader_has_the_models_text_whole_and_once(path: Path) -> None:
+    hello = path.with_stem(f"{path.stem.partition('_')[0]}_hello")
+    check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello.is_file() else [])))
+
+
+def cut(path: Path, most: int | None) -> list[TruePlay]:
+    """The task goes on without its listener, and is asked: what was missed comes from there."""
+    recording = opened(path)
+    assert isinstance(recording.capture, Recording)
+    events = len(framed(recording.capture.body))
+    places = range(1, events + 1, 1 if most is None else max(1, events // most))
+    return [played(recording, f"cut at {n}", {}, Scenario(cut_after=n)) for n in places]
+
+
+CUT = [path for path in FILES if "first turn" not in TO_MEND.get(path.stem, {})]
+
+
+@pytest.mark.parametrize("path", [path for path in CUT if "boom" not in path.stem], ids=stem)
+def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
+    check(cut(path, QUICK))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CUT, ids=stem)
+def test_a_stream_that_is_cut_behind_any_event_is_whole_and_once(path: Path) -> None:
+    check(cut(path, None))
