@@ -285,7 +285,7 @@ def _timing(one: Profile, two: Profile) -> Iterator[Sequence[str]]:
         gap = _gap(before, after)
         yield label, seconds(before), seconds(after), "" if gap is None else f"{gap:+.2f}"
     yield "burst share (shown)", share(first.burst_share), share(second.burst_share), ""
-    yield "burst share (sent)", share(first.agent_burst_share), share(second.agent_burst_share), ""
+    yield "burst share (known)", share(first.agent_burst_share), share(second.agent_burst_share), ""
     counts = [_volumes(each) for each in (first, second)]
     kinds = sorted({*first.chars, *second.chars})
     for name in (*_VOLUMES, *(f"characters sent: {kind}" for kind in kinds)):

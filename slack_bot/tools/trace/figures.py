@@ -75,7 +75,10 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures. Times in seconds from the question, None where it never happened; shares from 0 to 1."""
+    """The figures. Times in seconds from the question, None where it never happened; shares from 0 to 1.
+
+    `agent_burst_share` is of the text as the bot took it for the answer: what it held came in one piece.
+    """
 
     outcome: str
     reason: str | None

@@ -182,7 +182,7 @@ def figures(summary: Summary) -> str:
             "burst share",
             "no text was shown" if shown is None else f"{share(shown)} of the text was shown {within}",
         ),
-        *([("", f"{share(sent)} of what the agent wrote was sent {within}")] if sent is not None else []),
+        *([("", f"{share(sent)} of it was known to be the answer {within}")] if sent is not None else []),
         ("events", f"{summary.events:,}"),
         ("Slack calls", f"{sum(summary.calls.values())}: {calls}{failed}"),
         ("characters sent", chars),
