@@ -20,8 +20,6 @@ from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog
 from .agent import AgentApp, adjusted
 
-MODES = ("hybrid", "marker", "structured")
-
 
 def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:
     """Ask the reference agent of `settings`, in `mode`, what `scenario` asks.
