@@ -112,12 +112,8 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Aut
     Its client has no token: with one, Bolt would not ask `authorize`.
     """
     secret = settings.slack.signing_secret
-    client = AsyncWebClient(
-        base_url=settings.slack.api_url,
-        timeout=settings.slack.timeout,  # type: ignore[arg-type]  # an int in the SDK's hint
-        session=session,
-        retry_handlers=[],
-    )
+    client = new_web_client(settings.slack, session)
+    client.token = None
     logger = logging.getLogger("slack_bot.bolt")
     logger.setLevel(logging.ERROR)  # a token in the environment is warned about, though it is not used
     bolt = AsyncApp(

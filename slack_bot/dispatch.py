@@ -12,7 +12,6 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
@@ -43,17 +42,12 @@ _BROKE = "Something went wrong in the bot while it was answering."
 _CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+_NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
+_FORGOTTEN = "I have been restarted since and no longer know the question. Please ask it again."
+_ALREADY = "This question is already being asked again."
+_THANKS = "Thanks for your feedback."
 _MOST_REFUSED = 1000  # questions
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
-
-
-class RetryResult(StrEnum):
-    """The answer to a request to ask again."""
-
-    STARTED = "started"
-    ALREADY = "already"
-    NOT_YOURS = "not yours"
-    FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +174,20 @@ class TurnDispatcher:
             running.handle.stop(user)
         return running is not None
 
-    async def retry(self, turn: str, user: str) -> RetryResult:
-        """Ask the question of `turn` again. Only its asker may, and once. Raises BotError."""
+    async def retry(self, turn: str, user: str) -> str | None:
+        """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
         question = self._retryable.get(turn)
         if question is None:
-            return RetryResult.FORGOTTEN
+            return _FORGOTTEN
         if question.user != user:
-            return RetryResult.NOT_YOURS
+            return _NOT_YOURS
         again = replace(question, attempt=question.attempt + 1)
-        return RetryResult.STARTED if await self.accept(again) else RetryResult.ALREADY
+        return None if await self.accept(again) else _ALREADY
 
-    async def feedback(self, turn: str, user: str, value: str) -> bool:
-        """False: the same was stored before. Raises StoreError."""
-        return await self._store.save_feedback(turn, user, value, self._clock.wall())
+    async def feedback(self, turn: str, user: str, value: str) -> str | None:
+        """Store it. Gives thanks for what was not stored before. Raises StoreError."""
+        is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
+        return _THANKS if is_new else None
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):

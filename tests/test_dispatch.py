@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.dispatch import RetryResult, conversation_after
+from slack_bot.dispatch import conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.slack.status import WAITING_REACTION
@@ -463,16 +463,16 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         root = await bot.ask("hi")
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
-        assert await bot.app.dispatcher.retry(key, "U2") is RetryResult.NOT_YOURS
-        assert await bot.app.dispatcher.retry("T1:C1:9.9", "U1") is RetryResult.FORGOTTEN
-        assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.STARTED
-        assert await bot.app.dispatcher.retry(key, "U1") is RetryResult.ALREADY
+        assert (await bot.app.dispatcher.retry(key, "U2") or "").startswith("Only the person who asked")
+        assert (await bot.app.dispatcher.retry("T1:C1:9.9", "U1") or "").startswith("I have been restarted")
+        assert await bot.app.dispatcher.retry(key, "U1") is None
+        assert await bot.app.dispatcher.retry(key, "U1") == "This question is already being asked again."
         await bot.idle()
         assert bot.outcomes == ["failed", "answered"]
         assert bot.read(root)[-1] == "Luck."
         messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
         assert len(set(messages)) == 2
-        assert await bot.app.dispatcher.retry(f"{key}:1", "U1") is RetryResult.STARTED
+        assert await bot.app.dispatcher.retry(f"{key}:1", "U1") is None
         await bot.idle()
 
 
@@ -481,11 +481,8 @@ async def test_only_retry_cache_size_questions_can_be_asked_again() -> None:
     async with run_bot(retry_cache_size=2) as bot:
         roots = [await bot.ask("hi") for _ in range(3)]
         await bot.idle()
-        assert [await bot.app.dispatcher.retry(f"T1:{CHANNEL}:{root}", "U2") for root in roots] == [
-            RetryResult.FORGOTTEN,
-            RetryResult.NOT_YOURS,
-            RetryResult.NOT_YOURS,
-        ]
+        said = [await bot.app.dispatcher.retry(f"T1:{CHANNEL}:{root}", "U2") or "" for root in roots]
+        assert [each.partition(" ")[0] for each in said] == ["I", "Only", "Only"]
 
 
 # -- the end of the process

@@ -21,7 +21,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..errors import SlackError
-from .authorizer import body_of, call_or_raise
+from .authorizer import call_or_raise
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class _Connector:
         """With its ticket. Raises SlackError."""
         client, token = self._client.web_client, self._client.app_token
         answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
-        return str(body_of(answer).get("url"))
+        return str(answer.get("url"))
 
     async def ws_connect(self, address: str | None, **options: Any) -> Any:
         """Connect to `address`, and after a failure to a new one, after longer and longer pauses."""
