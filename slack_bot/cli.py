@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from . import __version__
 from .errors import BotError, SettingsError, UnreadableInput
+from .settings.names import nearest
 
 _PROGRAM = "slack-bot"
 _RUN = "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run"
@@ -36,11 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         whole.print_help(sys.stderr)
         whole.exit(2, f"\n{_PROGRAM}: a verb is missing; give one of these\n")
     given = next((word for word in words if not word.startswith("-")), "")
-    if given and given not in verbs:
-        from .settings.suggestions import nearest
-
-        if (meant := nearest(given, verbs)) is not None:
-            whole.error(f"there is no verb {given!r}; did you mean {meant!r}?")
+    if given and given not in verbs and (meant := nearest(given, verbs)) is not None:
+        whole.error(f"there is no verb {given!r}; did you mean {meant!r}?")
     args = whole.parse_args(words)
     try:
         return run_guarded(lambda: args.verb(args))

@@ -30,8 +30,12 @@ from .models import (
     TurnSettings,
     expected,
 )
-from .suggestions import PREFIX, RENAMED, SettingPath, env_name, nearest, remedy, usual_meant
+from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
+# Names that other programs may use are ours only if hardly a letter differs.
+_VERY_NEAR = 0.9
+_WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
+_OTHERS = {"SLACK_API_TOKEN"}
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -192,16 +196,44 @@ def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problem
                 problems.append(f"{name} {_QUOTED}")
             given[path] = name, value
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
-            leaves = {section: list(model.model_fields) for section, model in sections()}
-            problems.append(f"{name} is not a setting{remedy(name, leaves, ALIASES)}")
+            problems.append(f"{name} is not a setting{_remedy(name)}")
 
 
 def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
     """Near misses of an alias that is not set. Else they may belong to another program."""
-    for name in sorted(names - ALIASES.keys()):
-        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
+    for name in sorted(names - ALIASES.keys() - _OTHERS):
+        meant = nearest(name, ALIASES, _VERY_NEAR) if name.startswith(_WATCHED) else None
         if meant and ALIASES[meant] not in given:
             yield f"{name} is not a setting; did you mean {meant}?"
+
+
+def _remedy(name: str) -> str:
+    """What follows `NAME is not a setting`, where it has our prefix: a guess, the sections, or ""."""
+    section, divided, leaf = name.removeprefix(PREFIX).lower().partition("__")
+    now, known = (RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)), Settings.model_fields
+    if now in _FIELDS:
+        return f" any more; it is called {env_name(now)} now"
+    if section in known and not leaf:
+        some = next(path for path in _FIELDS if path[0] == section)
+        return f": it is a section; write {env_name(some)} or another setting of it"
+    guess = _in_section(section, leaf) if divided else _undivided(section)
+    if guess is None and divided and section not in known:
+        return f"; the sections are {', '.join(each.upper() for each in known)}"
+    return f"; did you mean {guess}?" if guess else ""
+
+
+def _in_section(section: str, leaf: str) -> str | None:
+    meant = nearest(section, Settings.model_fields)
+    if near := nearest(leaf, (name for each, name in _FIELDS if each == meant)):
+        return env_name((meant or "", near))
+    return next((env_name(path) for path in _FIELDS if path[1] == leaf), None)
+
+
+def _undivided(rest: str) -> str | None:
+    full = {"_".join(path): env_name(path) for path in _FIELDS}
+    full |= {path[1]: env_name(path) for path in _FIELDS}
+    full |= {each.removeprefix(PREFIX).lower(): each for each in ALIASES if each.startswith(PREFIX)}
+    return full[near] if (near := nearest(rest, full)) else None
 
 
 def _validate(

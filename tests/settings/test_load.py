@@ -21,7 +21,7 @@ from slack_bot.settings.load import (
     with_overrides,
 )
 from slack_bot.settings.models import SettingsSection
-from slack_bot.settings.suggestions import RENAMED, env_name
+from slack_bot.settings.names import RENAMED, env_name
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
 
@@ -154,6 +154,49 @@ def test_a_misspelt_name_is_reported_with_the_nearest(tmp_path: Path) -> None:
 
 def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
     assert problems({"SLACK_BOT_QQQQQQQQQQQQQQQQ": "1"}) == ["SLACK_BOT_QQQQQQQQQQQQQQQQ is not a setting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("AGENT__NOSUCH", ""),
+        ("AGENT__URLL", "; did you mean SLACK_BOT_AGENT__URL?"),
+        ("AGNT__TURN_TIMOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
+        ("AGENT__ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
+        ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
+        ("NOSUCH__X", "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, LOG, REFERENCE"),
+        ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
+        ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
+        ("FOO", ""),
+        ("TOKN", "; did you mean SLACK_BOT_TOKEN?"),
+        ("STREAM_FLUSH_INTERVAL", "; did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"),
+        ("ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
+    ],
+)
+def test_the_remedy_for_a_name_that_is_no_setting(name: str, words: str) -> None:
+    assert problems({f"SLACK_BOT_{name}": "1"}) == [f"SLACK_BOT_{name} is not a setting{words}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("A2A_AGENT_UR", "A2A_AGENT_URL"),
+        ("SLACK_APP_TOKE", "SLACK_APP_TOKEN"),
+        ("SLACK_SIGNING_SECRETS", "SLACK_SIGNING_SECRET"),
+        ("SLACK_API_TOKEN", None),
+        ("SLACK_APP_ID", None),
+        ("A2A_AGENT_NAME", None),
+        ("SLACK_TOKEN", None),
+        ("PATH", None),
+    ],
+)
+def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
+    name: str, meant: str | None
+) -> None:
+    if meant is None:
+        assert read({name: "1"}) == Settings()
+    else:
+        assert problems({name: "1"}) == [f"{name} is not a setting; did you mean {meant}?"]
 
 
 @pytest.mark.parametrize(
