@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
@@ -138,20 +138,15 @@ async def serve(
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
-    slack, token = app.settings.slack, app.settings.slack.app_token
+    slack = app.settings.slack
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     try:
         if http:
             await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
-        elif token is None:
-            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
         else:
-            delay, client = slack.connection_check_delay, app.web_client
-            await serve_socket(
-                app.bolt, client, token.get_secret_value(), stop, ready=ready, check_delay=delay
-            )
+            await serve_socket(app.bolt, slack, app.web_client, stop, ready=ready)
     finally:
         for task in (cleaning, watching):
             task.cancel()

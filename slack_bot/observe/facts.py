@@ -27,17 +27,12 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A raw event of the agent. `kind` is what the dialect calls it."""
+    """A raw event of the agent. `kind` is what the dialect calls it; `asked` in it: the bot read the task."""
 
     at: float
     turn: str
     kind: str
     raw: Mapping[str, Any]
-
-    @property
-    def from_poll(self) -> bool:
-        """The bot read the task: the agent itself said nothing."""
-        return self.raw.get("asked") is True
 
 
 @dataclass(frozen=True, slots=True)
