@@ -122,9 +122,7 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Aut
         client=client,
         authorize=authorize,
         signing_secret="" if secret is None else secret.get_secret_value(),
-        request_verification_enabled=True,
         ignoring_self_events_enabled=False,  # `inbound` does: some of them show what became of a call
-        process_before_response=False,
         attaching_conversation_kwargs_enabled=False,
     )
     logger.setLevel(logging.WARNING)

@@ -14,7 +14,6 @@ from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
@@ -66,16 +65,13 @@ class SlackListeners:
             kind(_ANYTHING)(_acknowledge)
 
     async def accept(
-        self,
-        request: AsyncBoltRequest,
-        body: dict[str, Any],
-        context: AsyncBoltContext,
-        next_: Callable[[], Awaitable[None]],
+        self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
         """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
-        question = None
+        question, context = None, request.context
         try:
-            question = await self._judge(body, BotIdentity(context.bot_user_id or "", context.bot_id or ""))
+            me = BotIdentity(context.bot_user_id or "", context.bot_id or "")
+            question = await self._judge(request.body, me)
             if question is not None:
                 await self._dispatcher.accept(question)
         except BotError as error:
