@@ -23,9 +23,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
 from ..settings.models import SlackSettings, StreamSettings
+from ..turn.record import Question
 from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .faults import Fault, StreamingRefusalCache, fault_of
-from .model import Destination
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
 from .stream_starts import StreamStart, StreamStartTracker
@@ -271,13 +271,15 @@ class TurnClient:
     def __init__(
         self,
         api: SlackApi,
-        place: Destination,
+        question: Question,
         settings: StreamSettings,
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
     ) -> None:
-        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.question, self.settings, self.clock = question, settings, clock
+        self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
+        self.api = api.for_turn(self.turn, self.thread_ts)
         self.refusals, self.stream_starts = refusals, stream_starts
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
@@ -292,6 +294,14 @@ class TurnClient:
         self.api.give_back()
         if self._limit is not None:
             end_in(self._limit, 0.0)
+
+    def address(self, ts: str | None) -> dict[str, Any]:
+        return {"channel": self.channel, "ts": ts}
+
+    async def set_status(self, status: str, method: str = "assistant.threads.setStatus") -> CallResult:
+        """The thread's typing status, or by another method that of its agent session. Tried once."""
+        args = {"channel_id": self.channel, "thread_ts": self.thread_ts, "status": status}
+        return await self.api.call(method, args, patience=0)
 
     async def sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -314,8 +324,7 @@ class TurnClient:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
         found: Messages = []
         args: dict[str, object] = {
-            "channel": self.place.channel,
-            "ts": self.place.thread_ts,
+            **self.address(self.thread_ts),
             "oldest": f"{max(0.0, oldest):.6f}",
             "limit": _PAGE,
             "include_all_metadata": True,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import SlackError
@@ -22,6 +22,7 @@ from .cards import CardClosing, CardTracker
 from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write, next_surface
 from .model import Batch, SlackMessage, WriteResult
 from .post_surface import PostSurface
+from .rate_limiter.governor import Priority
 from .reconcile import Reconciler
 from .stream_surface import StreamSurface
 
@@ -44,8 +45,10 @@ class Delivery:
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
-        place, now = client.place, client.clock.monotonic()
-        self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        asked, now = client.question, client.clock.monotonic()
+        self.surface = client.refusals.best(
+            asked.user_team, client.channel, now, can_stream=not asked.asker_is_bot
+        )
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
@@ -97,7 +100,14 @@ class Delivery:
             return "chat.startStream" if self.begins else "chat.appendStream"
         return "chat.postMessage" if self.begins else "chat.update"
 
+    def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
+        """Whether `advance` would go to Slack at once. If not, `wake` is called when to ask again."""
+        method = self.next_method()
+        priority = Priority.START if method == "chat.startStream" else priority
+        return self._client.api.reserve(method, self._client.channel, priority, wake)
+
     def pause(self) -> float:
+        """Seconds until the next write may go: edits have a distance."""
         return self.posts.pause(self._clock.monotonic()) if self.surface is SurfaceKind.EDIT else 0.0
 
     def due(self) -> float | None:
@@ -170,8 +180,8 @@ class Delivery:
 
     def _may_begin(self, *, final: bool) -> bool:
         """An answer that is whole becomes a post rather than wait for its slot."""
-        api, channel = self._client.api, self._client.place.channel
-        if self.surface is not SurfaceKind.STREAM or api.reserve("chat.startStream", channel):
+        client = self._client
+        if self.surface is not SurfaceKind.STREAM or client.api.reserve("chat.startStream", client.channel):
             return True
         if final:
             self.downgrade_surface()
@@ -288,8 +298,8 @@ class Delivery:
             return
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
-            place, now = self._client.place, self._clock.monotonic()
-            self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
+            client, now = self._client, self._clock.monotonic()
+            client.refusals.remember(client.question.user_team, client.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         self._set_surface(remedy)
 
@@ -323,6 +333,7 @@ class Delivery:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     def downgrade_surface(self) -> None:
+        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
             self._set_surface(Remedy.DOWN)

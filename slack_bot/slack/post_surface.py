@@ -103,7 +103,7 @@ class PostSurface:
 
     def __init__(self, client: TurnClient) -> None:
         self._client, self._settings, self._clock = client, client.settings, client.clock
-        self._forms = TextForms(client.refusals, client.place.user_team, client.clock.monotonic)
+        self._forms = TextForms(client.refusals, client.question.user_team, client.clock.monotonic)
         self.retry_timeout = client.settings.post_retry_timeout
         self._count = 0
         self._written_at = -math.inf
@@ -186,7 +186,7 @@ class PostSurface:
 
     async def delete(self, message: SlackMessage) -> bool:
         """Stopped first where its stream is open. False: it is still there."""
-        client, args = self._client, self._address(message.ts)
+        client, args = self._client, self._client.address(message.ts)
         for pause in (*REPEAT_PAUSES, None):
             result = await client.call_until_known("chat.delete", args, applied_as=Fault.GONE)
             if pause is None or isinstance(result, CallOk) or result.fault is not Fault.STILL_OPEN:
@@ -196,8 +196,8 @@ class PostSurface:
         return isinstance(result, CallOk) or result.fault is Fault.GONE
 
     async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
-        address = self._address(message.ts)
-        metadata = blocks.metadata(self._client.place.turn, "answer")
+        address = self._client.address(message.ts)
+        metadata = blocks.metadata(self._client.turn, "answer")
 
         async def call(body: Args) -> CallResult:
             args = {**address, "metadata": metadata, **body}
@@ -208,9 +208,6 @@ class PostSurface:
             return result
 
         return await self._forms.send(_UPDATE, forms, message.text, call)
-
-    def _address(self, ts: str | None) -> Args:
-        return {"channel": self._client.place.channel, "ts": ts}
 
     def _card_blocks(self, cards: Sequence[TaskCard], title: str) -> list[Args]:
         return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)
@@ -234,11 +231,11 @@ class PostSurface:
         the turn (`DROPPED`).
         """
         self._count += 1
-        place = self._client.place
+        client = self._client
         base: Args = {
-            "channel": place.channel,
-            "thread_ts": place.thread_ts,
-            "metadata": blocks.metadata(place.turn, kind, self._count),
+            "channel": client.channel,
+            "thread_ts": client.thread_ts,
+            "metadata": blocks.metadata(client.turn, kind, self._count),
             "unfurl_links": False,
             "unfurl_media": False,
         }
@@ -248,9 +245,9 @@ class PostSurface:
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
             if isinstance(result, CallOk) or result.fault in _FINAL:
                 break
-            self._client.on_wait()
-            await self._client.sleep(pause)
-            if kind == "answer" and self._client.is_cancelled:
+            client.on_wait()
+            await client.sleep(pause)
+            if kind == "answer" and client.is_cancelled:
                 return CallFailed(Fault.LATER, DROPPED)
             result = await self._post_again(bodies, result)
         return result
@@ -263,7 +260,7 @@ class PostSurface:
             nonlocal empty
             if empty:
                 shown = {name: value for name, value in args.items() if name in _FILLED}
-                result = await client.call_until_known(_UPDATE, {**self._address(empty), **shown})
+                result = await client.call_until_known(_UPDATE, {**client.address(empty), **shown})
                 return CallOk({**result.data, "ts": empty}) if isinstance(result, CallOk) else result
             result = await call_until_known(
                 lambda: client.api.call(_POST, args), lambda: self._find(args["metadata"])
@@ -273,7 +270,7 @@ class PostSurface:
 
         result = await self._forms.send(_POST, bodies, "", call)
         if empty and isinstance(result, CallFailed):
-            await client.call_until_known("chat.delete", self._address(empty))
+            await client.call_until_known("chat.delete", client.address(empty))
         return result
 
     async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
@@ -291,11 +288,11 @@ class PostSurface:
         return None
 
     async def tell_asker(self) -> None:
-        api, place = self._client.api, self._client.place
-        opened = await api.call("conversations.open", {"users": place.user}, patience=0)
+        client, api = self._client, self._client.api
+        opened = await api.call("conversations.open", {"users": client.question.user}, patience=0)
         if isinstance(opened, CallFailed):
             return
         channel = opened.data.get("channel") or {}
-        text = f"I may not write in <#{place.channel}>, so I cannot answer you there."
+        text = f"I may not write in <#{client.channel}>, so I cannot answer you there."
         await api.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
         _log.info("thread not writable: the asker was told directly", extra=api.log_fields)

@@ -49,7 +49,7 @@ class StreamSurface:
         if message.ts is None:
             result = await self._start(message, chunks)
         else:
-            args = {**self._address(message), "chunks": chunks}
+            args = {**self._client.address(message.ts), "chunks": chunks}
             result = await self._client.write("chat.appendStream", args)
         if isinstance(result, CallFailed):
             message.doubt = write.text if result.fault is Fault.UNKNOWN else before
@@ -65,14 +65,14 @@ class StreamSurface:
         return None
 
     async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
-        place, starts = self._client.place, self._starts
-        start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
+        client, asked, starts = self._client, self._client.question, self._starts
+        start = starts.expect(client.channel, client.thread_ts, asked.ts)
         message.begun_at, message.start = self._clock.wall(), start
         args: Args = {
-            "channel": place.channel,
-            "thread_ts": place.thread_ts,
-            "recipient_user_id": place.user,
-            "recipient_team_id": place.user_team,
+            "channel": client.channel,
+            "thread_ts": client.thread_ts,
+            "recipient_user_id": asked.user,
+            "recipient_team_id": asked.user_team,
         }
         if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
@@ -80,7 +80,7 @@ class StreamSurface:
         result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
         try:
             wait = self._settings.start_answer_wait
-            result = await self._client.write("chat.startStream", args, start, wait)
+            result = await client.write("chat.startStream", args, start, wait)
             if isinstance(result, CallOk) and not result.ts:
                 result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:
@@ -89,9 +89,6 @@ class StreamSurface:
             else:
                 starts.settle(start, in_doubt=result.fault is Fault.UNKNOWN)
         return result
-
-    def _address(self, message: SlackMessage) -> Args:
-        return {"channel": self._client.place.channel, "ts": message.ts}
 
     def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
         """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
@@ -119,9 +116,9 @@ class StreamSurface:
         """
         limit = self._settings.card_chars
         chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
-        address = self._address(message)
+        address = self._client.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
-        full: Args = {**cards, "metadata": blocks.metadata(self._client.place.turn, "answer")}
+        full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
         if footer:
             full["blocks"] = list(footer)
         if session:
@@ -148,18 +145,12 @@ class StreamSurface:
         wanted = session or "active"
         if self.session not in ("", wanted) and not await self.set_session(wanted) and not session:
             # the older method sets the session too (facts: Slack 4)
-            args = self._session_args("")
-            await self._client.api.call("assistant.threads.setStatus", args, patience=0)
+            await self._client.set_status("")
 
     async def set_session(self, session: str) -> bool:
         """Tried once; False: this app or workspace has no agent sessions."""
         self.session = session
-        args = self._session_args(session)
-        return isinstance(await self._client.api.call("agents.sessions.setStatus", args, patience=0), CallOk)
-
-    def _session_args(self, status: str) -> Args:
-        place = self._client.place
-        return {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": status}
+        return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)
 
     async def find(self, message: SlackMessage, known: Sequence[str], *, looks: int = _LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
