@@ -13,13 +13,14 @@ from typing import Any
 
 from ..errors import SlackError
 from ..turn.actions import TaskCard
+from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from .api import DROPPED, TurnClient
 from .blocks import all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write, next_surface
+from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
 from .post_surface import PostSurface
 from .rate_limiter.governor import Priority
@@ -52,6 +53,7 @@ class Delivery:
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
+        self._written_at = -math.inf  # of the last message that is written as a whole
         self._doubts = 0
         self.ended: WriteResult | None = None
         self.is_exhausted = False
@@ -108,7 +110,10 @@ class Delivery:
 
     def pause(self) -> float:
         """Seconds until the next write may go: edits have a distance."""
-        return self.posts.pause(self._clock.monotonic()) if self.surface is SurfaceKind.EDIT else 0.0
+        if self.surface is not SurfaceKind.EDIT:
+            return 0.0
+        left = self._written_at + self._settings.edit_interval - self._clock.monotonic()
+        return left if left > TIMER_TOLERANCE else 0.0
 
     def due(self) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
@@ -144,12 +149,14 @@ class Delivery:
             message, write = self.messages[-1], Batch(step.text, cards, title)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
+            surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
             try:
-                surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
                 failed = await surface.write(message, write, footer if is_last else (), ends)
             except asyncio.CancelledError:
                 self.ledger.unknown()
                 raise
+            if surface is self.posts:
+                self._written_at = self._clock.monotonic()
             if failed is not None:
                 await self._handle_failure(message, write, failed)
             else:
@@ -285,7 +292,7 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
     async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
         if remedy in ENDS:
@@ -301,7 +308,8 @@ class Delivery:
             client, now = self._client, self._clock.monotonic()
             client.refusals.remember(client.question.user_team, client.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
-        self._set_surface(remedy)
+        if goes_down:
+            self._go_down()
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -325,7 +333,6 @@ class Delivery:
         remedy = after_write(failed.fault, opens=False, is_plain=True)
         if remedy not in ENDS or self.ended is not None:
             return
-        self._set_surface(remedy)
         self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
         if remedy is Remedy.TELL:
             await self.posts.tell_asker()
@@ -336,10 +343,10 @@ class Delivery:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    def _set_surface(self, remedy: Remedy) -> None:
-        self.surface = next_surface(self.surface, remedy)
+    def _go_down(self) -> None:
+        self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
         self.ledger.limits = self.limits()
 
     def limits(self) -> MessageLimits:
@@ -405,7 +412,7 @@ class Delivery:
         if message.surface is SurfaceKind.STREAM:
             failed = await self.posts.rewrite(message, message.text, footer, close)
         else:
-            failed = await self.posts.show(message, message.text, message.title, footer=footer, close=close)
+            failed = await self.posts.write(message, Batch(), footer, close)
         if failed is not None:
             await self.apply_fault(failed)
         return message.is_signed

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..turn.actions import TaskCard
-from ..turn.buffer import TIMER_TOLERANCE
 from . import blocks
 from .api import DROPPED, TurnClient
 from .blocks import TextForm
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, Fault, StreamingRefusalCache, SurfaceKind
+from .faults import FINAL_FAULTS, Fault, SurfaceKind
 from .model import Batch, SlackMessage
 from .readback import is_ignored
 
@@ -40,61 +38,6 @@ _FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 """No time changes these: the turn is over, or the app is not set up for this."""
 
 
-class TextForms:
-    """The forms in which a text may go to Slack, best first, for someone of `team`.
-
-    A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
-    blocks is tried each time: the fault may be one block of that message.
-    """
-
-    def __init__(self, cache: StreamingRefusalCache, team: str, now: Callable[[], float]) -> None:
-        self._cache, self._team, self._now = cache, team, now
-
-    def of(
-        self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
-    ) -> list[Body]:
-        alone, now = blocks.alone(text or says) if text or says else [], self._now()
-        taken = [each for each in alone if not self._cache.refuses(self._team, method, each[0], now)] or alone
-        if taken and not (above or under):
-            return taken
-        return [(TextForm.WHOLE, blocks.body(text, above, under, says=says)), *taken]
-
-    async def send(
-        self,
-        method: str,
-        bodies: Sequence[Body],
-        before: str,
-        call: Callable[[Args], Awaitable[CallResult]],
-    ) -> CallResult:
-        """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
-        refused: list[TextForm] = []
-        in_doubt = False
-        result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
-        for form, body in bodies:
-            result = await call(body)
-            if isinstance(result, CallOk) and form is TextForm.MARKDOWN_TEXT:
-                result = shown_or_failed(result, body["markdown_text"], before)
-            if isinstance(result, CallOk):
-                for each in refused:
-                    self.refused(method, each)
-                return replace(result, is_fallback=bool(refused))
-            in_doubt = in_doubt or result.in_doubt
-            result = replace(result, in_doubt=in_doubt)
-            if result.fault is not Fault.WRONG_CALL:
-                break
-            refused.append(form)
-        return result
-
-    def refused(self, method: str, form: TextForm) -> None:
-        if form is not TextForm.WHOLE:
-            self._cache.remember(self._team, method, form, self._now())
-
-
-def shown_or_failed(done: CallOk, sent: str, before: str) -> CallResult:
-    """`done`, unless it shows the message without the text `sent`: as it read `before`, or empty."""
-    return CallFailed(Fault.WRONG_CALL, NOT_SHOWN) if is_ignored(done.data, sent, before) else done
-
-
 class PostSurface:
     """Whole messages of one turn. One writer: calls must not overlap.
 
@@ -102,15 +45,9 @@ class PostSurface:
     """
 
     def __init__(self, client: TurnClient) -> None:
-        self._client, self._settings, self._clock = client, client.settings, client.clock
-        self._forms = TextForms(client.refusals, client.question.user_team, client.clock.monotonic)
+        self._client, self._settings = client, client.settings
         self.retry_timeout = client.settings.post_retry_timeout
         self._count = 0
-        self._written_at = -math.inf
-
-    def pause(self, now: float) -> float:
-        left = self._written_at + self._settings.edit_interval - now
-        return left if left > TIMER_TOLERANCE else 0.0
 
     # -- an answer's messages --------------------------------------------------------------------------------
 
@@ -121,31 +58,13 @@ class PostSurface:
         footer: Sequence[Args] = (),
         close: CardClosing | None = None,
     ) -> CallFailed | None:
-        """Show `write` in `message`, which is begun where it has no `ts`. None: Slack shows it."""
-        text, title = message.text + write.text, write.plan_title or message.title
-        failed = await self.show(message, text, title, footer=footer, close=close)
-        self._written_at = self._clock.monotonic()
-        return failed
-
-    async def end(self, message: SlackMessage) -> CallOk:
-        if message.cards.closing(CardClosing.CONTINUES):
-            await self.show(message, message.text, message.title, close=CardClosing.CONTINUES)
-        return CallOk({})
-
-    async def show(
-        self,
-        message: SlackMessage,
-        text: str,
-        title: str,
-        *,
-        footer: Sequence[Args] = (),
-        close: CardClosing | None = None,
-    ) -> CallFailed | None:
-        """Make the message read `text`, with all its cards: posted if it is not there yet, else edited.
+        """Show `write` behind the message's text, with all its cards: posted if it is not there yet, else
+        edited.
 
         None: it does; `is_signed` says whether `footer` is there. `close`: how cards that still run read;
         None: they run on.
         """
+        text, title = message.text + write.text, write.plan_title or message.title
         above = self._card_blocks(message.cards.whole(close), title)
         if message.ts is None:
             result = await self.post(
@@ -153,7 +72,7 @@ class PostSurface:
             )
             message.ts = result.ts if isinstance(result, CallOk) else None
         else:
-            result = await self._edit(message, self._forms.of(_UPDATE, text, above, footer))
+            result = await self._edit(message, self.forms(_UPDATE, text, above, footer))
         if isinstance(result, CallFailed):
             return result
         message.text, message.title = text, title
@@ -162,6 +81,11 @@ class PostSurface:
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
             message.cards.confirm_closed(close)
         return None
+
+    async def end(self, message: SlackMessage) -> CallOk:
+        if message.cards.closing(CardClosing.CONTINUES):
+            await self.write(message, Batch(), close=CardClosing.CONTINUES)
+        return CallOk({})
 
     async def rewrite(
         self, message: SlackMessage, text: str, footer: Sequence[Args], close: CardClosing
@@ -172,9 +96,9 @@ class PostSurface:
         """
         cards = message.cards.closed(close)
         above = self._card_blocks(cards, message.title)
-        forms = self._forms.of(_UPDATE, text, above, footer)
+        forms = self.forms(_UPDATE, text, above, footer)
         if cards and not text:
-            forms.append((TextForm.WHOLE, blocks.body("", above, ())))
+            forms.append((TextForm.WHOLE, {"blocks": above}))
         result = await self._edit(message, forms)
         if isinstance(result, CallFailed):
             return result
@@ -207,7 +131,52 @@ class PostSurface:
                 result = await self._client.call_until_known(_UPDATE, args)
             return result
 
-        return await self._forms.send(_UPDATE, forms, message.text, call)
+        return await self._send(_UPDATE, forms, message.text, call)
+
+    # -- forms of a text -------------------------------------------------------------------------------------
+
+    def forms(
+        self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
+    ) -> list[Body]:
+        """The forms in which a text may go to Slack, best first.
+
+        A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
+        blocks is tried each time: the fault may be one block of that message.
+        """
+        client, team, now = self._client, self._client.question.user_team, self._client.clock.monotonic()
+        return [
+            (form, body)
+            for form, body in blocks.forms(text, above, under, says=says)
+            if not client.refusals.refuses(team, method, form, now)
+        ]
+
+    async def _send(
+        self,
+        method: str,
+        bodies: Sequence[Body],
+        before: str,
+        call: Callable[[Args], Awaitable[CallResult]],
+    ) -> CallResult:
+        """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
+        client, refused, in_doubt = self._client, list[TextForm](), False
+        result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
+        for form, body in bodies:
+            result = await call(body)
+            sent = body.get("markdown_text")
+            if sent and isinstance(result, CallOk) and is_ignored(result.data, sent, before):
+                result = CallFailed(Fault.WRONG_CALL, NOT_SHOWN)
+            if isinstance(result, CallOk):
+                team, now = client.question.user_team, client.clock.monotonic()
+                for each in refused:
+                    if each is not TextForm.WHOLE:
+                        client.refusals.remember(team, method, each, now)
+                return replace(result, is_fallback=bool(refused))
+            in_doubt = in_doubt or result.in_doubt
+            result = replace(result, in_doubt=in_doubt)
+            if result.fault is not Fault.WRONG_CALL:
+                break
+            refused.append(form)
+        return result
 
     def _card_blocks(self, cards: Sequence[TaskCard], title: str) -> list[Args]:
         return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)
@@ -239,7 +208,7 @@ class PostSurface:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        forms = self._forms.of(_POST, text, above, under, says=says)
+        forms = self.forms(_POST, text, above, under, says=says)
         bodies = [(form, {**base, **body}) for form, body in forms]
         result = await self._post(bodies)
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
@@ -268,7 +237,7 @@ class PostSurface:
             empty = result.ts if isinstance(result, CallOk) else ""
             return result
 
-        result = await self._forms.send(_POST, bodies, "", call)
+        result = await self._send(_POST, bodies, "", call)
         if empty and isinstance(result, CallFailed):
             await client.call_until_known("chat.delete", client.address(empty))
         return result

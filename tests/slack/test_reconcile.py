@@ -175,7 +175,7 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await scene.posts().show(message, "One. ", "")
+        await scene.posts().write(message, Batch("One. "))
         reconciler._messages = [message]
         await reconciler.close_open(CardClosing.FAILED)
 
