@@ -262,10 +262,11 @@ class SlackApi:
 
 
 class TurnClient:
-    """One turn's calls, and what all parts of the turn share.
+    """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while.
+    will see nothing for a while. `session` is what the thread's agent session reads by the turn's streams and
+    statuses (facts: Slack 1.9, 4), "" without any.
     """
 
     def __init__(
@@ -281,6 +282,7 @@ class TurnClient:
         self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.refusals, self.stream_starts = refusals, stream_starts
+        self.session = ""
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

@@ -28,6 +28,7 @@ _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 _GUARD = "\u200b"
 
 Block = dict[str, Any]
+Args = dict[str, Any]
 
 
 class TextForm(StrEnum):

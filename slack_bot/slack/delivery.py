@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..errors import SlackError
 from ..turn.actions import TaskCard
@@ -17,7 +16,7 @@ from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from .api import DROPPED, TurnClient
-from .blocks import all_chunks, weighted_bytes
+from .blocks import Args, all_chunks, weighted_bytes
 from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
 from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write
@@ -26,8 +25,6 @@ from .post_surface import PostSurface
 from .rate_limiter.governor import Priority
 from .reconcile import Reconciler
 from .stream_surface import StreamSurface
-
-Args = dict[str, Any]
 
 _UNLIMITED = 10_000  # messages where there is no other way to show an answer
 
@@ -119,7 +116,7 @@ class Delivery:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
-        if self._has_more():
+        if self.ledger.has_more or any(self._unsent()):
             return self.pause()
         now = self._clock.monotonic()
         deadline = self.ledger.deadline(now)
@@ -169,21 +166,17 @@ class Delivery:
             await self._end_message()
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
-        if self.begins:
-            if final and self._is_shown():
-                return None, (), ""
-            if self._has_more() and not self._may_begin(final=final):
-                return None, (), ""
         cards, title = self._unsent()
+        if self.begins:
+            has_text, present = self.ledger.has_more, self._cards.present
+            if final and self.last is not None and not has_text and self.last.cards.shows_all_of(present):
+                return None, (), ""  # all that waits is how its cards ended, and it is rewritten
+            if (has_text or cards or title) and not self._may_begin(final=final):
+                return None, (), ""
         if not cards and self._cards.present.is_full and not self.begins:
             self.ledger.rotate()
         weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
         return self.ledger.next(self._clock.monotonic(), cards=weight, final=final), cards, title
-
-    def _is_shown(self) -> bool:
-        """All that waits is how cards of the last message ended, which is rewritten there."""
-        last, cards = self.last, self._cards.present
-        return last is not None and not self.ledger.has_more and last.cards.shows_all_of(cards)
 
     def _may_begin(self, *, final: bool) -> bool:
         """An answer that is whole becomes a post rather than wait for its slot."""
@@ -193,9 +186,6 @@ class Delivery:
         if final:
             self.downgrade_surface()
         return final
-
-    def _has_more(self) -> bool:
-        return self.ledger.has_more or any(self._unsent())
 
     def _unsent(self) -> tuple[tuple[TaskCard, ...], str]:
         if self.stream.is_plain:

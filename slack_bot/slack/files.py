@@ -7,14 +7,13 @@ on until it is there. Where Slack takes no file, the answer goes on in more mess
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from .api import TurnClient
+from .blocks import Args
 from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, call_until_known
 
 _log = logging.getLogger(__name__)
 
-Args = dict[str, Any]
 
 FILE = "answer.md"
 COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."

@@ -10,12 +10,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..turn.actions import TaskCard
 from . import blocks
 from .api import DROPPED, TurnClient
-from .blocks import TextForm
+from .blocks import Args, TextForm
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, Fault, SurfaceKind
@@ -24,7 +23,6 @@ from .readback import is_ignored
 
 _log = logging.getLogger(__name__)
 
-Args = dict[str, Any]
 Body = tuple[TextForm, Args]
 
 NOT_SHOWN = "not_shown"

@@ -127,7 +127,7 @@ class Reconciler:
 
     async def _delete_late(self, message: SlackMessage) -> None:
         message.is_open = True
-        await self._streams.stop(message, CardClosing.DONE, session=self._streams.session)
+        await self._streams.stop(message, CardClosing.DONE, session=self._client.session)
         if message.is_open or not await self._posts.delete(message):
             self._left += 1
 

@@ -42,14 +42,14 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `refusals` and `stream_starts` are shared by all turns. `SlackError`: Slack cannot be written to at all.
+    `SlackError`: Slack cannot be written to at all.
     """
 
     def __init__(self, client: TurnClient) -> None:
         self._client = client
         client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self.delivery = Delivery(client)
-        self._status = TypingStatus(self._client, self._note_session)
+        self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
         self._ending: TurnEnd | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
@@ -86,14 +86,13 @@ class Sink:
             self._status_at = self.delivery.begun
             self._status.show(text)
 
-    async def write(self, batch: Batch | None = None) -> WriteResult:
+    async def write(self, batch: Batch) -> WriteResult:
         """Show a batch, and the text that the ledger may send; begin a new message before one grows too old.
 
         What is not shown now is shown later, by `finish` at the latest.
         """
         delivery = self.delivery
-        if batch is not None:
-            delivery.add(batch)
+        delivery.add(batch)
         if delivery.ended is None and delivery.is_live:
             if delivery.begins:
                 await self._status.close()
@@ -136,10 +135,6 @@ class Sink:
         self._status_at = self.delivery.begun
         self._status.reopen(forget=True)
         self._status.show(text)
-
-    def _note_session(self, status: str) -> None:
-        """A status sets the thread's agent session too (facts: Slack 4)."""
-        self.delivery.stream.session = "processing" if status else "active"
 
     # -- the end ---------------------------------------------------------------------------------------------
 

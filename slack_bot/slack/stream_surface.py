@@ -8,14 +8,13 @@ from typing import Any
 
 from . import blocks, readback
 from .api import TurnClient, end_in
+from .blocks import Args
 from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, Fault
 from .model import Batch, SlackMessage
 from .post_surface import PostSurface
 from .stream_starts import StreamStart
-
-Args = dict[str, Any]
 
 _SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
 _LOOKS = 2  # looks that found nothing: Slack has had time to show it
@@ -24,15 +23,13 @@ _LOOKS = 2  # looks that found nothing: Slack has had time to show it
 class StreamSurface:
     """The streamed messages of one turn. One writer: calls must not overlap.
 
-    `is_plain`: Slack refused a form, so streams take text only from now on. `session` is what the thread's
-    agent session reads by these streams (facts: Slack 1.9), "" without any.
+    `is_plain`: Slack refused a form, so streams take text only from now on.
     """
 
     def __init__(self, client: TurnClient, posts: PostSurface) -> None:
         self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
         self._starts = client.stream_starts
         self.is_plain = False
-        self.session = ""
 
     async def write(
         self,
@@ -57,7 +54,7 @@ class StreamSurface:
             if result.fault is Fault.UNKNOWN:
                 message.cards.confirm(write.cards, unsure=True)
             return result
-        self.session = "processing"
+        self._client.session = "processing"
         message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
         message.text += write.text
         message.title = write.plan_title or message.title
@@ -95,7 +92,7 @@ class StreamSurface:
         if failed.fault in (Fault.SEALED, Fault.STOPPED):
             message.is_open = False
             if failed.fault is Fault.SEALED and not self._client.is_cancelled:
-                self.session = "active"
+                self._client.session = "active"
 
     async def end(self, message: SlackMessage) -> CallResult:
         stopped: CallResult = CallFailed(Fault.SEALED, "not open")
@@ -130,7 +127,7 @@ class StreamSurface:
             result = await self._client.call_until_known("chat.stopStream", args, applied_as=applied_as)
             if isinstance(result, CallOk):
                 message.is_open = False
-                self.session = session or "active"
+                self._client.session = session or "active"
                 if args.get("chunks") or not chunks:
                     message.cards.confirm_closed(close)
                 return refused or result
@@ -143,13 +140,13 @@ class StreamSurface:
     async def rest_session(self, session: str) -> None:
         """Make the agent session read `session`, "" for at rest, if it does not."""
         wanted = session or "active"
-        if self.session not in ("", wanted) and not await self.set_session(wanted) and not session:
+        if self._client.session not in ("", wanted) and not await self.set_session(wanted) and not session:
             # the older method sets the session too (facts: Slack 4)
             await self._client.set_status("")
 
     async def set_session(self, session: str) -> bool:
         """Tried once; False: this app or workspace has no agent sessions."""
-        self.session = session
+        self._client.session = session
         return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)
 
     async def find(self, message: SlackMessage, known: Sequence[str], *, looks: int = _LOOKS) -> bool:

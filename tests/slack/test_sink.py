@@ -1005,7 +1005,7 @@ def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> 
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
         await asyncio.sleep(scene.sink.delivery.due() or 0)
-        await scene.sink.write()
+        await scene.sink.write(Batch())
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):

@@ -70,10 +70,10 @@ def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> N
 def test_a_stream_that_slack_ended_is_not_open() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert streams.session == "processing"
+        assert streams._client.session == "processing"
         await send(streams, message, "Two. ")
         # after the human's stop the session is the app's to put to rest (facts: Slack 1.9)
-        assert (message.is_open, streams.session) == (False, reads)
+        assert (message.is_open, streams._client.session) == (False, reads)
 
     reads = "active"
     play(story, {APPEND: ["message_not_in_streaming_state"]})
