@@ -21,10 +21,9 @@ from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
 from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
-from .post_surface import PostSurface
 from .rate_limiter.governor import Priority
 from .reconcile import Reconciler
-from .stream_surface import StreamSurface
+from .surfaces import PostSurface, StreamSurface
 
 _UNLIMITED = 10_000  # messages where there is no other way to show an answer
 

@@ -16,7 +16,7 @@ from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
-from slack_bot.slack.post_surface import PostSurface
+from slack_bot.slack.surfaces import PostSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard

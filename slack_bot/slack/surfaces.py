@@ -1,4 +1,4 @@
-"""Messages that are written as a whole: posted once at the end, or at once and edited while the answer grows.
+"""How messages are written: streamed, or as a whole, posted once at the end or edited while the answer grows.
 
 An edit may be repeated, and the next one makes good one that failed. A post has no key that would make that
 safe: each carries metadata of its own, by which it is looked for before it is posted again.
@@ -263,3 +263,132 @@ class PostSurface:
         text = f"I may not write in <#{client.channel}>, so I cannot answer you there."
         await api.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
         _log.info("thread not writable: the asker was told directly", extra=api.log_fields)
+
+
+class StreamSurface:
+    """The streamed messages of one turn. One writer: calls must not overlap.
+
+    `is_plain`: Slack refused a form, so streams take text only from now on.
+    """
+
+    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
+        self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
+        self.is_plain = False
+
+    async def write(
+        self,
+        message: SlackMessage,
+        write: Batch,
+        footer: Sequence[Args] = (),
+        close: CardClosing | None = None,
+    ) -> CallFailed | None:
+        """As in `PostSurface`; `close` and `footer` are left to `stop`."""
+        if not write.text and write.is_plain:
+            return None
+        chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
+        before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
+        if message.ts is None:
+            result = await self._start(message, chunks)
+        else:
+            args = {**self._client.address(message.ts), "chunks": chunks}
+            result = await self._client.write("chat.appendStream", args)
+        if isinstance(result, CallFailed):
+            message.doubt = write.text if result.fault is Fault.UNKNOWN else before
+            self._note_end(message, result)
+            if result.fault is Fault.UNKNOWN:
+                message.cards.confirm(write.cards, unsure=True)
+            return result
+        self._client.session = "processing"
+        message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
+        message.text += write.text
+        message.title = write.plan_title or message.title
+        message.cards.confirm(write.cards)
+        return None
+
+    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
+        client, asked, starts = self._client, self._client.question, self._client.stream_starts
+        start = starts.expect(client.channel, client.thread_ts, asked.ts)
+        message.begun_at, message.start = self._clock.wall(), start
+        args: Args = {
+            "channel": client.channel,
+            "thread_ts": client.thread_ts,
+            "recipient_user_id": asked.user,
+            "recipient_team_id": asked.user_team,
+        }
+        if not self.is_plain:
+            args["task_display_mode"] = self._settings.task_display_mode
+        args["chunks"] = chunks
+        result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
+        try:
+            wait = self._settings.start_answer_wait
+            result = await client.write("chat.startStream", args, start, wait)
+            if isinstance(result, CallOk) and not result.ts:
+                result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            if isinstance(result, CallOk):
+                starts.settle(start, result.ts)
+            else:
+                starts.settle(start, in_doubt=result.fault is Fault.UNKNOWN)
+        return result
+
+    def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
+        """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
+        if failed.fault in (Fault.SEALED, Fault.STOPPED):
+            message.is_open = False
+            if failed.fault is Fault.SEALED and not self._client.is_cancelled:
+                self._client.session = "active"
+
+    async def end(self, message: SlackMessage) -> CallResult:
+        stopped: CallResult = CallFailed(Fault.SEALED, "not open")
+        if message.is_open:
+            stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
+        if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
+            return stopped
+        if not message.is_open and message.cards.closing(CardClosing.CONTINUES):
+            await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
+        return stopped
+
+    async def stop(
+        self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
+    ) -> CallResult:
+        """Close the cards and stop the stream, with `footer` under it. Ok: Slack shows all that.
+
+        Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.
+        """
+        limit = self._settings.card_chars
+        chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
+        address = self._client.address(message.ts)
+        cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
+        full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
+        if footer:
+            full["blocks"] = list(footer)
+        if session:
+            full["session_status"] = session
+        refused: CallFailed | None = None
+        for args in (full, cards, address) if chunks else (full, address):
+            # sealed when asked again: by our own call, or by Slack with the cards open and nothing under it
+            applied_as = None if args.get("chunks") or args.get("blocks") else Fault.SEALED
+            result = await self._client.call_until_known("chat.stopStream", args, applied_as=applied_as)
+            if isinstance(result, CallOk):
+                message.is_open = False
+                self._client.session = session or "active"
+                if args.get("chunks") or not chunks:
+                    message.cards.confirm_closed(close)
+                return refused or result
+            refused = refused or result
+            if result.fault not in (Fault.WRONG_CALL, Fault.FULL):
+                self._note_end(message, result)
+                return result
+        return refused or CallFailed(Fault.WRONG_CALL, "refused")
+
+    async def rest_session(self, session: str) -> None:
+        """Make the agent session read `session`, "" for at rest, if it does not."""
+        wanted = session or "active"
+        if self._client.session not in ("", wanted) and not await self.set_session(wanted) and not session:
+            # the older method sets the session too (facts: Slack 4)
+            await self._client.set_status("")
+
+    async def set_session(self, session: str) -> bool:
+        """Tried once; False: this app or workspace has no agent sessions."""
+        self._client.session = session
+        return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)
