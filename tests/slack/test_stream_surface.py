@@ -7,9 +7,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from slack_bot.slack.api import UNANSWERED, SlackApi
-from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface
