@@ -102,8 +102,7 @@ class SlackApi:
         clock: Clock,
         observer: Observer,
         retry_timeout: float,
-        *,
-        rate_limiter: RateLimiter | None = None,
+        rate_limiter: RateLimiter,
         write_timeout: float | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
@@ -132,8 +131,6 @@ class SlackApi:
 
         Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
-        if self._rate_limiter is None:
-            return True
         priority = priority_of(method) if priority is None else priority
         permit = self._reserved.get(method)
         if permit is None:
@@ -164,10 +161,9 @@ class SlackApi:
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             permit = self._permit(method, channel, block, again=again)
-            if permit is not None:
-                if (blocked := await permit.wait(block)) is not None:
-                    return CallFailed(Fault.LATER, "ratelimited", blocked)
-                permit.use()
+            if (blocked := await permit.wait(block)) is not None:
+                return CallFailed(Fault.LATER, "ratelimited", blocked)
+            permit.use()
             result = await self._attempt(method, args, self._send(method, args))
             if isinstance(result, CallOk):
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
@@ -177,8 +173,8 @@ class SlackApi:
                 return result
             pause = next(pauses)
             asked = pause if result.retry_after is None else result.retry_after
-            is_limit = permit is not None and result.error in _LIMITED
-            if permit is not None and is_limit:
+            is_limit = result.error in _LIMITED
+            if is_limit:
                 permit.refused(asked)
             if asked > left:
                 return result
@@ -186,9 +182,7 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, again = left - asked, left, True
 
-    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit | None:
-        if self._rate_limiter is None:
-            return None
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority_of(method))
