@@ -299,7 +299,7 @@ class TurnRunner:
             return goes_on  # the end takes this place in the queue, with all that is left
         self._slot_until = None
         released, cards = self._pending.buffer.release(now), self._pending.take_cards()
-        if not released and cards.is_empty and self._delivery.due() != 0.0:
+        if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
         if written is WriteResult.GONE:

@@ -23,10 +23,6 @@ class Batch:
     plan_title: str | None = None
 
     @property
-    def is_empty(self) -> bool:
-        return not self.text and self.is_plain
-
-    @property
     def is_plain(self) -> bool:
         return not (self.cards or self.plan_title)
 

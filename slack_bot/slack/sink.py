@@ -210,7 +210,7 @@ class Sink:
 
     async def _deliver(self, ending: TurnEnd) -> None:
         text = ending.rest if ending.rewrite is None else ending.rewrite
-        is_rewrite = ending.rewrite is not None and self.delivery.messages
+        is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
         goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
         if ending.form is not None and (question := await _question(ending.form)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
@@ -251,13 +251,8 @@ class Sink:
             attached = await self._attach_file(text, ending)
             if attached is None:
                 delivery.raise_limit()
-                rest = [*first[limit:], *await _in_steps(pieces)]
-                for number, piece in enumerate(rest, start=1):
-                    if not await delivery.post(
-                        piece, self._footer(ending) if number == len(rest) else (), close
-                    ):
-                        break
-                is_signed = delivery.is_signed
+                first += await _in_steps(pieces)
+                is_signed = await delivery.rewrite(first, self._footer(ending), close, start=limit)
             else:
                 ending = attached
                 is_signed = await delivery.attach_footer(self._footer(ending), close)
