@@ -22,10 +22,10 @@ from .errors import BotError, StoreError
 from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .runner import RunnerOptions, TurnRunner, referred
 from .settings.load import Settings, secrets_of
-from .slack.api import SlackApi
+from .slack.api import SlackApi, TurnClient
 from .slack.blocks import metadata
 from .slack.faults import StreamingRefusalCache
-from .slack.model import Destination, TurnEnd
+from .slack.model import TurnEnd
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
@@ -301,17 +301,8 @@ class TurnDispatcher:
             log.error("the agent's profile was not stored: %s", error)
 
     def _sink(self, question: Question) -> Sink:
-        destination = Destination(
-            turn=question.key,
-            channel=question.thread.channel,
-            thread_ts=question.thread.ts,
-            user=question.user,
-            user_team=question.user_team,
-            can_stream=not question.asker_is_bot,
-            asked_ts=question.ts,
-        )
-        stream, refusals = self._settings.stream, self._streaming_refusals
-        return Sink(self._api, destination, stream, self._clock, refusals, self._stream_starts)
+        stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
+        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts))
 
     async def _notify(
         self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False

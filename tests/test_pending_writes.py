@@ -39,7 +39,7 @@ def test_newer_cards_replace_older_ones_and_their_details_add_up() -> None:
         TaskCard("a", "A!", CardState.DONE, "one\ntwo", "out"),
         TaskCard("b", "B", CardState.RUNNING),
     )
-    assert pending.take_cards().is_empty
+    assert pending.take_cards() == Batch("", (), None)
 
 
 def test_a_title_waits_once() -> None:

@@ -15,33 +15,12 @@ from .stream_starts import StreamStart
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a turn is shown, and for whom.
-
-    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
-    question, "" for the thread's: what the turn writes is newer.
-    """
-
-    turn: str
-    channel: str
-    thread_ts: str
-    user: str
-    user_team: str
-    can_stream: bool = True
-    asked_ts: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """What one call adds. `text` may be sent at once; no `plan_title`: unchanged."""
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
     plan_title: str | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.text and self.is_plain
 
     @property
     def is_plain(self) -> bool:
