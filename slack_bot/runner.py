@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 from .a2a.agent import Agent
@@ -28,7 +28,7 @@ from .observe.facts import (
     wants_details,
 )
 from .pending_writes import PendingWrites
-from .settings.models import AgentSettings, StreamSettings
+from .settings.load import Settings, secrets_of
 from .slack.model import TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
@@ -50,7 +50,7 @@ from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
-from .turn.record import Outcome, Question, TurnResult
+from .turn.record import Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
@@ -69,51 +69,35 @@ _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
 
 
-@dataclass(frozen=True, slots=True)
-class RunnerOptions:
-    """`secrets` never reach Slack; `remember` keeps ids once they are known.
-
-    `start_slot_timeout`: seconds an answer waits for a slot to start its stream.
-    """
-
-    agent: AgentSettings
-    stream: StreamSettings
-    secrets: tuple[str, ...]
-    remember: Callable[[SaveIds], Awaitable[None]]
-    start_slot_timeout: float
-
-
 def referred(note: str, turn: str) -> str:
     """`note`, with the turn's name in the log."""
     return f"{note} Reference: {reference_of(turn)}."
 
 
 class TurnRunner:
-    """Asks the agent and writes its answer into the thread."""
+    """Asks the agent and writes its answer into the thread. `remember` keeps the context's id."""
 
     def __init__(
         self,
         question: Question,
         agent: Agent,
         sink: Sink,
-        options: RunnerOptions,
+        settings: Settings,
+        remember: Callable[[str], Awaitable[None]],
         clock: Clock,
         observer: Observer,
         handle: TurnHandle,
     ) -> None:
-        self._question, self._sink, self._options = question, sink, options
+        self._question, self._sink, self._settings, self._remember = question, sink, settings, remember
+        self._secrets = secrets_of(settings)  # never to reach Slack
         self._now, self._observer, self._handle = clock.monotonic, observer, handle
         self._has_details = wants_details(observer)
-        stream = options.stream
-        self._machine = Turn(shows_words=options.agent.error_text == "show")
-        self._pending = PendingWrites(
-            StreamBuffer(
-                sink.ledger,
-                first_flush_delay=stream.first_flush_delay,
-                flush_interval=stream.flush_interval,
-            ),
-            options.secrets,
+        stream = settings.stream
+        self._machine = Turn(shows_words=settings.agent.error_text == "show")
+        buffer = StreamBuffer(
+            sink.ledger, first_flush_delay=stream.first_flush_delay, flush_interval=stream.flush_interval
         )
+        self._pending = PendingWrites(buffer, self._secrets)
         self._wake = asyncio.Event()
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
@@ -129,14 +113,14 @@ class TurnRunner:
         self._consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread),
-            options.agent,
+            settings.agent,
             clock,
             handle,
             self._handle_event,
             self._on_agent_event if self._has_details else None,
         )
 
-    async def run(self) -> TurnResult:
+    async def run(self) -> TurnEnded:
         """The turn, to its end.
 
         Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
@@ -162,7 +146,7 @@ class TurnRunner:
             await self._sink.abandon()
         else:
             await self._finish()
-        return self._result()
+        return self._ended()
 
     def _cancel_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
@@ -222,7 +206,7 @@ class TurnRunner:
         late = self._machine.late
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
-            event = replace(event, text=sanitize_beginning(event.text, self._options.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._secrets))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._pending.is_unsent)
         actions = self._machine.handle(event)
@@ -232,7 +216,7 @@ class TurnRunner:
         return actions
 
     def _apply(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
-        secrets, stream = self._options.secrets, self._options.stream
+        secrets, stream = self._secrets, self._settings.stream
         match action:
             case FlushText():
                 self._pending.flush()
@@ -274,7 +258,8 @@ class TurnRunner:
             waiting, self._ids = self._ids, []
             for ids in waiting:
                 self._sink.set_task(ids.task_id)
-                await self._options.remember(ids)
+                if ids.context_id is not None:
+                    await self._remember(ids.context_id)
             status, self._status = self._status, None
             if status is not None:
                 await self._sink.show_status(status)
@@ -322,7 +307,7 @@ class TurnRunner:
     async def _wait_for_slot(self, now: float) -> None:
         """Before the stream is started, the status says that Slack's budget is spent."""
         if self._slot_until is None:
-            self._slot_until = now + self._options.start_slot_timeout
+            self._slot_until = now + self._settings.governor.start_slot_timeout
             await self._sink.show_status(WRITING)
         elif now + TIMER_TOLERANCE >= self._slot_until and self._sink.begins and not self._is_late:
             self._is_late = True
@@ -359,7 +344,7 @@ class TurnRunner:
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._pending.buffer.release_all()
         is_blank = self._rewrite is None and not self._pending.buffer.begun
-        note = sanitize(end.note, self._options.secrets)
+        note = sanitize(end.note, self._secrets)
         await self._sink.finish(
             TurnEnd(
                 end.outcome,
@@ -372,7 +357,7 @@ class TurnRunner:
             )
         )
 
-    def _result(self) -> TurnResult:
+    def _ended(self) -> TurnEnded:
         if self._sink.is_gone:
             self._handle.mark_gone()
         gone, end, task, machine = self._handle.is_gone, self._end, self._consumer.view, self._machine
@@ -381,30 +366,22 @@ class TurnRunner:
             outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (end.reason if end else None)
         is_awaiting = outcome is Outcome.ASKED and not task.state.is_terminal
-        result = TurnResult(
+        ended = TurnEnded(
+            self._now(),
+            self._question.key,
             outcome,
             None if outcome is Outcome.ANSWERED else reason,
             task.context_id,
             task.task_id,
             task.trace_id,
-            awaiting_task_id=task.task_id if is_awaiting else None,
+            machine.latches,
+            machine.late,
+            self._sink.markup,
+            task.task_id if is_awaiting else None,
         )
-        self._observer(
-            TurnEnded(
-                self._now(),
-                self._question.key,
-                str(outcome),
-                result.reason,
-                result.context_id,
-                result.task_id,
-                result.trace_id,
-                machine.latches,
-                machine.late,
-                self._sink.markup,
-            )
-        )
+        self._observer(ended)
         assert gone or machine.state is State.CLOSED
-        return result
+        return ended
 
 
 def _soonest(*dues: float | None) -> float | None:

@@ -23,9 +23,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
 from ..settings.models import SlackSettings, StreamSettings
+from ..turn.record import Question
 from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .faults import Fault, StreamingRefusalCache, fault_of
-from .model import Destination
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
 from .stream_starts import StreamStart, StreamStartTracker
@@ -262,7 +262,7 @@ class SlackApi:
 
 
 class TurnClient:
-    """One turn's calls, and what all parts of the turn share.
+    """One turn's calls, and what all its parts share; `refusals` and `stream_starts` all turns do.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
     will see nothing for a while.
@@ -271,13 +271,13 @@ class TurnClient:
     def __init__(
         self,
         api: SlackApi,
-        place: Destination,
+        question: Question,
         settings: StreamSettings,
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
     ) -> None:
-        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.api, self.question, self.settings, self.clock = api, question, settings, clock
         self.refusals, self.stream_starts = refusals, stream_starts
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
@@ -314,8 +314,8 @@ class TurnClient:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
         found: Messages = []
         args: dict[str, object] = {
-            "channel": self.place.channel,
-            "ts": self.place.thread_ts,
+            "channel": self.question.thread.channel,
+            "ts": self.question.thread.ts,
             "oldest": f"{max(0.0, oldest):.6f}",
             "limit": _PAGE,
             "include_all_metadata": True,

@@ -44,8 +44,10 @@ class Delivery:
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
-        place, now = client.place, client.clock.monotonic()
-        self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        asked, now = client.question, client.clock.monotonic()
+        # Slack refuses bots as recipients of a stream
+        can_stream = not asked.asker_is_bot
+        self.surface = client.refusals.best(asked.user_team, asked.thread.channel, now, can_stream=can_stream)
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
@@ -170,7 +172,7 @@ class Delivery:
 
     def _may_begin(self, *, final: bool) -> bool:
         """An answer that is whole becomes a post rather than wait for its slot."""
-        api, channel = self._client.api, self._client.place.channel
+        api, channel = self._client.api, self._client.question.thread.channel
         if self.surface is not SurfaceKind.STREAM or api.reserve("chat.startStream", channel):
             return True
         if final:
@@ -288,8 +290,9 @@ class Delivery:
             return
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
-            place, now = self._client.place, self._clock.monotonic()
-            self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
+            asked, now = self._client.question, self._clock.monotonic()
+            kind = asked.thread.channel[:1]
+            self._client.refusals.remember(asked.user_team, kind, message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         self._set_surface(remedy)
 

@@ -36,7 +36,7 @@ async def upload(client: TurnClient, content: bytes) -> bool:
 
 async def _upload(client: TurnClient, content: bytes) -> CallResult:
     """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
-    place, api = client.place, client.api
+    thread, api = client.question.thread, client.api
     asked: Args = {"filename": FILE, "length": len(content)}
     target = await client.call_until_known("files.getUploadURLExternal", asked)
     if isinstance(target, CallFailed):
@@ -47,8 +47,8 @@ async def _upload(client: TurnClient, content: bytes) -> CallResult:
         return sent
     args: Args = {
         "files": [{"id": file_id, "title": FILE}],
-        "channel_id": place.channel,
-        "thread_ts": place.thread_ts,
+        "channel_id": thread.channel,
+        "thread_ts": thread.ts,
     }
     return await call_until_known(
         lambda: api.call("files.completeUploadExternal", args), lambda: _find(client, file_id)

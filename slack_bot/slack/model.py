@@ -15,23 +15,6 @@ from .stream_starts import StreamStart
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a turn is shown, and for whom.
-
-    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
-    question, "" for the thread's: what the turn writes is newer.
-    """
-
-    turn: str
-    channel: str
-    thread_ts: str
-    user: str
-    user_team: str
-    can_stream: bool = True
-    asked_ts: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """What one call adds. `text` may be sent at once; no `plan_title`: unchanged."""
 

@@ -103,7 +103,7 @@ class PostSurface:
 
     def __init__(self, client: TurnClient) -> None:
         self._client, self._settings, self._clock = client, client.settings, client.clock
-        self._forms = TextForms(client.refusals, client.place.user_team, client.clock.monotonic)
+        self._forms = TextForms(client.refusals, client.question.user_team, client.clock.monotonic)
         self.retry_timeout = client.settings.post_retry_timeout
         self._count = 0
         self._written_at = -math.inf
@@ -197,7 +197,7 @@ class PostSurface:
 
     async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
         address = self._address(message.ts)
-        metadata = blocks.metadata(self._client.place.turn, "answer")
+        metadata = blocks.metadata(self._client.question.key, "answer")
 
         async def call(body: Args) -> CallResult:
             args = {**address, "metadata": metadata, **body}
@@ -210,7 +210,7 @@ class PostSurface:
         return await self._forms.send(_UPDATE, forms, message.text, call)
 
     def _address(self, ts: str | None) -> Args:
-        return {"channel": self._client.place.channel, "ts": ts}
+        return {"channel": self._client.question.thread.channel, "ts": ts}
 
     def _card_blocks(self, cards: Sequence[TaskCard], title: str) -> list[Args]:
         return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)
@@ -234,11 +234,11 @@ class PostSurface:
         the turn (`DROPPED`).
         """
         self._count += 1
-        place = self._client.place
+        question = self._client.question
         base: Args = {
-            "channel": place.channel,
-            "thread_ts": place.thread_ts,
-            "metadata": blocks.metadata(place.turn, kind, self._count),
+            "channel": question.thread.channel,
+            "thread_ts": question.thread.ts,
+            "metadata": blocks.metadata(question.key, kind, self._count),
             "unfurl_links": False,
             "unfurl_media": False,
         }
@@ -291,11 +291,11 @@ class PostSurface:
         return None
 
     async def tell_asker(self) -> None:
-        api, place = self._client.api, self._client.place
-        opened = await api.call("conversations.open", {"users": place.user}, patience=0)
+        api, question = self._client.api, self._client.question
+        opened = await api.call("conversations.open", {"users": question.user}, patience=0)
         if isinstance(opened, CallFailed):
             return
         channel = opened.data.get("channel") or {}
-        text = f"I may not write in <#{place.channel}>, so I cannot answer you there."
+        text = f"I may not write in <#{question.thread.channel}>, so I cannot answer you there."
         await api.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
         _log.info("thread not writable: the asker was told directly", extra=api.log_fields)

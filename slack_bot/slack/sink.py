@@ -9,25 +9,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
-from ..clock import Clock
 from ..errors import SlackError
 from ..observe.facts import AddedMarkup
-from ..settings.models import StreamSettings
 from ..turn.form import Form
 from ..turn.ledger import split_into_segments
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks, files
-from .api import SlackApi, TurnClient
+from .api import TurnClient
 from .blocks import Block
 from .calls import CallFailed, CallOk
 from .cards import CardClosing
 from .delivery import Delivery, refused
-from .faults import StreamingRefusalCache
-from .model import Batch, Destination, SlackMessage, TurnEnd, WriteResult
+from .model import Batch, SlackMessage, TurnEnd, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
-from .stream_starts import StreamStartTracker
 
 _log = logging.getLogger(__name__)
 
@@ -47,21 +43,11 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `refusals` and `stream_starts` are shared by all turns. `SlackError`: Slack cannot be written to at all.
+    `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(
-        self,
-        api: SlackApi,
-        place: Destination,
-        settings: StreamSettings,
-        clock: Clock,
-        refusals: StreamingRefusalCache,
-        stream_starts: StreamStartTracker,
-    ) -> None:
-        self._api = api = api.for_turn(place.turn, place.thread_ts)
-        self._destination, self._settings = place, settings
-        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts)
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._api, self._question = client, client.api, client.question
         self._client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self._delivery = Delivery(self._client)
         self._status = TypingStatus(self._client, self._note_session)
@@ -138,7 +124,7 @@ class Sink:
         """Whether `write` would go to Slack at once. If not, `wake` is called when to ask again."""
         method = self._delivery.next_method()
         priority = Priority.START if method == "chat.startStream" else priority
-        return self._api.reserve(method, self._destination.channel, priority, wake)
+        return self._api.reserve(method, self._question.thread.channel, priority, wake)
 
     async def write(self, batch: Batch | None = None) -> WriteResult:
         """Show a batch, and the text that the ledger may send; begin a new message before one grows too old.
@@ -286,7 +272,7 @@ class Sink:
             await self._post_note(ending, must=attached is None)
 
     async def _rewrite(self, text: str, ending: TurnEnd) -> None:
-        delivery, limit, close = self._delivery, self._settings.max_segments, _closing(ending)
+        delivery, limit, close = self._delivery, self._client.settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
         fits = len(first) <= limit
@@ -358,7 +344,7 @@ class Sink:
         self._is_note_posted = isinstance(posted, CallOk)
 
     def _footer(self, ending: TurnEnd) -> list[Block]:
-        return footer_blocks(ending, self._destination.turn, self._destination.channel)
+        return footer_blocks(ending, self._question.key, self._question.thread.channel)
 
 
 def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:

@@ -25,7 +25,7 @@ class TypingStatus:
     """
 
     def __init__(self, client: TurnClient, on_shown: Callable[[str], None] = lambda _: None) -> None:
-        self._api, self._place, self._settings = client.api, client.place, client.settings
+        self._api, self._question, self._settings = client.api, client.question, client.settings
         self._clock, self._on_shown = client.clock, on_shown
         self._wanted: str | None = None
         self._sent: str | None = None
@@ -41,7 +41,7 @@ class TypingStatus:
         if self._wanted is not None:
             self._changed.set()
             if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
+                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._question.key}")
 
     async def close(self) -> None:
         """Show no status any more. Returns when none is under way."""
@@ -91,8 +91,8 @@ class TypingStatus:
                 self._is_calling = False
 
     async def _call(self, text: str) -> None:
-        place = self._place
-        args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
+        thread = self._question.thread
+        args = {"channel_id": thread.channel, "thread_ts": thread.ts, "status": text}
         try:
             result = await self._api.call("assistant.threads.setStatus", args, patience=0)
         except asyncio.CancelledError:

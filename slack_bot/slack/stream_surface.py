@@ -65,14 +65,15 @@ class StreamSurface:
         return None
 
     async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
-        place, starts = self._client.place, self._starts
-        start = starts.expect(place.channel, place.thread_ts, place.asked_ts or place.thread_ts)
+        question, starts = self._client.question, self._starts
+        thread = question.thread
+        start = starts.expect(thread.channel, thread.ts, question.ts)
         message.begun_at, message.start = self._clock.wall(), start
         args: Args = {
-            "channel": place.channel,
-            "thread_ts": place.thread_ts,
-            "recipient_user_id": place.user,
-            "recipient_team_id": place.user_team,
+            "channel": thread.channel,
+            "thread_ts": thread.ts,
+            "recipient_user_id": question.user,
+            "recipient_team_id": question.user_team,
         }
         if not self.is_plain:
             args["task_display_mode"] = self._settings.task_display_mode
@@ -91,7 +92,7 @@ class StreamSurface:
         return result
 
     def _address(self, message: SlackMessage) -> Args:
-        return {"channel": self._client.place.channel, "ts": message.ts}
+        return {"channel": self._client.question.thread.channel, "ts": message.ts}
 
     def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
         """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
@@ -121,7 +122,7 @@ class StreamSurface:
         chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
         address = self._address(message)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
-        full: Args = {**cards, "metadata": blocks.metadata(self._client.place.turn, "answer")}
+        full: Args = {**cards, "metadata": blocks.metadata(self._client.question.key, "answer")}
         if footer:
             full["blocks"] = list(footer)
         if session:
@@ -158,8 +159,8 @@ class StreamSurface:
         return isinstance(await self._client.api.call("agents.sessions.setStatus", args, patience=0), CallOk)
 
     def _session_args(self, status: str) -> Args:
-        place = self._client.place
-        return {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": status}
+        thread = self._client.question.thread
+        return {"channel_id": thread.channel, "thread_ts": thread.ts, "status": status}
 
     async def find(self, message: SlackMessage, known: Sequence[str], *, looks: int = _LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.

@@ -64,18 +64,3 @@ class Question:
 def message_id_of(key: str) -> str:
     """The A2A messageId of the question with this key."""
     return str(uuid.uuid5(_SEED, key))
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """The result of a turn. `reason` is for operators, never agent text.
-
-    `awaiting_task_id` is the task that the asker's next message in this thread must name.
-    """
-
-    outcome: Outcome
-    reason: str | None = None
-    context_id: str | None = None
-    task_id: str | None = None
-    trace_id: str | None = None
-    awaiting_task_id: str | None = None

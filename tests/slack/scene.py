@@ -12,7 +12,6 @@ from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.api import SlackApi, TurnClient
 from slack_bot.slack.faults import StreamingRefusalCache
-from slack_bot.slack.model import Destination
 from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.sink import Sink
@@ -21,6 +20,7 @@ from slack_bot.slack.stream_surface import StreamSurface
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
+from slack_bot.turn.record import Question, ThreadKey
 
 TURN = "T1:C1:1.2"
 Faults = Mapping[str, Sequence[str | None]]
@@ -62,15 +62,16 @@ class Scene:
         )
         self.settings = StreamSettings(**settings)
         self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
-        self.place = Destination(TURN, self.channel, self.root, user, team, can_stream)
+        thread = ThreadKey("T1", self.channel, self.root)
+        self.question = Question(thread, "1.2", user, team, "question", asker_is_bot=not can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)
-        refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
-        self.sink = Sink(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        self.refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
+        self.sink = Sink(self.turn_client())
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        refusals = StreamingRefusalCache()
-        client = TurnClient(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        api = self.api.for_turn(TURN, self.root)
+        client = TurnClient(api, self.question, self.settings, self.clock, self.refusals, self.stream_starts)
         client.on_wait = on_wait
         return client
 
