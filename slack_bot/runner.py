@@ -48,9 +48,8 @@ from .turn.actions import (
 )
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
-from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
-from .turn.record import Outcome, Question
+from .turn.record import Form, Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..turn.actions import TaskCard
-from ..turn.form import Form
 from ..turn.ledger import Segment
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart

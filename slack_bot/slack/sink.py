@@ -11,9 +11,8 @@ from typing import TypeVar
 
 from ..errors import SlackError
 from ..observe.facts import AddedMarkup
-from ..turn.form import Form
 from ..turn.ledger import split_into_segments
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks, files
 from .api import TurnClient

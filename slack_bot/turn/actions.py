@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from .form import Form
-from .record import Outcome
+from .record import Form, Outcome
 
 LONGEST = 4_000
 """Characters kept of one text of a card or a form: Slack takes a few hundred."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 
 from .fit import best_cut
-from .graphemes import cluster_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, find_cuts
+from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""

@@ -35,9 +35,8 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
-from .form import Form
 from .notices import IdleNotice, PlanTitle, stream_failure, task_failure
-from .record import Outcome
+from .record import Form, Outcome
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."

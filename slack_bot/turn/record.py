@@ -1,4 +1,4 @@
-"""What a turn is about and how it ended."""
+"""What a turn is about, what the agent asks in it, and how it ended."""
 
 from __future__ import annotations
 
@@ -64,3 +64,50 @@ class Question:
 def message_id_of(key: str) -> str:
     """The A2A messageId of the question with this key."""
     return str(uuid.uuid5(_SEED, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One thing the agent wants to know. No `choices`: free text; `hidden_choices` more are not shown."""
+
+    name: str
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    hidden_choices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an agent asks: the asker's next message answers it.
+
+    `prompt` is its own words; `hidden_fields` more are not shown.
+    """
+
+    prompt: str
+    fields: tuple[Field, ...] = ()
+    title: str = ""
+    is_auth: bool = False
+    hidden_fields: int = 0
+
+    def as_markdown(self) -> str:
+        """The question as a person reads it."""
+        head = [f"**{self.title}**"] if self.title else []
+        if self.prompt:
+            head.append(self.prompt)
+        if not head and not self.fields:
+            head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
+        lines = [_line(field) for field in self.fields]
+        if self.hidden_fields:
+            lines.append(f"- … and {self.hidden_fields:,} more, which are not shown here")
+        return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
+
+
+def _line(field: Field) -> str:
+    text = f"- **{field.name}**"
+    if field.label and field.label != field.name:
+        text += f": {field.label}"
+    if field.choices:
+        more = f", … and {field.hidden_choices:,} more" if field.hidden_choices else ""
+        text += f" ({', '.join(field.choices)}{more})"
+    return text if field.required else f"{text} – optional"

@@ -20,7 +20,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
-from .form import Field, Form
+from .record import Field, Form
 
 MASK = "[secret removed]"
 MAX_UNDECIDED = 512

@@ -22,8 +22,7 @@ from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.form import Field, Form
-from slack_bot.turn.record import Outcome
+from slack_bot.turn.record import Field, Form, Outcome
 from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene

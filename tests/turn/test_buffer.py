@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.fit import MessageLimits
-from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.ledger import Ledger
+from slack_bot.turn.markdown import inside_cluster
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import work
 

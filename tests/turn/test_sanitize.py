@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
-from slack_bot.turn.form import Field, Form
+from slack_bot.turn.record import Field, Form
 from slack_bot.turn.sanitize import (
     MASK,
     MAX_UNDECIDED,
