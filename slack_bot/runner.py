@@ -27,9 +27,8 @@ from .observe.facts import (
     reference_of,
     wants_details,
 )
-from .pending_writes import PendingWrites
 from .settings.load import Settings, secrets_of
-from .slack.model import TurnEnd, WriteResult
+from .slack.model import Batch, TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn.actions import (
@@ -44,6 +43,7 @@ from .turn.actions import (
     SetPlanTitle,
     ShowForm,
     ShowStatus,
+    TaskCard,
     UpdateCard,
 )
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
@@ -93,10 +93,14 @@ class TurnRunner:
         self._has_details = wants_details(observer)
         stream = settings.stream
         self._machine = Turn(shows_words=settings.agent.error_text == "show")
-        buffer = StreamBuffer(
-            sink.ledger, first_flush_delay=stream.first_flush_delay, flush_interval=stream.flush_interval
+        self._buffer = StreamBuffer(
+            sink.ledger,
+            first_flush_delay=stream.first_flush_delay,
+            flush_interval=stream.flush_interval,
+            secrets=self._secrets,
         )
-        self._pending = PendingWrites(buffer, self._secrets)
+        self._cards: dict[str, TaskCard] = {}  # that wait, as they are now
+        self._plan_title: str | None = None  # that waits
         self._wake = asyncio.Event()
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
@@ -188,16 +192,16 @@ class TurnRunner:
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._pending.add_text(piece, self._now())
+                    self._buffer.push(piece, self._now())
             else:
                 yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
-            self._pending.start_new_text(self._now())
+            self._buffer.start_new_text(self._now())
         self._handle.is_waiting_for_human = self._machine.waits_for_human
         # the writer is woken only for what is earlier than it knows
-        deadline = self._pending.buffer.deadline()
+        deadline = self._buffer.deadline()
         if deadline is not None and (self._deadline is None or deadline < self._deadline):
             self._wake.set()
 
@@ -207,7 +211,7 @@ class TurnRunner:
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
         elif isinstance(event, NarrationConfirmed):
-            event = replace(event, unseen=self._pending.is_unsent)
+            event = replace(event, unseen=self._buffer.is_unsent)
         actions = self._machine.handle(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self._machine.state), self._machine.late > late
@@ -218,10 +222,10 @@ class TurnRunner:
         secrets, stream = self._secrets, self._settings.stream
         match action:
             case FlushText():
-                self._pending.flush()
+                self._buffer.flush()
                 return
             case RetractText():
-                self._pending.retract()
+                self._buffer.retract()
                 return
             case AppendText() | NoOp():  # text is appended in steps
                 return
@@ -232,9 +236,11 @@ class TurnRunner:
             case ShowStatus(text=text):
                 self._status = text
             case UpdateCard(card=card):
-                self._pending.add_card(sanitize_card(card, secrets))
+                card = sanitize_card(card, secrets)
+                known = self._cards.get(card.id)
+                self._cards[card.id] = known.then(card) if known else card
             case SetPlanTitle(title=title):
-                self._pending.plan_title = sanitize_beginning(title, secrets)
+                self._plan_title = sanitize_beginning(title, secrets)
             case ShowForm(form=form):
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
@@ -242,7 +248,7 @@ class TurnRunner:
             case SaveIds():
                 self._ids.append(action)
             case EndTurn():
-                self._pending.end(self._now())
+                self._buffer.end(self._now())
                 self._end = action
             case _:
                 assert_never(action)
@@ -281,7 +287,7 @@ class TurnRunner:
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         self._slot_until = None
-        released, cards = self._pending.buffer.release(now), self._pending.take_cards()
+        released, cards = self._buffer.release(now), self._take_cards()
         if not released and cards.is_empty and self._sink.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
@@ -291,17 +297,26 @@ class TurnRunner:
         if written is WriteResult.STOPPED:
             self._handle.stop(self._question.user)
         else:
-            self._pending.buffer.acknowledge(self._now())
+            self._buffer.acknowledge(self._now())
         return written is WriteResult.SHOWN or self._end is None
 
+    @property
+    def _has_cards(self) -> bool:
+        return bool(self._cards) or self._plan_title is not None
+
+    def _take_cards(self) -> Batch:
+        batch = Batch("", tuple(self._cards.values()), self._plan_title)
+        self._cards, self._plan_title = {}, None
+        return batch
+
     def _is_due(self, now: float) -> bool:
-        is_ready = self._pending.has_cards or self._pending.buffer.is_ready(now)
+        is_ready = self._has_cards or self._buffer.is_ready(now)
         return (is_ready and self._sink.pause() == 0.0) or self._sink.due() == 0.0
 
     def _priority(self) -> Priority:
-        if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
+        if self._buffer.deadline() is not None and not self._buffer.begun:
             return Priority.FIRST
-        return Priority.CARDS if self._pending.has_cards else Priority.LATER
+        return Priority.CARDS if self._has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
         """Before the stream is started, the status says that Slack's budget is spent."""
@@ -320,7 +335,7 @@ class TurnRunner:
             return
         now = self._now()
         live = self._next_due(now) if self._sink.is_live else None
-        self._deadline = self._pending.buffer.deadline()
+        self._deadline = self._buffer.deadline()
         form = None if self._form_due is None else max(0.0, self._form_due - now)
         due = _soonest(live, form)
         try:
@@ -333,16 +348,17 @@ class TurnRunner:
         """Seconds until there is something to write; None: until the writer is woken."""
         if self._slot_until is not None and self._is_due(now):
             return None if self._is_late or not self._sink.begins else max(0.0, self._slot_until - now)
-        due = self._pending.due(now)
-        return _soonest(due if due is None else max(due, self._sink.pause()), self._sink.due())
+        deadline = now if self._has_cards else self._buffer.deadline()
+        due = None if deadline is None else max(0.0, deadline - now, self._sink.pause())
+        return _soonest(due, self._sink.due())
 
     async def _finish(self) -> None:
         end = self._end
         assert end is not None
-        self._sink.enqueue(self._pending.take_cards())
+        self._sink.enqueue(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
-            self._pending.buffer.release_all()
-        is_blank = self._rewrite is None and not self._pending.buffer.begun
+            self._buffer.release_all()
+        is_blank = self._rewrite is None and not self._buffer.begun
         note = sanitize(end.note, self._secrets)
         await self._sink.finish(
             TurnEnd(

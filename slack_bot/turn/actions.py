@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -29,6 +29,17 @@ class TaskCard:
     state: CardState
     details: str = ""
     output: str = ""
+
+    def then(self, newer: TaskCard) -> TaskCard:
+        """The newer state, with the details and the output of both."""
+        details, output = _joined(self.details, newer.details), _joined(self.output, newer.output)
+        return replace(newer, details=details, output=output)
+
+
+def _joined(first: str, second: str) -> str:
+    if len(first) > LONGEST:
+        return first  # no call takes as much, and an agent may change a card thousands of times
+    return f"{first}\n{second}" if first and second and not first.endswith("\n") else first + second
 
 
 @dataclass(frozen=True, slots=True)
