@@ -299,9 +299,8 @@ class TurnDispatcher:
             log.error("the agent's profile was not stored: %s", error)
 
     def _sink(self, question: Question) -> Sink:
-        api = self._api.for_turn(question.key, question.thread.ts)
-        stream, refusals = self._settings.stream, self._streaming_refusals
-        return Sink(TurnClient(api, question, stream, self._clock, refusals, self._stream_starts))
+        stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
+        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts))
 
     async def _notify(
         self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False

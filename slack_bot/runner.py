@@ -87,14 +87,15 @@ class TurnRunner:
         observer: Observer,
         handle: TurnHandle,
     ) -> None:
-        self._question, self._sink, self._settings, self._remember = question, sink, settings, remember
+        self._question, self._settings, self._remember = question, settings, remember
+        self._sink, self._delivery = sink, sink.delivery
         self._secrets = secrets_of(settings)  # never to reach Slack
         self._now, self._observer, self._handle = clock.monotonic, observer, handle
         self._has_details = wants_details(observer)
         stream = settings.stream
         self._machine = Turn(shows_words=settings.agent.error_text == "show")
         self._buffer = StreamBuffer(
-            sink.ledger,
+            sink.delivery.ledger,
             first_flush_delay=stream.first_flush_delay,
             flush_interval=stream.flush_interval,
             secrets=self._secrets,
@@ -279,16 +280,16 @@ class TurnRunner:
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._end is None, self._now()
-        if self._handle.stopped_by is not None or not self._sink.is_live or self._rewrite is not None:
+        if self._handle.stopped_by is not None or not self._delivery.is_live or self._rewrite is not None:
             return goes_on
         if not self._is_due(now):
             return goes_on
-        if not self._sink.may_write(self._priority(), self._wake.set):
+        if not self._delivery.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         self._slot_until = None
         released, cards = self._buffer.release(now), self._take_cards()
-        if not released and cards.is_empty and self._sink.due() != 0.0:
+        if not released and cards.is_empty and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
         if written is WriteResult.GONE:
@@ -311,7 +312,7 @@ class TurnRunner:
 
     def _is_due(self, now: float) -> bool:
         is_ready = self._has_cards or self._buffer.is_ready(now)
-        return (is_ready and self._sink.pause() == 0.0) or self._sink.due() == 0.0
+        return (is_ready and self._delivery.pause() == 0.0) or self._delivery.due() == 0.0
 
     def _priority(self) -> Priority:
         if self._buffer.deadline() is not None and not self._buffer.begun:
@@ -323,10 +324,10 @@ class TurnRunner:
         if self._slot_until is None:
             self._slot_until = now + self._settings.governor.start_slot_timeout
             await self._sink.show_status(WRITING)
-        elif now + TIMER_TOLERANCE >= self._slot_until and self._sink.begins and not self._is_late:
+        elif now + TIMER_TOLERANCE >= self._slot_until and self._delivery.begins and not self._is_late:
             self._is_late = True
             self._wake.set()  # the other surface waits for a slot of its own
-            self._sink.fall_back()
+            self._delivery.downgrade_surface()
             await self._sink.show_status(BUSY)
 
     async def _sleep_until_due(self) -> None:
@@ -334,7 +335,7 @@ class TurnRunner:
             await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
         now = self._now()
-        live = self._next_due(now) if self._sink.is_live else None
+        live = self._next_due(now) if self._delivery.is_live else None
         self._deadline = self._buffer.deadline()
         form = None if self._form_due is None else max(0.0, self._form_due - now)
         due = _soonest(live, form)
@@ -347,15 +348,15 @@ class TurnRunner:
     def _next_due(self, now: float) -> float | None:
         """Seconds until there is something to write; None: until the writer is woken."""
         if self._slot_until is not None and self._is_due(now):
-            return None if self._is_late or not self._sink.begins else max(0.0, self._slot_until - now)
+            return None if self._is_late or not self._delivery.begins else max(0.0, self._slot_until - now)
         deadline = now if self._has_cards else self._buffer.deadline()
-        due = None if deadline is None else max(0.0, deadline - now, self._sink.pause())
-        return _soonest(due, self._sink.due())
+        due = None if deadline is None else max(0.0, deadline - now, self._delivery.pause())
+        return _soonest(due, self._delivery.due())
 
     async def _finish(self) -> None:
         end = self._end
         assert end is not None
-        self._sink.enqueue(self._take_cards())
+        self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
         is_blank = self._rewrite is None and not self._buffer.begun
@@ -373,7 +374,7 @@ class TurnRunner:
         )
 
     def _ended(self) -> TurnEnded:
-        if self._sink.is_gone:
+        if self._delivery.is_gone:
             self._handle.mark_gone()
         gone, end, task, machine = self._handle.is_gone, self._end, self._consumer.view, self._machine
         outcome = Outcome.GONE if gone or end is None else end.outcome

@@ -262,10 +262,11 @@ class SlackApi:
 
 
 class TurnClient:
-    """One turn's calls, and what all its parts share; `refusals` and `stream_starts` all turns do.
+    """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while.
+    will see nothing for a while. `session` is what the thread's agent session reads by the turn's streams and
+    statuses (facts: Slack 1.9, 4), "" without any.
     """
 
     def __init__(
@@ -277,8 +278,11 @@ class TurnClient:
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
     ) -> None:
-        self.api, self.question, self.settings, self.clock = api, question, settings, clock
+        self.question, self.settings, self.clock = question, settings, clock
+        self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
+        self.api = api.for_turn(self.turn, self.thread_ts)
         self.refusals, self.stream_starts = refusals, stream_starts
+        self.session = ""
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
@@ -292,6 +296,14 @@ class TurnClient:
         self.api.give_back()
         if self._limit is not None:
             end_in(self._limit, 0.0)
+
+    def address(self, ts: str | None) -> dict[str, Any]:
+        return {"channel": self.channel, "ts": ts}
+
+    async def set_status(self, status: str, method: str = "assistant.threads.setStatus") -> CallResult:
+        """The thread's typing status, or by another method that of its agent session. Tried once."""
+        args = {"channel_id": self.channel, "thread_ts": self.thread_ts, "status": status}
+        return await self.api.call(method, args, patience=0)
 
     async def sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -314,8 +326,7 @@ class TurnClient:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
         found: Messages = []
         args: dict[str, object] = {
-            "channel": self.question.thread.channel,
-            "ts": self.question.thread.ts,
+            **self.address(self.thread_ts),
             "oldest": f"{max(0.0, oldest):.6f}",
             "limit": _PAGE,
             "include_all_metadata": True,

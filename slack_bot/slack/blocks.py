@@ -28,6 +28,7 @@ _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 _GUARD = "\u200b"
 
 Block = dict[str, Any]
+Args = dict[str, Any]
 
 
 class TextForm(StrEnum):
@@ -134,22 +135,19 @@ def markdown(text: str) -> Block:
     return {"type": "markdown", "text": text}
 
 
-def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = "") -> Block:
-    """The arguments of a post or an edit. A notification says the text, or `says` where there is none."""
-    if not above and not under:
-        return {"markdown_text": text or says}
-    shown = [*above, *([markdown(text)] if text else []), *under]
-    said = fallback(text or says)
-    return {**({"text": said} if said else {}), "blocks": shown}
-
-
-def alone(text: str) -> list[tuple[TextForm, Block]]:
-    """A post or an edit without other blocks, in every form, best first."""
-    return [
-        (TextForm.MARKDOWN_TEXT, {"markdown_text": text}),
-        (TextForm.MARKDOWN_BLOCK, {"text": fallback(text), "blocks": [markdown(text)]}),
-        (TextForm.TEXT, {"text": text}),
+def forms(
+    text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = ""
+) -> list[tuple[TextForm, Block]]:
+    """The arguments of a post or an edit in every form, best first. `says` is said where there is no text."""
+    words = text or says
+    said, shown = fallback(words), [*above, *([markdown(text)] if text else []), *under]
+    whole: Block = {**({"text": said} if said else {}), "blocks": shown}
+    alone: list[tuple[TextForm, Block]] = [
+        (TextForm.MARKDOWN_TEXT, {"markdown_text": words}),
+        (TextForm.MARKDOWN_BLOCK, {"text": said, "blocks": [markdown(words)]}),
+        (TextForm.TEXT, {"text": words}),
     ]
+    return [*([(TextForm.WHOLE, whole)] if above or under else []), *(alone if words else [])]
 
 
 def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[Block]:

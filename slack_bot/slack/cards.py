@@ -71,10 +71,6 @@ class MessageCards:
         return self._carried != {key: card.wanted for key, card in self._cards.items()}
 
     @property
-    def has_unshown(self) -> bool:
-        return any(card.shown is None for card in self._cards.values())
-
-    @property
     def is_empty(self) -> bool:
         return all(card.shown is None for card in self._cards.values())
 
@@ -143,11 +139,7 @@ class MessageCards:
 
     def whole(self, close: CardClosing | None = None) -> tuple[TaskCard, ...]:
         """All cards, for a message that is written as a whole. `close` None: those that run go on."""
-        cards = list(self._cards.values())[:MAX_CARDS]
-        return tuple(
-            card.whole(self._named(card.wanted) if close is None else self._end(card, close))
-            for card in cards
-        )
+        return tuple(card.whole(self._end(card, close)) for card in [*self._cards.values()][:MAX_CARDS])
 
     def wanted(self) -> tuple[TaskCard, ...]:
         return tuple(card.whole(card.wanted) for card in self._cards.values())
@@ -162,9 +154,9 @@ class MessageCards:
     def _named(self, card: TaskCard) -> TaskCard:
         return replace(card, id=card.id + self._suffix)
 
-    def _end(self, card: _Card, close: CardClosing) -> TaskCard:
+    def _end(self, card: _Card, close: CardClosing | None) -> TaskCard:
         end = self._named(card.wanted)
-        if end.state is not CardState.RUNNING:
+        if close is None or end.state is not CardState.RUNNING:
             return end
         if close in _WORDS:
             words = _WORDS[close]
@@ -240,7 +232,8 @@ class CardTracker:
         """Message `number` comes after the one with the cards `before`, or in its place."""
         self._number = number
         if exists:
-            self._has_news = before.has_unshown and number <= self._max_messages
+            has_unshown = any(card.shown is None for card in before._cards.values())
+            self._has_news = has_unshown and number <= self._max_messages
             self.present = MessageCards(number, before.carried())
         else:
             self._has_news, self.present = True, MessageCards(number)

@@ -104,7 +104,6 @@ class SurfaceKind(StrEnum):
     STREAM = "stream"  # chat.startStream, live
     EDIT = "edit"  # chat.postMessage and chat.update, live, a few seconds behind
     POST = "post"  # chat.postMessage, at the end
-    NONE = "none"  # nothing may appear in the thread any more
 
 
 class Remedy(StrEnum):
@@ -142,8 +141,6 @@ FINAL_FAULTS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
 ENDS = frozenset({Remedy.STOPPED, Remedy.TELL, Remedy.LEAVE, Remedy.DEAD})
 """After these nothing more of the answer is written."""
 
-_DOWN = {SurfaceKind.STREAM: SurfaceKind.EDIT, SurfaceKind.EDIT: SurfaceKind.POST}
-
 
 def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = False) -> Remedy:
     """`opens`: the write would have opened the message. `is_plain`: it was in its plainest form already.
@@ -156,13 +153,6 @@ def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = F
     if remedy is Remedy.NEXT and opens:
         return Remedy.DOWN  # a message that takes nothing at all: the next one would not either
     return remedy
-
-
-def next_surface(kind: SurfaceKind, remedy: Remedy) -> SurfaceKind:
-    """The surface after `remedy` for a write on `kind`."""
-    if remedy in ENDS:
-        return SurfaceKind.NONE
-    return _DOWN.get(kind, kind) if remedy in (Remedy.DOWN, Remedy.REMEMBER) else kind
 
 
 class StreamingRefusalCache:

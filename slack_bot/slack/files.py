@@ -7,14 +7,13 @@ on until it is there. Where Slack takes no file, the answer goes on in more mess
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from .api import TurnClient
+from .blocks import Args
 from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, call_until_known
 
 _log = logging.getLogger(__name__)
 
-Args = dict[str, Any]
 
 FILE = "answer.md"
 COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
@@ -36,7 +35,7 @@ async def upload(client: TurnClient, content: bytes) -> bool:
 
 async def _upload(client: TurnClient, content: bytes) -> CallResult:
     """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
-    thread, api = client.question.thread, client.api
+    api = client.api
     asked: Args = {"filename": FILE, "length": len(content)}
     target = await client.call_until_known("files.getUploadURLExternal", asked)
     if isinstance(target, CallFailed):
@@ -47,8 +46,8 @@ async def _upload(client: TurnClient, content: bytes) -> CallResult:
         return sent
     args: Args = {
         "files": [{"id": file_id, "title": FILE}],
-        "channel_id": thread.channel,
-        "thread_ts": thread.ts,
+        "channel_id": client.channel,
+        "thread_ts": client.thread_ts,
     }
     return await call_until_known(
         lambda: api.call("files.completeUploadExternal", args), lambda: _find(client, file_id)

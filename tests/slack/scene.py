@@ -12,11 +12,10 @@ from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.api import SlackApi, TurnClient
 from slack_bot.slack.faults import StreamingRefusalCache
-from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
-from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
@@ -65,15 +64,17 @@ class Scene:
         thread = ThreadKey("T1", self.channel, self.root)
         self.question = Question(thread, "1.2", user, team, "question", asker_is_bot=not can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)
-        self.refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
-        self.sink = Sink(self.turn_client())
+        refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
+        self.sink = Sink(self._client(refusals))
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        api = self.api.for_turn(TURN, self.root)
-        client = TurnClient(api, self.question, self.settings, self.clock, self.refusals, self.stream_starts)
+        client = self._client(StreamingRefusalCache())
         client.on_wait = on_wait
         return client
+
+    def _client(self, refusals: StreamingRefusalCache) -> TurnClient:
+        return TurnClient(self.api, self.question, self.settings, self.clock, refusals, self.stream_starts)
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""

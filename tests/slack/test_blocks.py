@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack import blocks
+from slack_bot.slack.blocks import TextForm
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Bot, WorkspaceRules, WorkspaceState
 from slack_bot.turn.actions import CardState, TaskCard
@@ -69,6 +70,18 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
     ]
     assert blocks.all_chunks("Hello", (), "", 256) == [blocks.text_chunk("Hello")]
     assert blocks.all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
+
+
+def test_a_text_has_three_forms_and_a_fourth_with_blocks_around_it() -> None:
+    long, under = "A **long** text. " * 40, [blocks.context("x")]
+    alone = [TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+    assert [form for form, _ in blocks.forms(long, (), ())] == alone
+    assert [form for form, _ in blocks.forms(long, (), under)] == [TextForm.WHOLE, *alone]
+    assert blocks.forms("", (), under) == [(TextForm.WHOLE, {"blocks": under})]
+    (_, first), (_, second), (_, third) = blocks.forms(long, (), ())
+    assert (first, third) == ({"markdown_text": long}, {"text": long})
+    assert second["blocks"] == [{"type": "markdown", "text": long}]
+    assert len(second["text"]) <= 300
 
 
 def test_a_card_whose_title_has_nothing_to_be_seen_is_called_by_its_id_made_harmless() -> None:

@@ -50,7 +50,7 @@ async def the_rest(scene: Scene, written: int, *, a_line: float = 1.0) -> None:
     """The agent goes on, and what it says can only be kept."""
     for text in LINES[written:]:
         await asyncio.sleep(a_line)
-        scene.sink.enqueue(Batch(text))
+        scene.sink.delivery.add(Batch(text))
 
 
 def status(scene: Scene) -> str | None:

@@ -99,10 +99,10 @@ def test_an_answer_is_streamed_and_signed() -> None:
 
 def test_text_stands_while_it_is_written() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.is_live
-        assert not scene.sink.opened
+        assert scene.sink.delivery.is_live
+        assert not scene.sink.delivery.messages
         assert await scene.sink.write(Batch("One.\n")) is WriteResult.SHOWN
-        assert scene.sink.opened
+        assert scene.sink.delivery.messages
         assert (scene.only().text, scene.only().state) == ("One.\n", "streaming")
         assert await scene.sink.write(Batch("Two.\n")) is WriteResult.SHOWN
         assert scene.only().text == "One.\nTwo.\n"
@@ -648,7 +648,7 @@ def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
         await scene.sink.write(Batch("One. ", (SEARCH,)))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
         assert await scene.sink.write(Batch("Two. ")) is WriteResult.STOPPED
-        assert not scene.sink.is_live
+        assert not scene.sink.delivery.is_live
         assert await scene.sink.write(Batch("Three. ")) is WriteResult.STOPPED
         note = "Stopped here. The agent could not be stopped."
         await scene.sink.finish(TurnEnd(Outcome.STOPPED, rest="Two. Three.", note=note))
@@ -906,7 +906,7 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
         scene.sink.cancel_writes()
         async with asyncio.timeout(0.1):
             assert await waiting is WriteResult.HELD
-        assert not scene.sink.is_live
+        assert not scene.sink.delivery.is_live
         assert await scene.sink.write(Batch("Three. ")) is WriteResult.HELD
         await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Four."))
         await asyncio.sleep(100)
@@ -972,10 +972,10 @@ def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
 
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.begins
-        scene.sink.fall_back()
+        assert scene.sink.delivery.begins
+        scene.sink.delivery.downgrade_surface()
         await answer("One. ", "Two.")(scene)
-        assert scene.sink.pause() >= 0.0
+        assert scene.sink.delivery.pause() >= 0.0
 
     scene = play(story)
     assert (scene.texts(), scene.methods()) == (["One. Two."], [POST, UPDATE])
@@ -1003,8 +1003,8 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
 def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
-        await asyncio.sleep(scene.sink.due() or 0)
-        await scene.sink.write()
+        await asyncio.sleep(scene.sink.delivery.due() or 0)
+        await scene.sink.write(Batch())
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):
