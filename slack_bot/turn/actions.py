@@ -22,24 +22,22 @@ class CardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """A task card. `details` and `output` are deltas: Slack appends them (facts: Slack 1.4)."""
+    """A task card. `details` are a delta: Slack appends them (facts: Slack 1.4)."""
 
     id: str
     title: str
     state: CardState
     details: str = ""
-    output: str = ""
 
     def then(self, newer: TaskCard) -> TaskCard:
-        """The newer state, with the details and the output of both."""
-        details, output = _joined(self.details, newer.details), _joined(self.output, newer.output)
-        return replace(newer, details=details, output=output)
-
-
-def _joined(first: str, second: str) -> str:
-    if len(first) > LONGEST:
-        return first  # no call takes as much, and an agent may change a card thousands of times
-    return f"{first}\n{second}" if first and second and not first.endswith("\n") else first + second
+        """The newer state, with the details of both."""
+        first, second = self.details, newer.details
+        if len(first) > LONGEST:
+            return replace(
+                newer, details=first
+            )  # no call takes as much: an agent may change it again and again
+        apart = "\n" if first and second and not first.endswith("\n") else ""
+        return replace(newer, details=f"{first}{apart}{second}")
 
 
 @dataclass(frozen=True, slots=True)

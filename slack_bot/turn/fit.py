@@ -59,7 +59,7 @@ class MessageLimits:
     """What one message takes.
 
     After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
-    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x (details + output).
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x details.
     """
 
     rotate_after: float = 240.0

@@ -262,7 +262,7 @@ class Turn:
         return TaskCard(step.id, step.title, state, details)
 
     def _show(self, card: TaskCard, reason: str) -> UpdateCard:
-        self._cards[card.id] = replace(card, details="", output="")
+        self._cards[card.id] = replace(card, details="")
         return UpdateCard(card, reason)
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:

@@ -43,7 +43,6 @@ class Question:
     user: str
     user_team: str
     text: str
-    is_dm: bool = False
     asker_is_bot: bool = False
     context_id: str | None = None
     task_id: str | None = None

@@ -215,14 +215,14 @@ def test_a_card_that_still_runs_goes_on_in_the_next_message() -> None:
 def test_hostile_titles_do_not_break_the_stream() -> None:
     async def story(scene: Scene) -> None:
         cards = (
-            TaskCard("t1", "## " + "x" * 400, DONE, output="y" * 400),
+            TaskCard("t1", "## " + "x" * 400, DONE, details="y" * 400),
             TaskCard("t2", "", DONE, details="  ## z"),
         )
         assert await scene.sink.write(Batch("", cards, "p" * 400)) is WriteResult.SHOWN
         await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="x"))
 
     first, second = sealed(play(story)).tasks
-    assert (first.title[:5], len(first.title), len(first.output)) == ("\u200b## x", 256, 256)
+    assert (first.title[:5], len(first.title), len(first.details)) == ("\u200b## x", 256, 256)
     assert (second.title, second.details) == ("t2", "\u200b## z")
 
 
