@@ -153,7 +153,7 @@ class TurnDispatcher:
                 self._launch(question, deque())
                 return
             if running.is_waiting_for(question.user):
-                running.handle.mark_answered()
+                running.handle.leave()
             api = self._api.for_turn(question.key, question.thread.ts)
             reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))

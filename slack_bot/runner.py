@@ -18,34 +18,12 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
-from .observe.facts import (
-    AgentEvent,
-    EventHandled,
-    Observer,
-    TurnEnded,
-    TurnStarted,
-    reference_of,
-    wants_details,
-)
+from .observe import facts
 from .settings.load import Settings, secrets_of
 from .slack.model import Batch, TurnEnd, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
-from .turn.actions import (
-    Action,
-    AppendText,
-    EndTurn,
-    FlushText,
-    NoOp,
-    RetractText,
-    RewriteAnswer,
-    SaveIds,
-    SetPlanTitle,
-    ShowForm,
-    ShowStatus,
-    TaskCard,
-    UpdateCard,
-)
+from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.machine import NO_ANSWER, State, Turn
@@ -70,7 +48,7 @@ _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can 
 
 def referred(note: str, turn: str) -> str:
     """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {reference_of(turn)}."
+    return f"{note} Reference: {facts.reference_of(turn)}."
 
 
 class TurnRunner:
@@ -84,14 +62,14 @@ class TurnRunner:
         settings: Settings,
         remember: Callable[[str], Awaitable[None]],
         clock: Clock,
-        observer: Observer,
+        observer: facts.Observer,
         handle: TurnHandle,
     ) -> None:
         self._question, self._settings, self._remember = question, settings, remember
         self._sink, self._delivery = sink, sink.delivery
         self._secrets = secrets_of(settings)  # never to reach Slack
         self._now, self._observer, self._handle = clock.monotonic, observer, handle
-        self._has_details = wants_details(observer)
+        self._has_details = facts.wants_details(observer)
         stream = settings.stream
         self._machine = Turn(shows_words=settings.agent.error_text == "show")
         self._buffer = StreamBuffer(
@@ -100,19 +78,19 @@ class TurnRunner:
             flush_interval=stream.flush_interval,
             secrets=self._secrets,
         )
-        self._cards: dict[str, TaskCard] = {}  # that wait, as they are now
+        self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now
         self._plan_title: str | None = None  # that waits
         self._wake = asyncio.Event()
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
         self._worker: asyncio.Task[None] | None = None
-        self._ids: list[SaveIds] = []  # to be kept before anything is shown
+        self._ids: list[actions.SaveIds] = []  # to be kept before anything is shown
         self._status: str | None = None  # that waits
         self._form: Form | None = None
         self._form_due: float | None = None  # when it is to be shown, if the turn goes on until then
         self._slot_until: float | None = None  # how long something waits for Slack's budget
         self._is_late = False  # no stream could be started in time
-        self._end: EndTurn | None = None
+        self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
         self._consumer = TaskConsumer(
             question,
@@ -124,13 +102,13 @@ class TurnRunner:
             self._on_agent_event if self._has_details else None,
         )
 
-    async def run(self) -> TurnEnded:
+    async def run(self) -> facts.TurnEnded:
         """The turn, to its end.
 
         Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
         """
-        asked, thread = self._question, self._question.thread
-        self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        asked, thread, now = self._question, self._question.thread, self._now()
+        self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
         self._handle.on_exit(self._cancel_writes_if_stopped)
         writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
@@ -163,7 +141,7 @@ class TurnRunner:
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
+        self._observer(facts.AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
@@ -188,7 +166,7 @@ class TurnRunner:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
         yield from self._machine.prepare(event)
         for number, action in enumerate(self._decide(event), start=1):
-            if isinstance(action, AppendText):
+            if isinstance(action, actions.AppendText):
                 for at, piece in enumerate(slices(action.text)):
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
@@ -206,49 +184,50 @@ class TurnRunner:
         if deadline is not None and (self._deadline is None or deadline < self._deadline):
             self._wake.set()
 
-    def _decide(self, event: Event) -> list[Action]:
+    def _decide(self, event: Event) -> list[actions.Action]:
         late = self._machine.late
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
         elif isinstance(event, NarrationConfirmed):
             event = replace(event, unseen=self._buffer.is_unsent)
-        actions = self._machine.handle(event)
+        decided = self._machine.handle(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self._machine.state), self._machine.late > late
-            self._observer(EventHandled(now, self._question.key, event, tuple(actions), state, is_late))
-        return actions
+            key = self._question.key
+            self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
+        return decided
 
-    def _apply(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
-            case FlushText():
+            case actions.FlushText():
                 self._buffer.flush()
                 return
-            case RetractText():
+            case actions.RetractText():
                 self._buffer.retract()
                 return
-            case AppendText() | NoOp():  # text is appended in steps
+            case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
-            case RewriteAnswer(text=text):
+            case actions.RewriteAnswer(text=text):
                 shown = yield from sanitize_in_steps(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
                 return
-            case ShowStatus(text=text):
+            case actions.ShowStatus(text=text):
                 self._status = text
-            case UpdateCard(card=card):
+            case actions.UpdateCard(card=card):
                 card = sanitize_card(card, secrets)
                 known = self._cards.get(card.id)
                 self._cards[card.id] = known.then(card) if known else card
-            case SetPlanTitle(title=title):
+            case actions.SetPlanTitle(title=title):
                 self._plan_title = sanitize_beginning(title, secrets)
-            case ShowForm(form=form):
+            case actions.ShowForm(form=form):
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
-            case SaveIds():
+            case actions.SaveIds():
                 self._ids.append(action)
-            case EndTurn():
+            case actions.EndTurn():
                 self._buffer.end(self._now())
                 self._end = action
             case _:
@@ -373,7 +352,7 @@ class TurnRunner:
             )
         )
 
-    def _ended(self) -> TurnEnded:
+    def _ended(self) -> facts.TurnEnded:
         if self._delivery.is_gone:
             self._handle.mark_gone()
         gone, end, task, machine = self._handle.is_gone, self._end, self._consumer.view, self._machine
@@ -382,7 +361,7 @@ class TurnRunner:
             outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (end.reason if end else None)
         is_awaiting = outcome is Outcome.ASKED and not task.state.is_terminal
-        ended = TurnEnded(
+        ended = facts.TurnEnded(
             self._now(),
             self._question.key,
             outcome,
