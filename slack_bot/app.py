@@ -94,8 +94,8 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter=rate_limiter or RateLimiter(settings.governor, clock),
-            write_timeout=settings.slack.write_timeout,
+            rate_limiter or RateLimiter(settings.governor, clock),
+            settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
         authorize = new_authorize(web_client)

@@ -17,9 +17,8 @@ from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
-from .calls import CallFailed, CallOk
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write
+from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .reconcile import Reconciler

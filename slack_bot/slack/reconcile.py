@@ -12,10 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .api import TurnClient, end_in
-from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult
+from .api import REPEAT_PAUSES, TurnClient, end_in
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, Fault, SurfaceKind
+from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import SlackMessage
 from .readback import Readback, compare_shown, own_stream
 from .stream_starts import StreamStart

@@ -1,4 +1,9 @@
-"""Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here."""
+"""Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here.
+
+An answer that has no room in messages comes as a file in the end. It may go on for minutes after its last
+message is full, so that message announces the file, and a status goes on until it is there. Where Slack takes
+no file, the answer goes on in more messages.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +19,12 @@ from ..observe.facts import AddedMarkup
 from ..turn.ledger import split_into_segments
 from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
-from . import blocks, files
-from .api import TurnClient
-from .blocks import Block
-from .calls import CallFailed, CallOk
+from . import blocks
+from .api import TurnClient, call_until_known
+from .blocks import Args, Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
+from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
 from .model import Batch, SlackMessage, TurnEnd, WriteResult
 from .status import TypingStatus
 
@@ -33,6 +38,15 @@ WAITING_FOR_YOU = "is waiting for you to sign in..."
 
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a post is repeated that must not be lost."""
+
+FILE = "answer.md"
+COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
+"""Under the last message, while the agent goes on."""
+WRITING_ON = "is writing the rest, it comes as a file..."
+TOO_LONG = "This answer is too long for the thread."
+REFUSED = "Slack did not take all of this answer as a message."
+WHOLE = f"All of it is in {FILE}."
+PART = f"What there is of it is in {FILE}."
 
 T = TypeVar("T")
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
@@ -254,23 +268,25 @@ class Sink:
     async def _announce_file(self) -> None:
         """The last message must be stopped."""
         last = self.delivery.last
-        self._show_again(files.WRITING_ON)
+        self._show_again(WRITING_ON)
         if last is None or self._announced is not None:
             return
         self._announced = last
-        await self.delivery.attach_footer([blocks.context(files.COMING)], CardClosing.CONTINUES)
+        await self.delivery.attach_footer([blocks.context(COMING)], CardClosing.CONTINUES)
         last.is_signed = False  # this is not the footer of the end
 
     async def _attach_file(self, text: str, ending: TurnEnd) -> TurnEnd | None:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
-        self._show_again(files.WRITING_ON)
+        self._show_again(WRITING_ON)
         try:
-            if not await files.upload(self._client, text.encode("utf-8", "replace")):
-                return None
+            done = await upload(self._client, text.encode("utf-8", "replace"))
         finally:
             await self._status.close()
-        why = files.TOO_LONG if self.delivery.refusal is None else files.REFUSED
-        what = files.WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else files.PART
+        if isinstance(done, CallFailed):
+            _log.warning("file refused: %s", done.error, extra=self._client.api.log_fields)
+            return None
+        why = TOO_LONG if self.delivery.refusal is None else REFUSED
+        what = WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else PART
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
 
     async def _withdraw_file(self) -> None:
@@ -299,6 +315,35 @@ class Sink:
 
     def _footer(self, ending: TurnEnd) -> list[Block]:
         return footer_blocks(ending, self._client.turn, self._client.channel)
+
+
+async def upload(client: TurnClient, content: bytes) -> CallResult:
+    """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
+    api = client.api
+    asked: Args = {"filename": FILE, "length": len(content)}
+    target = await client.call_until_known("files.getUploadURLExternal", asked)
+    if isinstance(target, CallFailed):
+        return target
+    url, file_id = str(target.data.get("upload_url") or ""), str(target.data.get("file_id") or "")
+    sent = await call_until_known(lambda: api.upload(url, content), repeat_on=NOT_REFUSED)
+    if isinstance(sent, CallFailed):
+        return sent
+    args: Args = {
+        "files": [{"id": file_id, "title": FILE}],
+        "channel_id": client.channel,
+        "thread_ts": client.thread_ts,
+    }
+    return await call_until_known(
+        lambda: api.call("files.completeUploadExternal", args), lambda: _find_file(client, file_id)
+    )
+
+
+async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
+    messages = await client.read_thread_once()
+    for message in () if isinstance(messages, CallFailed) else messages:
+        if any(file.get("id") == file_id for file in message.get("files") or ()):
+            return CallOk({})
+    return None
 
 
 def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:

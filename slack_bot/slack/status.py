@@ -7,8 +7,7 @@ from contextlib import suppress
 
 from .api import SlackApi, TurnClient
 from .blocks import shorten
-from .calls import CallFailed
-from .faults import Fault
+from .faults import CallFailed, Fault
 
 WAITING_REACTION = "hourglass_flowing_sand"
 

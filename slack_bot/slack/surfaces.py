@@ -13,11 +13,10 @@ from dataclasses import replace
 
 from ..turn.actions import TaskCard
 from . import blocks
-from .api import DROPPED, TurnClient
+from .api import DROPPED, REPEAT_PAUSES, TurnClient, backoff, call_until_known
 from .blocks import Args, TextForm
-from .calls import REPEAT_PAUSES, CallFailed, CallOk, CallResult, backoff, call_until_known
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, Fault, SurfaceKind
+from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import Batch, SlackMessage
 from .readback import is_ignored
 

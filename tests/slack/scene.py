@@ -8,8 +8,9 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from slack_bot.clock import Clock
 from slack_bot.observe.facts import Fact, SlackCalled
-from slack_bot.settings.models import StreamSettings
+from slack_bot.settings.models import GovernorSettings, StreamSettings
 from slack_bot.slack.api import SlackApi, TurnClient
 from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.rate_limiter.local import RateLimiter
@@ -28,6 +29,12 @@ Faults = Mapping[str, Sequence[str | None]]
 def waiting_for(limiter: RateLimiter) -> int:
     """How many calls wait for a permit."""
     return sum(len(bucket.waiting) for bucket in limiter._governor._buckets.values())
+
+
+def unlimited(clock: Clock) -> RateLimiter:
+    """Grants every call at once, until Slack refuses one."""
+    rates = {name: 1e6 for name in GovernorSettings.model_fields if name.endswith("_per_minute")}
+    return RateLimiter(GovernorSettings(**rates, posts_per_second=1e6, post_burst=1e6), clock)
 
 
 class Scene:
@@ -60,7 +67,8 @@ class Scene:
             retry_handlers=[],
         )
         self.settings = StreamSettings(**settings)
-        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
+        limiter = unlimited(self.clock)
+        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout, limiter)
         thread = ThreadKey("T1", self.channel, self.root)
         self.question = Question(thread, "1.2", user, team, "question", asker_is_bot=not can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.files import COMING, WRITING_ON, upload
+from slack_bot.slack.faults import CallOk
 from slack_bot.slack.model import Batch, TurnEnd, WriteResult
+from slack_bot.slack.sink import COMING, WRITING_ON, upload
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
@@ -159,7 +160,7 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        return await upload(scene.turn_client(), CONTENT), scene
+        return isinstance(await upload(scene.turn_client(), CONTENT), CallOk), scene
 
     return virtual_clock.run(go())
 

@@ -12,9 +12,8 @@ import pytest
 
 from slack_bot.slack.api import DROPPED
 from slack_bot.slack.blocks import TextForm, context
-from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.surfaces import PostSurface
 from slack_bot.testing import virtual_clock

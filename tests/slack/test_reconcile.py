@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.calls import CallFailed
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface

@@ -7,15 +7,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from slack_bot.slack.api import UNANSWERED, SlackApi
-from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, unlimited
 
 START, APPEND, STOP, REPLIES = (
     "chat.startStream",
@@ -288,7 +287,7 @@ class Nameless(SlackApi):
 def test_a_start_that_names_no_message_is_in_doubt() -> None:
     async def go() -> None:
         scene = Scene()
-        scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60)
+        scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60, unlimited(scene.clock))
         message = SlackMessage(SurfaceKind.STREAM)
         assert await send(streams_of(scene), message, "One. ") == CallFailed(Fault.UNKNOWN, "unreadable")
         assert message.doubt == "One. "
