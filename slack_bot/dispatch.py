@@ -26,7 +26,7 @@ from .settings.load import Settings
 from .slack.api import SlackApi, TurnClient
 from .slack.blocks import metadata
 from .slack.faults import StreamingRefusalCache
-from .slack.model import TurnEnd
+from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
@@ -307,7 +307,7 @@ class TurnDispatcher:
     ) -> None:
         """End the answer in `sink`, or in a new one, with `note`."""
         try:
-            end = TurnEnd(Outcome.FAILED, note=note, offer_retry=offer_retry)
+            end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
             await (sink or self._sink(question)).finish(end)
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})

@@ -20,7 +20,7 @@ from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
 from .observe import facts
 from .settings.load import Settings, secrets_of
-from .slack.model import Batch, TurnEnd, WriteResult
+from .slack.model import Batch, Ending, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn import actions
@@ -268,7 +268,7 @@ class TurnRunner:
             return goes_on  # the end takes this place in the queue, with all that is left
         self._slot_until = None
         released, cards = self._buffer.release(now), self._take_cards()
-        if not released and cards.is_empty and self._delivery.due() != 0.0:
+        if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
         if written is WriteResult.GONE:
@@ -341,7 +341,7 @@ class TurnRunner:
         is_blank = self._rewrite is None and not self._buffer.begun
         note = sanitize(end.note, self._secrets)
         await self._sink.finish(
-            TurnEnd(
+            Ending(
                 end.outcome,
                 # what the agent wrote may be nothing that can be shown
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",

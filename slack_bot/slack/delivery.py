@@ -191,7 +191,7 @@ class Delivery:
         title = None if self.begins or not self.messages else self.messages[-1].title
         return self._cards.unsent(title, has_text=self.ledger.has_more)
 
-    async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
+    async def _post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
         message = SlackMessage(SurfaceKind.POST, segment=segment)
         failed = await self.posts.write(message, Batch(segment.text), footer, close)
@@ -203,10 +203,13 @@ class Delivery:
             self.is_exhausted, self.refusal = True, failed
         return False
 
-    async def rewrite(self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing) -> bool:
+    async def rewrite(
+        self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing, *, start: int = 0
+    ) -> bool:
         """Make the messages read `segments`, the last with `under`. False: `under` is nowhere.
 
-        Further segments are posted below; messages that are not needed are deleted.
+        Further segments are posted below; messages that are not needed are deleted. Those before `start`
+        read so already.
         """
         if self.ledger.in_doubt:
             await self.settle()
@@ -214,7 +217,7 @@ class Delivery:
         if self.last is not None and self.last.is_open:
             await self._stop(self.last, close)
         self.try_again()
-        for number, segment in enumerate(segments):
+        for number, segment in enumerate(segments[start:], start):
             below = under if number == len(segments) - 1 else ()
             if number < len(self.messages):
                 message = self.messages[number]
@@ -224,7 +227,7 @@ class Delivery:
                     continue
                 await self.apply_fault(failed)
                 await self._remove(number)
-            if self.ended is not None or not await self.post(segment, below, close):
+            if self.ended is not None or not await self._post(segment, below, close):
                 return False
         await self._remove(len(segments))
         return self.is_signed

@@ -22,10 +22,6 @@ class Batch:
     plan_title: str | None = None
 
     @property
-    def is_empty(self) -> bool:
-        return not self.text and self.is_plain
-
-    @property
     def is_plain(self) -> bool:
         return not (self.cards or self.plan_title)
 
@@ -40,7 +36,7 @@ class WriteResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnd:
+class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.

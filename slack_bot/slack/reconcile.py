@@ -56,7 +56,12 @@ class Reconciler:
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
         """
-        if message.ts is None and not await self._is_found(message):
+        if message.ts is None and not await self.find(message):
+            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
+        if message.ts is None:
+            unfound = replace(message)  # with its doubt, by which it would be known
+            self._unfound.append(unfound)
+            self._watch(unfound)
             message.doubt = None
             return False, None
         sent = message.doubt or ""
@@ -102,16 +107,6 @@ class Reconciler:
         if failed is not None:
             _log.error("text in doubt is sent again", extra=self._log_fields)
         return failed is None
-
-    async def _is_found(self, message: SlackMessage) -> bool:
-        is_certain = await self.find(message)
-        if message.ts is None:
-            unfound = replace(message)  # with its doubt, by which it would be known
-            self._unfound.append(unfound)
-            self._watch(unfound)
-        if not is_certain:
-            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
-        return message.ts is not None
 
     async def find(self, message: SlackMessage, *, looks: int = _LOOKS) -> bool:
         """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
