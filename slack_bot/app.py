@@ -29,7 +29,7 @@ from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Store
-from .store.factory import open_store
+from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
 

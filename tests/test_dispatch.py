@@ -14,17 +14,23 @@ from slack_bot.dispatch import conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Conversation
-from slack_bot.store.memory import MemoryStore
+from slack_bot.store.contracts import Conversation, MemoryStore
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, failure, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.record import Outcome, Question, ThreadKey, TurnResult
+from slack_bot.turn.record import Outcome, Question, ThreadKey
 
 
 def thread_of(root: str) -> ThreadKey:
     return ThreadKey("T1", CHANNEL, root)
+
+
+def ended(
+    outcome: Outcome, *, context_id: str | None = None, awaiting_task_id: str | None = None
+) -> TurnEnded:
+    ids = (context_id, None, None)
+    return TurnEnded(0.0, "turn", outcome, None, *ids, {}, 0, awaiting_task_id=awaiting_task_id)
 
 
 def asked(bot: BotHarness) -> list[tuple[str, str | None, str | None]]:
@@ -216,54 +222,54 @@ async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("before", "task_id", "result", "after"),
+    ("before", "task_id", "ending", "after"),
     [
-        (Conversation(), None, TurnResult(Outcome.ANSWERED, context_id="c"), Conversation("c")),
-        (Conversation("c"), None, TurnResult(Outcome.REFUSED), Conversation("c")),
+        (Conversation(), None, ended(Outcome.ANSWERED, context_id="c"), Conversation("c")),
+        (Conversation("c"), None, ended(Outcome.REFUSED), Conversation("c")),
         (
             Conversation("c"),
             None,
-            TurnResult(Outcome.ASKED, awaiting_task_id="t"),
+            ended(Outcome.ASKED, awaiting_task_id="t"),
             Conversation("c", {"U1": "t"}),
         ),
-        (Conversation("c", {"U1": "t"}), "t", TurnResult(Outcome.ANSWERED), Conversation("c")),
+        (Conversation("c", {"U1": "t"}), "t", ended(Outcome.ANSWERED), Conversation("c")),
         (
             Conversation("c", {"U1": "t"}),
             "t",
-            TurnResult(Outcome.ASKED, awaiting_task_id="v"),
+            ended(Outcome.ASKED, awaiting_task_id="v"),
             Conversation("c", {"U1": "v"}),
         ),
         (
             Conversation("c", {"U1": "t"}),
             "t",
-            TurnResult(Outcome.REFUSED, context_id="d"),
+            ended(Outcome.REFUSED, context_id="d"),
             Conversation("d", {"U1": "t"}),
         ),
         (
             Conversation("c", {"U2": "t"}),
             None,
-            TurnResult(Outcome.ANSWERED),
+            ended(Outcome.ANSWERED),
             Conversation("c", {"U2": "t"}),
         ),
         (
             Conversation("c", {"U2": "t"}),
             None,
-            TurnResult(Outcome.ASKED, awaiting_task_id="v"),
+            ended(Outcome.ASKED, awaiting_task_id="v"),
             Conversation("c", {"U2": "t", "U1": "v"}),
         ),
         (
             Conversation("c", {"U1": "v", "U2": "t"}),
             "v",
-            TurnResult(Outcome.ANSWERED),
+            ended(Outcome.ANSWERED),
             Conversation("c", {"U2": "t"}),
         ),
     ],
 )
 def test_what_is_known_after_a_turn(
-    before: Conversation, task_id: str | None, result: TurnResult, after: Conversation
+    before: Conversation, task_id: str | None, ending: TurnEnded, after: Conversation
 ) -> None:
     asked_now = Question(thread_of("1.0"), "1.0", "U1", "T1", "q", task_id=task_id)
-    assert conversation_after(before, asked_now, result) == after
+    assert conversation_after(before, asked_now, ending) == after
 
 
 @on_virtual_time

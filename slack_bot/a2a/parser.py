@@ -23,7 +23,7 @@ from ..turn.events import (
     TaskEnded,
     TaskKnown,
 )
-from ..turn.form import Form
+from ..turn.record import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text

@@ -71,7 +71,10 @@ class AddedMarkup:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages."""
+    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages.
+
+    `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
+    """
 
     at: float
     turn: str
@@ -83,6 +86,7 @@ class TurnEnded:
     latches: Mapping[str, bool]
     late: int
     markup: tuple[AddedMarkup, ...] = ()
+    awaiting_task_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,8 @@ def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
     title, status = card_title(card, limit), card.state.value
     chunk = {"type": "task_update", "id": card.id, "title": title, "status": status}
-    for name, value in (("details", card.details), ("output", card.output)):
-        if shown := card_text(value, limit):
-            chunk[name] = shown
+    if details := card_text(card.details, limit):
+        chunk["details"] = details
     return chunk
 
 
@@ -68,11 +67,11 @@ def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> 
 
 
 def weighted_bytes(chunks: Iterable[Block]) -> int:
-    """Bytes as Slack is believed to count them: text and titles once, details and output twice [obs]."""
+    """Bytes as Slack is believed to count them: text and titles once, details twice [obs]."""
     return sum(
-        (2 if name in ("details", "output") else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
+        (2 if name == "details" else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
         for chunk in chunks
-        for name in ("text", "title", "details", "output")
+        for name in ("text", "title", "details")
         if name in chunk
     )
 
@@ -163,10 +162,9 @@ def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[
 def _card(card: TaskCard, limit: int) -> Block:
     title, status = card_title(card, limit), card.state.value
     block: Block = {"type": "task_card", "task_id": card.id, "title": title, "status": status}
-    for name, value in (("details", card.details), ("output", card.output)):
-        if value:
-            section = {"type": "rich_text_section", "elements": [{"type": "text", "text": value}]}
-            block[name] = {"type": "rich_text", "elements": [section]}
+    if card.details:
+        section = {"type": "rich_text_section", "elements": [{"type": "text", "text": card.details}]}
+        block["details"] = {"type": "rich_text", "elements": [section]}
     return block
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..turn.actions import TaskCard
-from ..turn.form import Form
 from ..turn.ledger import Segment
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
@@ -37,7 +36,7 @@ class WriteResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnd:
+class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.

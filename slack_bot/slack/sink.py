@@ -16,9 +16,8 @@ from typing import TypeVar
 
 from ..errors import SlackError
 from ..observe.facts import AddedMarkup
-from ..turn.form import Form
 from ..turn.ledger import split_into_segments
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
 from .api import TurnClient, call_until_known
@@ -26,7 +25,7 @@ from .blocks import Args, Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
-from .model import Batch, SlackMessage, TurnEnd, WriteResult
+from .model import Batch, Ending, SlackMessage, WriteResult
 from .status import TypingStatus
 
 _log = logging.getLogger(__name__)
@@ -65,7 +64,7 @@ class Sink:
         self.delivery = Delivery(client)
         self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
-        self._ending: TurnEnd | None = None  # of the first call of `finish`
+        self._ending: Ending | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
@@ -157,7 +156,7 @@ class Sink:
         await self._status.close()
         await self.delivery.reconciler.close_open()
 
-    async def finish(self, ending: TurnEnd) -> None:
+    async def finish(self, ending: Ending) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
 
         Called once more after something broke, it ends the turn as the first call asked, and only where that
@@ -189,7 +188,7 @@ class Sink:
         finally:
             await self._clean_up(ending)
 
-    async def _finish(self, ending: TurnEnd) -> None:
+    async def _finish(self, ending: Ending) -> None:
         delivery = self.delivery
         if delivery.ended is None:
             await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
@@ -198,7 +197,7 @@ class Sink:
             if not await delivery.attach_footer(self._footer(ending), CardClosing.STOPPED):
                 await self._post_note(ending)
 
-    async def _clean_up(self, ending: TurnEnd) -> None:
+    async def _clean_up(self, ending: Ending) -> None:
         delivery = self.delivery
         self._client.api.give_back()
         await self._status.close()
@@ -208,7 +207,7 @@ class Sink:
         if not delivery.is_gone:
             await delivery.stream.rest_session(_session(ending))
 
-    async def _deliver(self, ending: TurnEnd) -> None:
+    async def _deliver(self, ending: Ending) -> None:
         text = ending.rest if ending.rewrite is None else ending.rewrite
         is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
         goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
@@ -218,7 +217,7 @@ class Sink:
         assert shows, "nothing to show, and no note"
         await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
 
-    async def _show_rest(self, text: str, ending: TurnEnd) -> None:
+    async def _show_rest(self, text: str, ending: Ending) -> None:
         delivery, close = self.delivery, _closing(ending)
         if not self._is_rest_added:
             if ending.rewrite is not None:
@@ -227,7 +226,7 @@ class Sink:
             delivery.add(Batch(text))
             self._is_rest_added = True
         await delivery.advance(footer=self._footer(ending), close=close)
-        attached: TurnEnd | None = None
+        attached: Ending | None = None
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
@@ -240,13 +239,13 @@ class Sink:
         elif not await delivery.finish(self._footer(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
-    async def _rewrite(self, text: str, ending: TurnEnd) -> None:
+    async def _rewrite(self, text: str, ending: Ending) -> None:
         delivery, limit, close = self.delivery, self._client.settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
         fits = len(first) <= limit
         is_signed = await delivery.rewrite(first[:limit], self._footer(ending) if fits else (), close)
-        attached: TurnEnd | None = None
+        attached: Ending | None = None
         if delivery.ended is None and (not fits or delivery.is_exhausted):
             attached = await self._attach_file(text, ending)
             if attached is None:
@@ -271,7 +270,7 @@ class Sink:
         await self.delivery.attach_footer([blocks.context(COMING)], CardClosing.CONTINUES)
         last.is_signed = False  # this is not the footer of the end
 
-    async def _attach_file(self, text: str, ending: TurnEnd) -> TurnEnd | None:
+    async def _attach_file(self, text: str, ending: Ending) -> Ending | None:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
         self._show_again(WRITING_ON)
         try:
@@ -290,13 +289,13 @@ class Sink:
         if message is not None and self.delivery.ended is None:
             await self.delivery.attach_footer((), CardClosing.CONTINUES, message)
 
-    async def _stop(self, ending: TurnEnd) -> None:
+    async def _stop(self, ending: Ending) -> None:
         delivery, ending, self._is_stop_shown = self.delivery, _stopped(ending), True
         is_signed = await delivery.finish(self._footer(ending), CardClosing.STOPPED)
         if not is_signed and delivery.ended is None:
             await self._post_note(ending)
 
-    async def _post_note(self, ending: TurnEnd, *, must: bool = True) -> None:
+    async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
         if delivery.is_gone or not (ending.note or ending.form is not None):
@@ -309,7 +308,7 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
-    def _footer(self, ending: TurnEnd) -> list[Block]:
+    def _footer(self, ending: Ending) -> list[Block]:
         return footer_blocks(ending, self._client.turn, self._client.channel)
 
 
@@ -342,7 +341,7 @@ async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
     return None
 
 
-def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
+def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
     """All that is under the last message of a turn."""
     under = [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
@@ -354,7 +353,7 @@ def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
     return under
 
 
-def _stopped(ending: TurnEnd) -> TurnEnd:
+def _stopped(ending: Ending) -> Ending:
     return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
 
 
@@ -373,12 +372,12 @@ async def _in_steps(work: Iterable[T]) -> list[T]:
     return done
 
 
-def _closing(ending: TurnEnd) -> CardClosing:
+def _closing(ending: Ending) -> CardClosing:
     if ending.outcome is Outcome.STOPPED:
         return CardClosing.STOPPED
     return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE
 
 
-def _session(ending: TurnEnd) -> str:
+def _session(ending: Ending) -> str:
     """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
     return "suspended" if ending.outcome is Outcome.ASKED else ""

@@ -20,8 +20,7 @@ from ..clock import Clock, loop_clock
 from ..observe.facts import Fact, Observer, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
-from ..store.contracts import Conversation, Store
-from ..store.memory import MemoryStore
+from ..store.contracts import Conversation, MemoryStore, Store
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted

@@ -25,13 +25,13 @@ def words(made: list[dict[str, Any]]) -> str:
 
 
 def test_cards_as_blocks() -> None:
-    done = TaskCard("a", "Search", CardState.DONE, details="for it", output="found")
+    done = TaskCard("a", "Search", CardState.DONE, details="found")
     failed = TaskCard("b", "", CardState.ERROR)
     (plan,) = blocks.cards([done, failed], "Plan", "plan", 256)
     assert taken([plan]) == ["plan"]
     assert plan["title"] == "Plan"
     assert [task["status"] for task in plan["tasks"]] == ["complete", "error"]
-    assert blockkit.plain(plan["tasks"][0]["output"]) == "found"
+    assert blockkit.plain(plan["tasks"][0]["details"]) == "found"
     assert plan["tasks"][1]["title"] == "b"
     assert taken(blocks.cards([done, failed], "Plan", "timeline", 256)) == ["task_card", "task_card"]
     assert blocks.cards([done], "", "plan", 256)[0]["title"] == "Search"
@@ -103,15 +103,15 @@ def test_card_values_are_cut_and_guarded() -> None:
 
 
 def test_a_card_without_a_title_is_named_by_its_id() -> None:
-    assert blocks.task_chunk(TaskCard("t1", " ", CardState.DONE, output="found"), 256) == {
+    assert blocks.task_chunk(TaskCard("t1", " ", CardState.DONE, details="found"), 256) == {
         "type": "task_update",
         "id": "t1",
         "title": "t1",
         "status": "complete",
-        "output": "found",
+        "details": "found",
     }
 
 
-def test_details_and_output_weigh_twice() -> None:
-    card = TaskCard("t1", "Search", CardState.RUNNING, details="é", output="abc")
+def test_details_weigh_twice() -> None:
+    card = TaskCard("t1", "Search", CardState.RUNNING, details="éabc")
     assert blocks.weighted_bytes(blocks.all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slack_bot.slack.faults import SurfaceKind
-from slack_bot.slack.model import Batch, SlackMessage, TurnEnd, WriteResult
+from slack_bot.slack.model import Batch, Ending, SlackMessage, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 
@@ -11,7 +11,7 @@ CARD = TaskCard("a", "A", CardState.RUNNING)
 
 
 def test_an_ending_says_nothing_by_itself() -> None:
-    assert TurnEnd(Outcome.ANSWERED) == TurnEnd(Outcome.ANSWERED, "", None, "", False, None)
+    assert Ending(Outcome.ANSWERED) == Ending(Outcome.ANSWERED, "", None, "", False, None)
     assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from ...turn.form import Form
+from ...turn.record import Form
 from ..content.data_markdown import as_markdown
 from ..content.parts import extract_content, form_of
 from ..wire.decode import object_of, text_of

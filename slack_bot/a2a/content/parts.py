@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from ...turn.form import Field, Form
+from ...turn.record import Field, Form
 from ..dialects import Dialect
 from ..wire.decode import object_of, text_of
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
