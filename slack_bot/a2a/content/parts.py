@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 from ...turn.form import Field, Form
 from ..dialects import Dialect
-from ..wire.decode import object_of, text_of
-from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, text_of
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt

@@ -18,7 +18,7 @@ from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ...settings.models import AgentSettings
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
-from .decode import Object, object_of, objects_of, text_of
+from .frames import Object, object_of, objects_of, text_of
 from .transport import map_exceptions, media_type, read_json, with_read_timeout
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before

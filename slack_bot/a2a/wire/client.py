@@ -24,8 +24,7 @@ from ...settings.models import AgentSettings
 from ..offload import LARGE, offload
 from . import sse
 from .auth import origin_of
-from .decode import failure, frame_of, unwrap
-from .frames import Received, Snapshot, Unknown
+from .frames import Received, Snapshot, Unknown, failure, frame_of, unwrap
 from .transport import (
     error_from_status,
     map_exceptions,

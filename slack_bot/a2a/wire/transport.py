@@ -29,7 +29,7 @@ from ...errors import (
 )
 from ...settings.models import AgentSettings
 from .auth import origin_of
-from .decode import failure, object_of, quote
+from .frames import failure, object_of, quote
 
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""

@@ -21,8 +21,7 @@ from ...a2a.agent import Agent, new_http
 from ...a2a.wire.auth import bare
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.client import MessageRequest
-from ...a2a.wire.decode import decode
-from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown
+from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
 from ...clock import Clock, loop_clock
 from ...errors import AgentError, BotError, UnreadableInput
 from ...settings.load import Settings, load

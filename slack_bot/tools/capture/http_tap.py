@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import httpx
 
-from ...a2a.wire.decode import decode
+from ...a2a.wire.frames import decode
 from ...a2a.wire.sse import SseBlock, SseReader
 from ...a2a.wire.transport import Unpacker, parse_retry_after
 from ...clock import Clock
