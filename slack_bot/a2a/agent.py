@@ -59,9 +59,8 @@ class Agent:
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
         self._http, self._settings, self._clock = http, settings, clock
-        self._auth = Credentials(settings)
+        self._auth = self._card_auth = Credentials(settings)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
-        self._conversation: Hashable = None
         self._known = _Known()
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
@@ -71,7 +70,7 @@ class Agent:
     def in_conversation(self, key: Hashable) -> Self:
         """The same agent, with the cookies of one conversation."""
         found = copy(self)
-        found._conversation = key
+        found._auth = self._auth.keeping(self._jar_of(key))
         return found
 
     @property
@@ -115,12 +114,7 @@ class Agent:
         while True:
             client = self._client(card, wires[0])
             try:
-                if not streams:
-                    received = await client.send(asking)
-                    self._known.wire = wires[0]
-                    yield received
-                    return
-                async with aclosing(client.stream(asking, patience)) as coming:
+                async with aclosing(client.ask(asking, patience, stream=streams)) as coming:
                     async for received in coming:
                         began, self._known.wire = True, wires[0]
                         yield received
@@ -185,12 +179,11 @@ class Agent:
         return True
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
-        cookies = None if self._conversation is None else self._jar_of(self._conversation)
-        return Client(self._http, card.on(wire), self._settings, self._auth.keeping(cookies))
+        return Client(self._http, card.on(wire), self._settings, self._auth)
 
     async def _fetched(self, old: AgentCard | None) -> AgentCard:
         try:
-            card = await fetch_card(self._http, self._auth, self._settings)
+            card = await fetch_card(self._http, self._card_auth, self._settings)
         except AgentError as error:
             if old is None:
                 raise

@@ -90,7 +90,7 @@ class Credentials(httpx.Auth):
         self._headers, self._settings = _headers(settings), settings
         self._cookies: httpx.Cookies | None = None
 
-    def keeping(self, cookies: httpx.Cookies | None) -> Self:
+    def keeping(self, cookies: httpx.Cookies) -> Self:
         """The same credentials, with the cookies of one conversation."""
         found = copy(self)
         found._cookies = cookies

@@ -19,7 +19,7 @@ from ...settings.models import AgentSettings
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
 from .frames import Object, object_of, objects_of, text_of
-from .transport import map_exceptions, media_type, read_json, with_read_timeout
+from .transport import map_exceptions, media_type, read_json
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
 _MAX_CARD_BYTES = 1024 * 1024
@@ -81,7 +81,7 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
     try:
         async with asyncio.timeout(settings.card_timeout):
             for url in card_urls(configured):
-                found = await _fetch(http, auth, url, settings.card_timeout)
+                found = await _fetch(http, auth, url)
                 if not isinstance(found, str):
                     return resolve(found, url, settings)
                 misses.append((url, found))
@@ -97,12 +97,11 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
     raise NoCard(f"no agent card at {tried} ({reason})")
 
 
-async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Object | str:
+async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
     """The card, or what is there instead."""
     host = str(origin_of(url))
-    timeout = with_read_timeout(http, card_timeout)
     with map_exceptions(host):
-        async with http.stream("GET", url, headers=_ACCEPT, auth=auth, timeout=timeout) as response:
+        async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:
             if not response.is_success:
                 return _refused(response.status_code)
             try:

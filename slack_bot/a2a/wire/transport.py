@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import httpx
 
@@ -31,10 +31,15 @@ from ...settings.models import AgentSettings
 from .auth import origin_of
 from .frames import failure, object_of, quote
 
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
-_READ_MARGIN = 10.0
-"""Seconds by which httpx's read timeout is longer than the idle watch, which should be the one to speak."""
+LARGE = 32 * 1024
+"""Characters that are worked on in the loop at most: a few tens of milliseconds."""
+_THREADS = 2  # a second one, so that a small answer does not wait for a huge one
+_executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 _ERROR_BODY_BYTES = 64 * 1024
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
@@ -83,7 +88,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
         timeout=httpx.Timeout(
             connect=settings.connect_timeout,
             write=settings.write_timeout,
-            read=settings.idle_timeout + _READ_MARGIN,
+            read=None,  # the callers bound the silence
             pool=settings.connect_timeout,
         ),
         limits=httpx.Limits(
@@ -92,16 +97,6 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
-    )
-
-
-def with_read_timeout(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
-    """`http`'s timeouts, with `seconds` to wait for the next byte; `math.inf`: without end."""
-    return httpx.Timeout(
-        connect=http.timeout.connect,
-        write=http.timeout.write,
-        pool=http.timeout.pool,
-        read=None if math.isinf(seconds) else seconds + _READ_MARGIN,
     )
 
 
@@ -195,6 +190,22 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         return max(0.0, (until - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+    """What `work(*args)` returns or raises. For input larger than `LARGE`: in a thread.
+
+    A cancelled call waits for the work too, so that no object is left half changed.
+    """
+    doing = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        while not doing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({doing})
+        doing.exception()  # retrieved, so that asyncio does not log it
+        raise
 
 
 class Unpacker:

@@ -122,7 +122,7 @@ async def stream(answer: Any, **settings: Any) -> Run:
     async with new_http(found, Server(lambda _: answer)) as http:
         client = Client(http, Interface(URL, "1.0"), found, httpx.Auth())
         try:
-            async with aclosing(client.stream(ASKING)) as coming:
+            async with aclosing(client.ask(ASKING)) as coming:
                 async for received in coming:
                     run.received.append(received)
         except AgentError as error:
@@ -341,7 +341,9 @@ async def called(answer: Any, call: str, wire: Any = "1.0") -> tuple[Any, Server
     async with new_http(settings, server) as http:
         client = Client(http, Interface(URL, wire, "acme"), settings, httpx.Auth())
         verb: Any = call
-        return await (client.send(ASKING) if call == "send" else client.task(verb, "t")), server
+        if call == "send":
+            return await anext(client.ask(ASKING, stream=False)), server
+        return await client.task(verb, "t"), server
 
 
 @pytest.mark.parametrize(("call", "method"), [("get", "GetTask"), ("cancel", "CancelTask")])
@@ -390,7 +392,7 @@ def test_a_head_that_does_not_come() -> None:
         async with new_http(settings, Deaf()) as http:
             client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
             with pytest.raises(StreamIdle, match="did not answer within 120 s"):
-                await anext(client.stream(ASKING))
+                await anext(client.ask(ASKING))
         return asyncio.get_running_loop().time()
 
     assert virtual_clock.run(run()) == 120.0
@@ -411,7 +413,7 @@ async def test_text_that_is_no_unicode_can_be_asked() -> None:
     server = Server(lambda _: sse_reply(DONE))
     async with new_http(settings, server) as http:
         client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
-        async with aclosing(client.stream(MessageRequest("half \ud83d", "m"))) as coming:
+        async with aclosing(client.ask(MessageRequest("half \ud83d", "m"))) as coming:
             assert len([received async for received in coming]) == 1
     assert server.bodies[0]["params"]["message"]["parts"] == [{"text": "half \ud83d"}]
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import ssl
+import threading
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,10 +26,10 @@ from slack_bot.a2a.wire.transport import (
     media_type,
     new_http,
     not_a2a,
+    offload,
     parse_json,
     read_json,
     unpacked,
-    with_read_timeout,
 )
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
@@ -48,14 +49,11 @@ HOST = "agent.example"
 
 
 async def test_one_client_without_a_limit_of_connections() -> None:
-    settings = AgentSettings(
-        url="https://agent.example/", idle_timeout=50, connect_timeout=7, write_timeout=8
-    )
+    settings = AgentSettings(url="https://agent.example/", connect_timeout=7, write_timeout=8)
     async with new_http(settings) as http:
-        assert http.timeout == httpx.Timeout(connect=7, write=8, read=60, pool=7)
+        assert http.timeout == httpx.Timeout(connect=7, write=8, read=None, pool=7)
         assert not http.follow_redirects
         assert http.trust_env
-        assert with_read_timeout(http, 5) == httpx.Timeout(connect=7, write=8, read=15, pool=7)
 
 
 async def test_an_agent_on_this_machine_is_not_asked_through_a_proxy() -> None:
@@ -430,3 +428,41 @@ async def test_what_httpx_raises_passes() -> None:
     with pytest.raises(httpx.ReadError):
         async for _ in unpacked(reply(b"a", error=httpx.ReadError("cut")), 10):
             pass
+
+
+# --- work in a thread ---------------------------------------------------------------------------------------
+
+
+async def test_it_is_done_in_a_thread() -> None:
+    assert await offload(threading.get_ident) != threading.get_ident()
+
+
+async def test_the_loop_runs_while_a_thread_works() -> None:
+    turned = threading.Event()
+    asyncio.get_running_loop().call_later(0.0, turned.set)
+    assert await offload(turned.wait, 60.0), "the loop set it meanwhile"
+
+
+async def test_what_it_raises_is_raised() -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await offload(int, "x")
+
+
+async def test_who_is_cancelled_waits_for_the_work_all_the_same() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(60.0)
+        done.append("done")
+
+    working = asyncio.create_task(offload(work))
+    assert await asyncio.to_thread(begun.wait, 60.0)
+    working.cancel()
+    await asyncio.sleep(0)
+    assert not working.done() and not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert done == ["done"]
