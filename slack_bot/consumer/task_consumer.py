@@ -8,7 +8,6 @@ import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
@@ -19,7 +18,6 @@ from ..a2a.recovery_policy import (
     PollResult,
     RetryPolicy,
     TaskLost,
-    pauses,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import Received, Snapshot, TaskState
@@ -198,8 +196,8 @@ class TaskConsumer:
     async def follow(self) -> TaskLost | None:
         """Follow the task until its end is known (None), or there is a reason to leave."""
         settings, joins = self._settings, self._agent.can_resubscribe
-        anew = partial(pauses, settings.poll_intervals, settings.poll_jitter, self._question.message_id)
-        policy = PollPolicy(anew, patience=settings.poll_timeout, joins=joins, now=self._now())
+        steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
+        policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
         while not self.view.is_over or self._has_gap:
             result = await self.poll()
             if self._handle.must_exit:

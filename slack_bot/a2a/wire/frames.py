@@ -47,11 +47,10 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by value (base64) or by address."""
+    """A file by address, or by value, which is not kept."""
 
     name: str = ""
     mime_type: str = ""
-    base64: str | None = None
     url: str | None = None
 
 
@@ -389,14 +388,13 @@ def _file(part: Object) -> FileRef | None:
     """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
     source = inner if isinstance(inner, dict) else part
-    base64 = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
+    value = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
     url = _either(source, "uri", "url", "fileWithUri", "fileUrl", "file_with_uri")
-    if not isinstance(base64, str) and not isinstance(url, str):
+    if not isinstance(value, str) and not isinstance(url, str):
         return None
     return FileRef(
         name=text_of(_either(source, "name", "filename") or part.get("filename")),
         mime_type=text_of(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
-        base64=base64 if isinstance(base64, str) else None,
         url=url if isinstance(url, str) else None,
     )
 
