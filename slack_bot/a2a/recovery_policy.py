@@ -115,7 +115,8 @@ class PollPolicy:
             self._restart()
 
     def _restart(self) -> None:
-        self._dice, self._left, self._may_join = random.Random(self._seed), iter(self._steps), True
+        self._dice, self._left = random.Random(self._seed), iter(self._steps)
+        self._may_join = True
 
     def _pause(self) -> float:
         return next(self._left, self._steps[-1]) * (1.0 + self._jitter * self._dice.uniform(-1.0, 1.0))

@@ -20,7 +20,6 @@ from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import Frame, Snapshot, TaskState
 from slack_bot.a2a.wire.transport import (
     PIECE,
-    Unpacker,
     error_from_status,
     map_exceptions,
     media_type,
@@ -29,6 +28,7 @@ from slack_bot.a2a.wire.transport import (
     offload,
     parse_json,
     read_json,
+    unpack,
     unpacked,
 )
 from slack_bot.clock import loop_clock
@@ -363,20 +363,24 @@ async def test_a_stream_that_unpacks_without_end_is_left(pattern: bytes) -> None
     assert events * len(pattern) <= 2 * PIECE + 100 * len(packed) < 4 * MB
 
 
+async def coming(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
 async def test_a_piece_is_unpacked_when_it_is_asked_for() -> None:
-    pieces = Unpacker("gzip", BOMB).feed(ZEROS)
-    assert [len(next(pieces)) for _ in range(3)] == [PIECE] * 3
+    pieces = unpack(coming(ZEROS), "gzip", BOMB)
+    assert [len(await anext(pieces)) for _ in range(3)] == [PIECE] * 3
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
 @pytest.mark.parametrize("step", [1, 2, 7, 1000])
-def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, step: int) -> None:
+async def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, step: int) -> None:
     for pack in (gzip.compress, zlib.compress) if encoding == "gzip" else (zlib.compress, raw_deflate):
-        unpacker = Unpacker(encoding, BOMB)
         packed = pack(bytes(range(256)) * (size // 256) + bytes(size % 256)) + b"and what stands behind it"
         chunks = (packed[at : at + step] for at in range(0, len(packed), step))
-        found = [piece for chunk in chunks for piece in unpacker.feed(chunk)]
+        found = [piece async for piece in unpack(coming(*chunks), encoding, BOMB)]
         assert sum(map(len, found)) == size
         assert max(map(len, found), default=0) <= PIECE
 
@@ -384,10 +388,17 @@ def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, s
 async def test_text_comes_out_as_soon_as_it_came() -> None:
     """Servers flush what they compress event by event."""
     pack = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
-    unpacker = Unpacker("gzip", LIMIT)
-    for number in range(3):
-        event = f"data: {number}\n\n".encode()
-        assert b"".join(unpacker.feed(pack.compress(event) + pack.flush(zlib.Z_SYNC_FLUSH))) == event
+    events = [f"data: {number}\n\n".encode() for number in range(3)]
+    chunks = [pack.compress(event) + pack.flush(zlib.Z_SYNC_FLUSH) for event in events]
+    sent: list[bytes] = []
+
+    async def sending() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            sent.append(chunk)
+            yield chunk
+
+    found = [(piece, len(sent)) async for piece in unpack(sending(), "gzip", LIMIT)]
+    assert found == list(zip(events, (1, 2, 3), strict=True))
 
 
 @pytest.mark.parametrize("body", [b"not gzip at all", gzip.compress(REPLY, mtime=0)[:12] + b"x" * 12, b"x"])
