@@ -85,7 +85,7 @@ class PollPolicy:
         self, steps: Sequence[float], jitter: float, seed: str, *, patience: float, joins: bool, now: float
     ) -> None:
         self._steps, self._jitter, self._seed, self._patience = steps, jitter, seed, patience
-        self._joins, self._answered_at, self._unknown = joins, now, 0
+        self._joins, self._may_join, self._answered_at, self._unknown = joins, True, now, 0
         self._restart()
 
     def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:

@@ -35,7 +35,6 @@ class SseBlock(NamedTuple):
     raw: bytes
     data: str | None = None
     name: str = "message"
-    comments: tuple[str, ...] = ()
     whole: bool = True
 
 
@@ -62,7 +61,7 @@ class SseReader:
                 blocks.append(_event([*self._lines, line], whole=True) if self._lines else SseBlock(line))
                 self._lines = []
             elif text[:1] == b":" and not self._lines:
-                blocks.append(SseBlock(line, comments=(_comment(text),)))
+                blocks.append(SseBlock(line))
             else:
                 self._lines.append(line)
                 continue
@@ -140,12 +139,7 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
         return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
     response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
     event = next(EventSource(response).iter_sse(), None)
-    comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
     if event is None:
-        return SseBlock(raw, comments=comments, whole=whole)
+        return SseBlock(raw, whole=whole)
     has_data = event.data or any(line.startswith(b"data") for line in lines)
-    return SseBlock(raw, event.data if has_data else None, event.event, comments, whole)
-
-
-def _comment(line: bytes) -> str:
-    return line[1:].removeprefix(b" ").rstrip(b"\r\n").decode("utf-8", "replace")
+    return SseBlock(raw, event.data if has_data else None, event.event, whole)
