@@ -70,7 +70,7 @@ class Agent:
     def in_conversation(self, key: Hashable) -> Self:
         """The same agent, with the cookies of one conversation."""
         found = copy(self)
-        found._auth = self._auth.keeping(self._jar_of(key))
+        found._auth = Credentials(self._settings, self._jar_of(key))
         return found
 
     @property

@@ -112,12 +112,9 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object 
                 if "html" in media_type(response):
                     return "a web page is there, not JSON; is a login or another site at this address?"
                 return "what is there is not JSON, or too large"
-    return object_of(value) if _looks_like_card(value) else "it is JSON, but not an agent card"
-
-
-def _looks_like_card(value: Any) -> bool:
     found = object_of(value)
-    return "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
+    is_card = "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
+    return found if is_card else "it is JSON, but not an agent card"
 
 
 def _refused(status: int) -> str:

@@ -46,7 +46,7 @@ class SseReader:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._partial: list[bytes] = []  # a line that is not whole
+        self._partial = bytearray()  # a line that is not whole
         self._lines: list[bytes] = []  # whole lines of an event that is not
         self._size = 0  # bytes of both
         self._bom = _BOM  # that the first line may begin with
@@ -70,21 +70,19 @@ class SseReader:
 
     def end(self) -> list[SseBlock]:
         """What is left when nothing more comes."""
-        lines = [*self._lines, b"".join(self._partial)]
-        self._lines, self._partial, self._size = [], [], 0
+        lines = [*self._lines, bytes(self._partial)]
+        self._lines, self._partial, self._size = [], bytearray(), 0
         return [_event(lines, whole=False)] if any(lines) else []
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
         """A CR at the end of `chunk` waits: its newline may follow."""
-        if self._partial:
-            after_cr = self._partial[-1].endswith(b"\r")
-            if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
-                self._partial.append(chunk)
-                return []
-            chunk, self._partial = b"".join((*self._partial, chunk)), []
-        lines = chunk.splitlines(keepends=True)
-        if lines and not lines[-1].endswith(b"\n"):
-            self._partial.append(lines.pop())
+        after_cr = self._partial.endswith(b"\r")
+        self._partial += chunk
+        if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
+            return []
+        lines = bytes(self._partial).splitlines(keepends=True)
+        is_whole = lines[-1].endswith(b"\n")
+        self._partial = bytearray(b"" if is_whole else lines.pop())
         return lines
 
 

@@ -82,18 +82,12 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     Redirects are not followed: the question and its credentials would be. The environment's proxies are not
     used to an agent on this machine. The caller closes it.
     """
-    place = origin_of(settings.url or "")
+    place, connect = origin_of(settings.url or ""), settings.connect_timeout
     return httpx.AsyncClient(
         transport=transport,
-        timeout=httpx.Timeout(
-            connect=settings.connect_timeout,
-            write=settings.write_timeout,
-            read=None,  # the callers bound the silence
-            pool=settings.connect_timeout,
-        ),
-        limits=httpx.Limits(
-            max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
-        ),
+        # None to read: the callers bound the silence
+        timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
+        limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
@@ -170,14 +164,10 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     """A successful answer that is neither SSE nor JSON."""
     kind, status = media_type(response), response.status_code
-    if "html" not in kind:
-        return BadAgentData(
-            f"{host} answered with {kind or 'no content type'} (HTTP {status}) instead of A2A"
-        )
-    return BadAgentData(
-        f"{host} answered with a web page (HTTP {status}, {kind}) instead of A2A;"
-        " is a login or another site at this address?"
-    )
+    what, more = f"{kind or 'no content type'} (HTTP {status})", ""
+    if "html" in kind:
+        what, more = f"a web page (HTTP {status}, {kind})", "; is a login or another site at this address?"
+    return BadAgentData(f"{host} answered with {what} instead of A2A{more}")
 
 
 def parse_retry_after(response: httpx.Response) -> float | None:
