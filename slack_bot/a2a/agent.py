@@ -101,20 +101,18 @@ class Agent:
                 self._known.card_until = self._clock.monotonic() + self._settings.card_ttl
             return self._known.card
 
-    async def ask(
-        self, asking: MessageRequest, patience: float | None = None
-    ) -> AsyncGenerator[Received, None]:
+    async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 
-        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
-        After AgentUnreachable, CardError and AgentRefused the question was not taken.
+        The caller keeps the time between events. After AgentUnreachable, CardError and AgentRefused the
+        question was not taken.
         """
         card = await self.ensure_card()
         wires, streams, began = self._wires(card), card.streaming is not False, False
         while True:
             client = self._client(card, wires[0])
             try:
-                async with aclosing(client.ask(asking, patience, stream=streams)) as coming:
+                async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         began, self._known.wire = True, wires[0]
                         yield received

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -119,7 +118,7 @@ class TaskConsumer:
             await self._poll_baseline()
         while True:
             try:
-                stream = self._agent.ask(request, patience=math.inf)
+                stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -131,18 +130,16 @@ class Client:
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
         self._host = str(origin_of(interface.url) or "the agent")
 
-    def ask(
-        self, asking: MessageRequest, patience: float | None = None, *, stream: bool = True
-    ) -> AsyncGenerator[Received, None]:
+    def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[Received, None]:
         """Ask, and yield each event as it comes, or the one answer. Close it (`aclosing`).
 
-        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
+        The caller keeps the time between events.
         """
-        return self._received(ask_body(self._interface, asking, stream=stream), patience, stream=stream)
+        return self._received(ask_body(self._interface, asking, stream=stream), stream=stream)
 
     def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
-        return self._received(task_body(self._interface, "subscribe", task_id), math.inf)
+        return self._received(task_body(self._interface, "subscribe", task_id))
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read or cancel the task; the task as it is then."""
@@ -154,25 +151,22 @@ class Client:
 
     async def _called(self, body: Json, limit: float) -> Received:
         with map_exceptions(self._host):
-            async with self._in_time(limit), self._posted(body, stream=False, limit=limit) as response:
-                return await self._single(response)
+            try:
+                async with asyncio.timeout(limit), self._posted(body, stream=False) as response:
+                    return await self._single(response)
+            except TimeoutError as error:
+                raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
 
-    async def _received(
-        self, body: Json, patience: float | None, *, stream: bool = True
-    ) -> AsyncGenerator[Received, None]:
+    async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[Received, None]:
         if not stream:
             yield await self._called(body, self._settings.turn_timeout)
             return
-        idle = self._settings.idle_timeout if patience is None else patience
         with map_exceptions(self._host):
-            async with self._posted(body, stream=True, limit=idle) as response:
+            async with self._posted(body, stream=True) as response:
                 if media_type(response) != _SSE:
-                    async with self._in_time(idle):
-                        only = await self._single(response)
-                    yield only
+                    yield await self._single(response)
                     return
-                limit = self._settings.max_event_bytes
-                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as events:
+                async with aclosing(sse.events(response, self._settings.max_event_bytes)) as events:
                     async for event in events:
                         if len(event.raw) <= LARGE:
                             received = self._read(event)
@@ -182,30 +176,18 @@ class Client:
                             yield received
 
     @asynccontextmanager
-    async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
-        """The successful response, its head read within `limit` seconds. Others are raised."""
-        async with AsyncExitStack() as stack:
-            async with self._in_time(limit):
-                response = await stack.enter_async_context(
-                    self._http.stream(
-                        "POST",
-                        self._interface.url,
-                        content=json.dumps(body).encode("ascii"),
-                        headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
-                        auth=self._auth,
-                    )
-                )
-                if not response.is_success:
-                    raise await error_from_status(response, self._host)
+    async def _posted(self, body: Json, *, stream: bool) -> AsyncIterator[httpx.Response]:
+        """The successful response. Others are raised."""
+        async with self._http.stream(
+            "POST",
+            self._interface.url,
+            content=json.dumps(body).encode("ascii"),
+            headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
+            auth=self._auth,
+        ) as response:
+            if not response.is_success:
+                raise await error_from_status(response, self._host)
             yield response
-
-    @asynccontextmanager
-    async def _in_time(self, seconds: float) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
-                yield
-        except TimeoutError as error:
-            raise StreamIdle(f"{self._host} did not answer within {seconds:g} s") from error
 
     async def _single(self, response: httpx.Response) -> Received:
         if "json" not in media_type(response):

@@ -1,4 +1,4 @@
-"""Server-sent events: cut from bytes, with a bound in size and in time.
+"""Server-sent events: cut from bytes, with a bound in size.
 
 httpx-sse alone keeps a line of any size, hides pings, believes the header's charset, loses the first event
 behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
@@ -7,15 +7,13 @@ behind a BOM and the last one without its blank line, and repeats one without da
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import httpx
 from httpx_sse import EventSource
 
-from ...errors import BadAgentData, StreamIdle
+from ...errors import BadAgentData
 from .transport import unpacked
 
 _AT_ONCE = 8 * 1024
@@ -86,30 +84,18 @@ class SseReader:
         return lines
 
 
-async def events(
-    response: httpx.Response, *, idle: float, max_event_bytes: int
-) -> AsyncGenerator[SseBlock, None]:
-    """The events that have data, whatever the Content-Type says.
+async def events(response: httpx.Response, max_event_bytes: int) -> AsyncGenerator[SseBlock, None]:
+    """The events that have data, whatever the Content-Type says. The caller keeps the time.
 
-    `idle`: seconds from event to event, not to comments; `math.inf`: the caller keeps the time. Raises
-    StreamIdle; BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
+    Raises BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
     """
-    reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
-    body = unpacked(response, max_event_bytes)
-    while True:
-        try:
-            async with nullcontext() if until is None else asyncio.timeout_at(until):
-                chunk = await anext(body, None)
-        except TimeoutError as error:
-            raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
-        if chunk is None:
-            break
+    reader, read = SseReader(max_event_bytes), 0
+    async for chunk in unpacked(response, max_event_bytes):
         for at in range(0, len(chunk), _AT_ONCE):
             piece = chunk[at : at + _AT_ONCE]
             for block in reader.feed(piece):
                 if _has_data(block, max_event_bytes):
                     yield block
-                    until = _until(idle)
             read += max(len(piece), _A_CHUNK)
             if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
                 read = 0
@@ -123,11 +109,6 @@ def _has_data(block: SseBlock, limit: int) -> bool:
     if not block.whole or len(block.data or "") > limit:
         raise BadAgentData(f"the agent sent an event larger than agent.max_event_bytes ({limit})")
     return bool(block.data)
-
-
-def _until(idle: float) -> float | None:
-    """The loop's time at which the silence is too long."""
-    return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
 
 
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:

@@ -36,7 +36,6 @@ from slack_bot.testing import virtual_clock
 from tests.a2a.memory_server import (
     CAPTURES,
     JSON,
-    SSE,
     URL,
     Body,
     Server,
@@ -197,18 +196,6 @@ async def test_files_and_data(name: str) -> None:
     assert data.data == {"a": 1, "b": [1, 2]}
 
 
-def test_the_server_that_pinged_for_ever() -> None:
-    recording = capture("a2asdk0326_HUNG_only_pings_forever")
-
-    async def run() -> tuple[AgentError, float]:
-        error = await failing(recorded(recording, in_time=True), idle_timeout=40, poll_timeout=0)
-        return error, asyncio.get_running_loop().time()
-
-    error, at = virtual_clock.run(run())
-    assert isinstance(error, StreamIdle)
-    assert at == 40.0
-
-
 # --- the four ways of an error ------------------------------------------------------------------------------
 
 ERROR = {"code": -32603, "message": "boom"}
@@ -317,17 +304,6 @@ async def test_a_json_answer_without_bound() -> None:
     assert "max_event_bytes" in str(error)
 
 
-@pytest.mark.parametrize("headers", [SSE, JSON])
-def test_a_server_that_falls_silent(headers: dict[str, str]) -> None:
-    silent = httpx.Response(200, headers=headers, stream=Body([(0.0, b" ")], ended=1000.0))
-
-    async def run() -> float:
-        assert isinstance(await failing(silent), StreamIdle)
-        return asyncio.get_running_loop().time()
-
-    assert virtual_clock.run(run()) == 120.0
-
-
 # --- single calls -------------------------------------------------------------------------------------------
 
 
@@ -375,23 +351,6 @@ def test_a_single_call_is_not_waited_for_without_end() -> None:
 
     assert virtual_clock.run(run("get")) == 30.0
     assert virtual_clock.run(run("send")) == 1800.0
-
-
-def test_a_head_that_does_not_come() -> None:
-    class Deaf(httpx.AsyncBaseTransport):
-        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            await asyncio.sleep(10_000)
-            raise AssertionError
-
-    async def run() -> float:
-        settings = AgentSettings(url=URL)
-        async with new_http(settings, Deaf()) as http:
-            client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
-            with pytest.raises(StreamIdle, match="did not answer within 120 s"):
-                await anext(client.ask(ASKING))
-        return asyncio.get_running_loop().time()
-
-    assert virtual_clock.run(run()) == 120.0
 
 
 async def test_subscribing_reads_a_stream() -> None:
