@@ -95,11 +95,19 @@ class Agent:
 
         Raises AgentUnreachable or CardError if there is none.
         """
-        async with self._known.fetching:
-            if self._known.card is None or self._clock.monotonic() >= self._known.card_until:
-                self._known.card = await self._fetched(self._known.card)
-                self._known.card_until = self._clock.monotonic() + self._settings.card_ttl
-            return self._known.card
+        known = self._known
+        async with known.fetching:
+            if known.card is None or self._clock.monotonic() >= known.card_until:
+                try:
+                    known.card = await fetch_card(self._http, self._card_auth, self._settings)
+                    if warning := missing(known.card.auth, self._settings):
+                        _log.warning("%s", warning)
+                except AgentError as error:
+                    if known.card is None:
+                        raise
+                    _log.warning("the agent card is kept though it is old: %s", error)
+                known.card_until = self._clock.monotonic() + self._settings.card_ttl
+            return known.card
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
@@ -178,15 +186,3 @@ class Agent:
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
         return Client(self._http, card.on(wire), self._settings, self._auth)
-
-    async def _fetched(self, old: AgentCard | None) -> AgentCard:
-        try:
-            card = await fetch_card(self._http, self._card_auth, self._settings)
-        except AgentError as error:
-            if old is None:
-                raise
-            _log.warning("the agent card is kept though it is old: %s", error)
-            return old
-        if warning := missing(card.auth, self._settings):
-            _log.warning("%s", warning)
-        return card
