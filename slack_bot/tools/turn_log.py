@@ -14,8 +14,7 @@ from sys import intern
 from typing import TypeAlias
 from zlib import crc32
 
-from ..a2a.wire.decode import decode
-from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate
+from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate, decode
 from ..errors import AgentError
 from ..observe.facts import (
     AddedMarkup,

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable
 
 from slack_bot.a2a.parser import EventParser
-from slack_bot.a2a.wire.decode import decode
-from slack_bot.a2a.wire.frames import Frame
+from slack_bot.a2a.wire.frames import Frame, decode
 from slack_bot.settings.models import StreamSettings
 from slack_bot.turn.actions import AppendText, FlushText
 from slack_bot.turn.buffer import StreamBuffer
