@@ -23,7 +23,7 @@ from ..turn.events import (
     TaskEnded,
     TaskKnown,
 )
-from ..turn.form import Form
+from ..turn.record import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
@@ -40,7 +40,6 @@ from .content.parts import (
     tool_words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
-from .wire.decode import text_of
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -52,6 +51,7 @@ from .wire.frames import (
     StatusUpdate,
     TaskState,
     Unknown,
+    text_of,
 )
 
 _MAX_CHARS = 4_000_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from .form import Form
+from .record import Form
 
 
 class StepState(StrEnum):

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...a2a.answer.filters import JsonContentFilter
-from ...turn.graphemes import cluster_cut
+from ...turn.markdown import cluster_cut
 from .scenarios import InputField
 from .toolbox import parse_object
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import UnreadableInput
-from ...settings.suggestions import RENAMED, nearest
+from ...settings.names import RENAMED, nearest
 from ...testing.slack.faults import METHODS as FAULT_METHODS
 from ...testing.slack.faults import method_name
 from ...testing.slack.faults import parse as parse_fault

@@ -13,8 +13,9 @@ from pathlib import Path
 from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import TurnStarted
-from ...settings.load import Settings, load, with_overrides
+from ...settings.load import Settings, load
 from ...testing.harness import emulated
+from ...testing.overrides import with_overrides
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
