@@ -15,7 +15,6 @@ from itertools import accumulate
 from typing import Any
 
 from ..a2a.wire import frames
-from ..a2a.wire.decode import decode
 from ..errors import AgentError
 from ..testing.tape.tape import Recording, Tape, turns_of
 from .files import taped
@@ -49,7 +48,7 @@ def all_sayings(capture: Tape | Recording) -> Iterator[str]:
     """The text of each artifact and message in the last answer of `capture`, without white space."""
     for moment in taped(turns_of(capture)[-1][1]).moments:
         with suppress(AgentError):
-            yield from (said for _, said, _ in _sayings(decode(moment.event or {})) if said)
+            yield from (said for _, said, _ in _sayings(frames.decode(moment.event or {})) if said)
 
 
 def _sayings(frame: frames.Frame | None) -> Iterator[tuple[str, str, bool]]:
