@@ -16,8 +16,7 @@ from typing import Any
 
 from ..a2a.wire import frames
 from ..errors import AgentError
-from ..testing.tape.tape import Recording, Tape, turns_of
-from .files import taped
+from ..testing.tape.json_file import Json
 from .replay.diff import common_prefix
 from .turn_log import AgentOutput
 
@@ -44,11 +43,11 @@ def visible_chars(text: str) -> str:
     return "".join(text.split())
 
 
-def all_sayings(capture: Tape | Recording) -> Iterator[str]:
-    """The text of each artifact and message in the last answer of `capture`, without white space."""
-    for moment in taped(turns_of(capture)[-1][1]).moments:
+def all_sayings(events: Iterable[Json]) -> Iterator[str]:
+    """The text of each artifact and message in raw events, without white space."""
+    for event in events:
         with suppress(AgentError):
-            yield from (said for _, said, _ in _sayings(frames.decode(moment.event or {})) if said)
+            yield from (said for _, said, _ in _sayings(frames.decode(event)) if said)
 
 
 def _sayings(frame: frames.Frame | None) -> Iterator[tuple[str, str, bool]]:

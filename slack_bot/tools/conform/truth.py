@@ -19,8 +19,8 @@ from rich.text import Text
 
 from ...errors import UnreadableInput
 from ...testing.tape.json_file import Json
-from ...testing.tape.tape import Recording, Tape
-from ..files import open_capture, read_text
+from ...testing.tape.tape import Recording, Tape, turns_of
+from ..files import open_capture, read_text, taped
 from ..replay.diff import CHANCE, matches
 from ..replay.replay import accept_any_script, replayed
 from ..replay.result import live_chars
@@ -180,7 +180,7 @@ def played(
     sent = sent_curve(outputs, truth)
     live, whole = live_chars(turn, late_from(turn, sent))
     taken_back = max((_not_kept(look, m.text) for look in m.looks), default=0)
-    verdict, why = _judged(m, truth, taken_back, list(all_sayings(recording.capture)))
+    verdict, why = _judged(m, truth, taken_back, list(all_sayings(_events(recording.capture))))
     return TruePlay(
         recording.name,
         play,
@@ -193,6 +193,12 @@ def played(
         sum(not call["ok"] for call in m.result["calls"]),
         taken_back,
     )
+
+
+def _events(capture: Tape | Recording) -> Iterator[Json]:
+    """What the agent says in the last answer of `capture`."""
+    moments = taped(turns_of(capture)[-1][1]).moments
+    return (moment.event for moment in moments if moment.event is not None)
 
 
 def _first_text(turn: LoggedTurn, truth: str, sent: float) -> float | None:

@@ -202,6 +202,15 @@ def test_a_question_back_is_the_text_too() -> None:
     assert play(question("Shall I?"), "Shall I delete it?").verdict == "WRONG"
 
 
+def test_of_several_answers_the_last_is_the_one() -> None:
+    first, last = answer("Which one do you mean?"), answer(ANSWER, ids="2")
+    asked = Moment(9.0, question="that one")
+    later = [replace(moment, t=moment.t + 9.5) for moment in last.moments]
+    both = Tape({**first.head, "question": "q"}, (*first.moments, asked, *later))
+    assert play(both).verdict == "right"
+    assert play(both, "Which one do you mean?").verdict == "WRONG"
+
+
 def test_an_agent_that_sends_no_text_is_not_the_bots_fault() -> None:
     found = play(taped(status("working")))
     assert (found.verdict, found.first_text, found.live_share) == ("no text", None, None)
