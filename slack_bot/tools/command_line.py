@@ -154,6 +154,7 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--truth", metavar="FILE|DIR", help=truth)
     after = "also behind this recording, or the CASE of NAME_CASE beside a TAPE (repeat: in this order)"
     option("--after", metavar="TAPE|CASE", action="append", default=[], help=after)
+    option("--cuts", action="store_true", help="also with the stream cut behind each event; it takes a while")
     option("--key", metavar="NAME", help=_KEY)
 
 

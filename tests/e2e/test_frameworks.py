@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.testing.agent.playback import framed
-from slack_bot.testing.tape.recording import Recording
-from slack_bot.tools.conform.truth import TruePlay, opened, played, plays_of, truth_of
+from slack_bot.tools.conform.truth import TruePlay, cuts_of, opened, plays_of, truth_of
 from slack_bot.tools.files import open_capture
-from slack_bot.tools.replay.scenario import Scenario
 
 OURS = Path(__file__).parents[1] / "captures" / "frameworks"
 SHARED = Path(__file__).parents[3] / "shared" / "captures" / "frameworks"
@@ -59,24 +56,16 @@ def test_a_reader_has_the_models_text_whole_and_once(path: Path) -> None:
     check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello.is_file() else [])))
 
 
-def cut(path: Path, most: int | None) -> list[TruePlay]:
-    """The task goes on without its listener, and is asked: what was missed comes from there."""
-    recording = opened(path)
-    assert isinstance(recording.capture, Recording)
-    events = len(framed(recording.capture.body))
-    places = range(1, events + 1, 1 if most is None else max(1, events // most))
-    return [played(recording, f"cut at {n}", {}, Scenario(cut_after=n)) for n in places]
-
-
+# a cut ends no task: what was missed comes from there
 CUT = [path for path in FILES if "first turn" not in TO_MEND.get(path.stem, {})]
 
 
 @pytest.mark.parametrize("path", [path for path in CUT if "boom" not in path.stem], ids=stem)
 def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
-    check(cut(path, QUICK))
+    check(list(cuts_of(opened(path), QUICK)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", CUT, ids=stem)
 def test_a_stream_that_is_cut_behind_any_event_is_whole_and_once(path: Path) -> None:
-    check(cut(path, None))
+    check(list(cuts_of(opened(path))))

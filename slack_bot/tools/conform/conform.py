@@ -99,8 +99,8 @@ def _check_usage(args: argparse.Namespace) -> None:
     suites = (args.url, args.only, args.mode, args.report is not None, args.junit, args.repeat > 1)
     if args.from_tape and any(suites):
         raise UnreadableInput("--from-tape asks no agent and runs no suite; leave its options out")
-    if not args.from_tape and any((args.truth, args.after, args.key)):
-        raise UnreadableInput("--truth, --after and --key belong to --from-tape TAPE")
+    if not args.from_tape and any((args.truth, args.after, args.cuts, args.key)):
+        raise UnreadableInput("--truth, --after, --cuts and --key belong to --from-tape TAPE")
     if args.url and args.mode:
         raise UnreadableInput("--mode is the playground agent's; leave it out with --url")
 

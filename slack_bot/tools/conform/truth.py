@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from rich.box import SIMPLE
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -26,6 +28,7 @@ from ..replay.replay import accept_any_script, replayed
 from ..replay.result import live_chars
 from ..replay.scenario import Scenario
 from ..sent import all_sayings, sent_curve, visible_chars
+from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable
 from ..turn_log import AgentOutput, LoggedTurn, TurnLog
 from .checks import CHECKS
@@ -36,7 +39,8 @@ PACE = 0.035
 LEARNED = 2
 """Plays from which the bot learns before the last one."""
 _SUFFIX = ".truth.txt"
-_BELOW = "--- truth, exactly ---\n"
+_BELOW = re.compile(r"^--- truth, exactly ---[ \t]*\r?\n", re.MULTILINE)
+_CUT = "cut at"
 _PARAGRAPH = 400  # characters that may be shown and taken back, once it is known that they were narration
 _FIRST = 8  # characters from which the beginning of the answer is recognised
 _HOLD = ("asked_once", "no_silence", "nothing_left_open")
@@ -74,22 +78,34 @@ class TrueRecording:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: from_tape, truth, after, key, json. Raises UnreadableInput."""
+    """The verb. `args`: from_tape, truth, after, cuts, key, json. Raises UnreadableInput."""
     paths = list(_found(args.from_tape, args.truth))
     recordings = [opened(path, args.truth, args.key) for path in paths]
     earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
         raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
     accept_any_script()
-    plays = [play for pair in zip(recordings, earlier, strict=True) for play in plays_of(*pair)]
-    notes = list(_notes(recordings))
+    plays, line = list[TruePlay](), LiveLine(sys.stderr)
+    with told_if_interrupted(lambda: f"{len(plays)} plays were judged"):
+        for recording, before in zip(recordings, earlier, strict=True):
+            for play in chain(plays_of(recording, before), cuts_of(recording) if args.cuts else ()):
+                plays.append(play)
+                line.show(f"{play.recording}: {play.play}")
+    line.wipe()
+    _print(args, plays, recordings)
+    return int(any(play.verdict == "WRONG" for play in plays))
+
+
+def _print(args: argparse.Namespace, plays: list[TruePlay], recordings: list[TrueRecording]) -> None:
     if args.json:
         sys.stdout.write(json.dumps(as_json(plays, recordings)) + "\n")
-    elif sys.stdout.isatty():
-        Console().print(as_table(plays, notes))
+        return
+    notes = [*_notes(plays, recordings), _total(plays)]
+    shown = [play for play in plays if not _is_cut(play) or play.verdict == "WRONG"]
+    if sys.stdout.isatty():
+        Console().print(Group(as_table(shown), *map(Text, notes)))
     else:
-        sys.stdout.write("\n".join([*_lines(plays), *notes, _total(plays)]) + "\n")
-    return int(any(play.verdict == "WRONG" for play in plays))
+        sys.stdout.write("\n".join([*_lines(shown), *notes]) + "\n")
 
 
 def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
@@ -137,7 +153,7 @@ def opened(path: Path, truth: str | None = None, key: str | None = None) -> True
 def read_truth(path: Path) -> str:
     """The text in `path`: all of it, or what follows the line `--- truth, exactly ---`. UnreadableInput."""
     whole = read_text(path, str(path))
-    text = whole.partition(_BELOW)[2] if _BELOW in whole else whole
+    text = _BELOW.split(whole, 1)[-1]
     if not text.strip():
         raise UnreadableInput(f"{path}: there is no text in it")
     return text
@@ -167,6 +183,16 @@ def plays_of(
         for _, capture in earlier:
             replayed(capture, profiles=profile)
         yield played(recording, f"after {', '.join(name for name, _ in earlier)}", profile)
+
+
+def cuts_of(recording: TrueRecording, most: int | None = None) -> Iterator[TruePlay]:
+    """First turns whose stream is cut behind each event, or at `most` places or a few more.
+
+    The task goes on without its listener, and is asked.
+    """
+    events = sum(1 for _ in _events(recording.capture))
+    for after in range(1, events + 1, 1 if most is None else max(1, events // most)):
+        yield played(recording, f"{_CUT} {after}", {}, Scenario(cut_after=after))
 
 
 def played(
@@ -284,17 +310,25 @@ def _lines(plays: Sequence[TruePlay]) -> Iterator[str]:
         yield "  ".join(f"{cell:{size}}" for cell, size in zip(row, wide, strict=True)).rstrip()
 
 
-def as_table(plays: Sequence[TruePlay], notes: Sequence[str]) -> RenderableType:
+def as_table(plays: Sequence[TruePlay]) -> Table:
     """The same for a terminal."""
     table = Table(*_HEADS, box=SIMPLE)
     for play in plays:
         verdict, *cells = _row(play)
         table.add_row(Text(verdict, _STYLES[verdict]), *map(Text, cells))
-    return Group(table, *map(Text, notes), Text(_total(plays)))
+    return table
 
 
-def _notes(recordings: Iterable[TrueRecording]) -> Iterator[str]:
+def _is_cut(play: TruePlay) -> bool:
+    return play.play.startswith(_CUT)
+
+
+def _notes(plays: Sequence[TruePlay], recordings: Iterable[TrueRecording]) -> Iterator[str]:
     for each in recordings:
+        cuts = [play.verdict for play in plays if _is_cut(play) and play.recording == each.name]
+        if cuts:
+            right = len(cuts) - cuts.count("WRONG")
+            yield f"{each.name} cut behind each of {len(cuts)} events: {right} right"
         if each.is_paced:
             yield f"{each.name} says nothing of time: {PACE * 1000:.0f} ms are taken between two events"
 

@@ -29,7 +29,8 @@ _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 AT_THE_END = 0.05
-"""Seconds before the end. What is shown within them is not live: an agent's last events come together."""
+"""Seconds before the end, or a fiftieth of a short turn. What is shown within them is not live: an agent's
+last events come together."""
 assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
@@ -92,7 +93,9 @@ def live_chars(turn: LoggedTurn, until: float = math.inf) -> tuple[int, int]:
     Nothing that was shown from `until` on, in monotonic seconds, counts.
     """
     end, early, whole = turn.first_end, turn.before, turn.own_text
-    until = until if end is None else min(until, end - AT_THE_END)
+    if end is not None:
+        took = end - turn.started.at if turn.started else math.inf
+        until = min(until, end - min(AT_THE_END, took / 50))
     for change, text in turn.texts():
         if change.at < until:
             early = text

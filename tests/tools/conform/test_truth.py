@@ -158,7 +158,7 @@ def test_a_terminal_gets_a_table(
         (["--from-tape", "mine.jsonl", "--truth", "empty.txt"], "empty.txt: there is no text in it"),
         (["--from-tape", "."], ".: no file in this folder has a .truth.txt beside it"),
         (["--from-tape", "mine.jsonl", "--url", "http://a"], "--from-tape asks no agent and runs no suite"),
-        (["--truth", "empty.txt"], "--truth, --after and --key belong to --from-tape TAPE"),
+        (["--truth", "empty.txt"], "--truth, --after, --cuts and --key belong to --from-tape"),
     ],
 )
 def test_wrong_usage_is_exit_2(
@@ -170,10 +170,27 @@ def test_wrong_usage_is_exit_2(
     assert f"slack-bot conform: {told}" in capsys.readouterr().err
 
 
-def test_notes_above_the_line_are_not_the_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_notes_above_the_line_are_not_the_text(tmp_path: Path, end: str) -> None:
     path = tmp_path / "a.truth.txt"
-    path.write_text(f"question: why\n--- truth, exactly ---\n{ANSWER}", encoding="utf-8")
+    path.write_bytes(f"question: why{end}--- truth, exactly ---{end}{ANSWER}".encode())
     assert read_truth(path) == ANSWER
+
+
+def test_a_cut_behind_each_event_is_tried_where_it_is_asked_for(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept(here, "mine", answer("One two three."), "One two three.")
+    wanted = ["conform", "--from-tape", "mine.jsonl", "--cuts"]
+    assert main(wanted) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[-2:] == ["mine cut behind each of 5 events: 5 right", "7 of 7 plays right: PASS"]
+    assert not any("cut at" in line for line in out), "only wrong ones have a line"
+    assert main([*wanted, "--json"]) == 0
+    assert [row["play"] for row in rows(capsys.readouterr().out)][2:] == [f"cut at {n}" for n in range(1, 6)]
+    (here / "mine.truth.txt").write_text("One two four.", encoding="utf-8")
+    assert main(wanted) == 1
+    assert sum("cut at" in line for line in capsys.readouterr().out.splitlines()) == 5
 
 
 # -- the figures
