@@ -1,7 +1,5 @@
 """The composition root: every object of the bot is built here once, in order, and closed in reverse."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -4,8 +4,6 @@ Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for w
 unreadable input. Each problem is one sentence on stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import errno

@@ -5,8 +5,6 @@ while they work (facts: A2A 2.6). A turn that broke ends here, and only here: th
 reader gets a notice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import OrderedDict, deque

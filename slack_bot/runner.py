@@ -5,8 +5,6 @@ a time, and is woken only for what is earlier than it knows. An event that takes
 goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ The card names the wire, until the agent refuses a method or version. Such a que
 is sent on the other wire. Nothing else is sent twice (delivery.md 7).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence

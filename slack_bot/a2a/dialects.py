@@ -3,8 +3,6 @@
 Most agents need none: what they do is learned, and a dialect saves the first attempt.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The dialect says what an artifact is; `is_final_answer`, or else `is_narration`,
 text is the answer if nothing better comes (delivery.md 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, assert_never

@@ -3,8 +3,6 @@
 On 0.3 its stream is not joined, because that loses what came in between (facts: A2A 2.3).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ One task reads; another wakes only for the deadline: an event creates no task an
 from event to event, because pings keep a dead stream alive (delivery.md 7.2).
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

@@ -1,7 +1,5 @@
 """The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping

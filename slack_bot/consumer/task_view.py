@@ -3,8 +3,6 @@
 What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias

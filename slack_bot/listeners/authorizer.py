@@ -1,7 +1,5 @@
 """Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ change to them. Only a question uses up its dedupe key: if an ignored twin did, 
 (facts: Slack 8, openclaw#34833).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ store each answer some questions twice. Slack names the number of connections in
 (facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

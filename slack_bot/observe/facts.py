@@ -1,7 +1,5 @@
 """PURE. Facts about turns, and about messages that led to none. Times are monotonic seconds."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 slack_sdk logs whole request headers at debug. Message text is logged at debug only.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

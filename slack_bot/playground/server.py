@@ -3,8 +3,6 @@
 The bot is the one of `slack-bot run`; workspace and agent are on real sockets.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -5,8 +5,6 @@ pydantic-settings reads the `.env` file; its other sources ignore unknown names,
 setting, and do not say which variable a wrong value came from.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 A number that was measured and is not documented is a setting here, never a literal in the code.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """PURE. The names of settings, now and in the first edition, and which known name one is most like."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from typing import TypeAlias

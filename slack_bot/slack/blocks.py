@@ -3,8 +3,6 @@
 `text` is only what a notification says: Slack reads it as another dialect (facts: Slack 6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any

@@ -4,8 +4,6 @@ Text always goes on from where it is confirmed: a message that takes no more sta
 into the next one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ The first question is whether the call was applied: to repeat an append that was
 one that was not loses it (delivery contract, section 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """PURE. What the runner, the sink, the delivery and the surfaces hand to each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -4,8 +4,6 @@ The stream is stopped first, so that it can no longer change; then it is read ba
 rewritten as a whole, which may be repeated (delivery contract, section 5).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ message is full, so that message announces the file, and a status goes on until 
 no file, the answer goes on in more messages.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable

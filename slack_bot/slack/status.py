@@ -1,7 +1,5 @@
 """The typing status under a thread, and the mark on a queued question: best effort."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ An edit may be repeated, and the next one makes good one that failed. A post has
 safe: each carries metadata of its own, by which it is looked for before it is posted again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

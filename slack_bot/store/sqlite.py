@@ -4,8 +4,6 @@
 (delivery.md 8). Every method but the removal of old keys is one statement, and so atomic.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """The whole bot against an emulated workspace: only what is behind its two HTTP borders is replaced."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os

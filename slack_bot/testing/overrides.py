@@ -1,7 +1,5 @@
 """Settings with some replaced: for tests, tools and the playground."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from ..errors import SettingsError

@@ -3,8 +3,6 @@
 python -m slack_bot.tools.env_example > .env.example
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Literal, get_args, get_origin
 

@@ -4,8 +4,6 @@ A text comes as pieces or as snapshots that grow, in artifacts, statuses or mess
 first counts.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import defaultdict

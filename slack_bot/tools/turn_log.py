@@ -4,8 +4,6 @@ The agent's events and the bot's decisions are kept only on demand, so that a lo
 Times are monotonic seconds.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
-from __future__ import annotations
-
 import re
 
 from .fit import best_cut

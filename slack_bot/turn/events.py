@@ -1,7 +1,5 @@
 """What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias

@@ -8,8 +8,6 @@ again in the next; a table repeats its header, a quote its bars, a nested list i
 too many to be meant are not.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ after a sign-in.
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum

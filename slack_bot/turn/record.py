@@ -1,7 +1,5 @@
 """What a turn is about, what the agent asks in it, and how it ended."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from enum import StrEnum

@@ -12,8 +12,6 @@ In this order, because each step may uncover something for the next:
 The end of a text is kept back while it may begin a danger, so the deltas never change what comes out.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Generator, Iterator

@@ -6,8 +6,6 @@ only where the agent is known to answer there; else it is held. If it was the an
 An agent that then answers otherwise is not trusted again (delivery.md 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 

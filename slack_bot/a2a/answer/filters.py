@@ -5,8 +5,6 @@ Open models begin with `<think>...</think>`. Some supervisors stream the argumen
 thinking ends.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ is no standard form: ADK sends the tool call that waits, Strands a list of inter
 with a value, others fields or a JSON schema (facts: A2A 3).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A card can name any address. Another port is another server, and plain HTTP does
 behind a balancer need their cookie back; one jar for all would give one conversation's session away.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every inst
 sentence says what cannot be used, with the setting to change.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

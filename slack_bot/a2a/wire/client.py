@@ -7,8 +7,6 @@ A stream's error comes as JSON instead, as an event's data, as an event named `e
 5). A JSON answer may as well be a success.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Cards lie about versions and servers mix them (facts: A2A 0.1). Odd values are l
 frame. What each chunk makes is not frozen: that would take three times as long.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

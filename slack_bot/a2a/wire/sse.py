@@ -4,8 +4,6 @@ httpx-sse alone keeps a line of any size, hides pings, believes the header's cha
 behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Before a connection is there, the question cannot have been taken (facts: A2A 2.
 answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

@@ -3,8 +3,6 @@
 With the local model that is on virtual time. A model behind an endpoint takes the time it takes.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from ...clock import loop_clock

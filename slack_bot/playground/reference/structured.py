@@ -3,8 +3,6 @@
 It is written in whole words. The other fields count when the object is complete (facts: CAIPE 2, 6).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

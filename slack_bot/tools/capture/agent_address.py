@@ -3,8 +3,6 @@
 The settings' credentials are for the settings' agent alone: a mistyped address must not get a token.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The tap sees each answer's bytes before the client does and hands them on, excep
 client give up: a capture wants to see what comes after them.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import AsyncIterable, AsyncIterator, Sequence

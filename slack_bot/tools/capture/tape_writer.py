@@ -1,7 +1,5 @@
 """Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
-from __future__ import annotations
-
 import codecs
 import json
 from collections.abc import Callable, Mapping

@@ -8,8 +8,6 @@ Every mistake in a suite is named, one line each: a misspelt check would otherwi
 fails.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

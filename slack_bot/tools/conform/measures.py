@@ -4,8 +4,6 @@ What the agent meant is read from its raw events without the bot's parser: a bot
 not judge it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 Each is played as the first question to an unknown agent, and once more when the bot has learned from it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

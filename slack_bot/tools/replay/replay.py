@@ -3,8 +3,6 @@
 Only HTTP is in memory: a replay takes milliseconds and gives the same result every time.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import io

@@ -3,8 +3,6 @@
 Every key and every fault is checked: a misspelt one would test something else than its author meant.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`slack-bot trace`: the timeline of a turn, from tapes or live, as a table and as a picture."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import shutil
