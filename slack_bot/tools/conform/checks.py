@@ -32,7 +32,8 @@ class CheckResult(NamedTuple):
 Verdict: TypeAlias = tuple[bool | None, str]
 Texts: TypeAlias = Sequence[str]
 KINDS = {"float": "a number", "str": "a text", "Texts": "a list of texts"}
-"""The annotations of a check's parameters, in words."""
+"""The kinds of a check's parameters, in words."""
+_TYPES: Mapping[Any, str] = {float: "float", str: "str", Texts: "Texts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class Check:
     @property
     def params(self) -> dict[str, tuple[str, Any]]:
         """What a case may give, each with its one of `KINDS` and its default; None: it must be given."""
-        kinds = {name: kind for name, kind in self.look.__annotations__.items() if kind in KINDS}
+        given = self.look.__annotations__.items()
+        kinds = {name: _TYPES[kind] for name, kind in given if kind in _TYPES}
         defaults = self.look.__defaults__ or (None,) * len(kinds)
         return dict(zip(kinds, zip(kinds.values(), defaults, strict=True), strict=True))
 
