@@ -97,7 +97,8 @@ def _find(wanted: str, pieces: Sequence[tuple[float, str]], times: list[float]) 
             continue
         at = found
         size = common_prefix(stream[at : at + len(wanted) - done], wanted[done:])
-        for number in range(size):
-            came = pieces[bisect_right(ends, at + number)][0]
-            times[done + number] = min(times[done + number], came)
-        done, at = done + size, at + size
+        stop, number = done + size, bisect_right(ends, at)
+        while done < stop:
+            came, until = pieces[number][0], min(stop, done + ends[number] - at)
+            times[done:until] = [min(each, came) for each in times[done:until]]
+            done, at, number = until, at + until - done, number + 1
