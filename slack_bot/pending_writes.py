@@ -27,11 +27,11 @@ class PendingWrites:
 
     # -- text ------------------------------------------------------------------------------------------------
 
-    def add_text(self, text: str, now: float) -> None:
-        """The answer grew by `text`."""
+    def add_text(self, text: str, now: float, *, unproven: bool = False) -> None:
+        """The answer grew by `text`. `unproven`: it may yet be retracted."""
         shown = self._sanitizer.push(text)
         self._since_mark += len(shown)
-        self.buffer.push(shown, now)
+        self.buffer.push(shown, now, unproven=unproven)
 
     def flush(self) -> None:
         """Nothing follows soon: all is ready but a word without its end."""

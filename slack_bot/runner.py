@@ -111,6 +111,7 @@ class TurnRunner:
                 sink.ledger,
                 first_flush_delay=stream.first_flush_delay,
                 flush_interval=stream.flush_interval,
+                unproven_delay=stream.unproven_delay,
             ),
             options.secrets,
         )
@@ -205,7 +206,7 @@ class TurnRunner:
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._pending.add_text(piece, self._now())
+                    self._pending.add_text(piece, self._now(), unproven=action.unproven)
             else:
                 yield from self._apply(action)
             if number % _ACTIONS == 0:

@@ -118,6 +118,7 @@ ADK = replace(
     name="adk",
     signs=("adk_", "kagent_"),
     narrates_before_tools=True,
+    answer_source="status",  # where it streams; else an artifact
     errors=("adk_error_code", "kagent_error_code"),
 )
 

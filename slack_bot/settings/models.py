@@ -171,6 +171,8 @@ class StreamSettings(SettingsSection):
 
     first_flush_delay: float = Field(default=0.4, ge=0)
     """Seconds from the first token of an answer to its first flush, where no line ended before."""
+    unproven_delay: float = Field(default=0.8, ge=0)
+    """Seconds that the first text waits where it may yet prove to be narration [obs]."""
     flush_interval: float = Field(default=1.0, gt=0)
     """Seconds without a line end after which text is flushed up to the last safe cut."""
     max_call_chars: int = Field(default=12_000, gt=0)

@@ -28,10 +28,14 @@ class StreamBuffer:
 
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
-    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
+    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again. Nothing of
+    an unproven text is ready before `unproven_delay` seconds, while nothing else was shown.
     """
 
-    def __init__(self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float) -> None:
+    def __init__(
+        self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float, unproven_delay: float = 0.0
+    ) -> None:
+        self._unproven_delay, self._not_before = unproven_delay, 0.0
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval = first_flush_delay, flush_interval
         self._forced = 0  # how many characters `flush` wants out
@@ -48,9 +52,11 @@ class StreamBuffer:
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
-    def push(self, text: str, now: float) -> None:
+    def push(self, text: str, now: float, *, unproven: bool = False) -> None:
         self._waiting.push(text)
         if text and not text.isspace():
+            if unproven and self._since is None and not self.begun:
+                self._not_before = now + self._unproven_delay
             self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
@@ -80,12 +86,14 @@ class StreamBuffer:
 
         It may be too early: only `is_ready` looks for cuts within a line.
         """
-        if self._since is None or self._is_due():
+        if self._since is None or self._is_forced():
             return self._since
+        if self._is_due():
+            return max(self._since, self._not_before)
         age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
         pause = min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
-        return due if self._cuts.safe or self._needs_look() else due + pause
+        return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
 
     def is_ready(self, now: float) -> bool:
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:

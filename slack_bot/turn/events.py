@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -74,9 +74,10 @@ class Narrated:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """The answer grew by `text`."""
+    """The answer grew by `text`. `unproven`: it may yet prove to be narration."""
 
     text: str
+    unproven: bool = field(default=False, kw_only=True)
     reason: str = ""
 
 

@@ -20,9 +20,11 @@ EARLY = 1e-6
 class Buffer(StreamBuffer):
     """A buffer with a ledger of its own, whose released text a test takes as Slack would."""
 
-    def __init__(self, first: float, interval: float, most: int) -> None:
+    def __init__(self, first: float, interval: float, most: int, unproven: float = 0.0) -> None:
         self.ledger = Ledger(MessageLimits(max_call_chars=most))
-        super().__init__(self.ledger, first_flush_delay=first, flush_interval=interval)
+        super().__init__(
+            self.ledger, first_flush_delay=first, flush_interval=interval, unproven_delay=unproven
+        )
 
     def ready(self, now: float) -> str:
         """What is released at `now`."""
@@ -43,8 +45,8 @@ class Buffer(StreamBuffer):
         return waiting.tail(waiting.size) if waiting.size else ""
 
 
-def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000) -> Buffer:
-    return Buffer(first, interval, most)
+def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000, unproven: float = 0.0) -> Buffer:
+    return Buffer(first, interval, most, unproven)
 
 
 @dataclass
@@ -522,3 +524,23 @@ def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[s
             break
     assert buffer.remaining().strip() == "thr"
     assert shown + buffer.remaining() == "".join(pieces)
+
+
+def test_unproven_text_waits_a_moment_longer_also_at_a_line_end_and_can_be_taken_back() -> None:
+    buffer = new(unproven=0.8)
+    buffer.push("Let me look.\n", 0.0, unproven=True)
+    assert (buffer.ready(0.4), buffer.deadline()) == ("", 0.8)
+    buffer.retract(13)
+    assert buffer.deadline() is None
+    buffer.push("It is ", 1.0)
+    assert buffer.shown(1.4) == "It is "
+    buffer.push("here ", 1.5, unproven=True)
+    buffer.push("and there.\n", 1.6)
+    assert buffer.shown(1.6) == "here and there.\n"  # what was shown already cannot be taken back anyway
+
+
+def test_unproven_text_is_shown_when_it_is_flushed() -> None:
+    buffer = new(unproven=0.8)
+    buffer.push("Let me look.", 0.0, unproven=True)
+    buffer.flush()
+    assert buffer.shown(0.1) == "Let me look."

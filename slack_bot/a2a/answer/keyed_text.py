@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...turn.compare import missing_suffix, normalize
+from .token_pace import is_cut
 
 _GAP = "\n\n"
 _MOST_COMPARED = 100_000_000  # characters that a turn may compare again, beyond those that came
@@ -127,6 +128,13 @@ class KeyedText:
     def has(self, key: str) -> bool:
         """A text of this key began."""
         return key in self._texts
+
+    def is_cut(self, key: str, text: str, most: int) -> bool:
+        """The text `key` and `text` are both short, and one sentence that was cut at a space."""
+        known = self._texts.get(key)
+        if known is None or not known.has_text or max(known.size, len(text)) > most:
+            return False
+        return not text.startswith(known.text) and is_cut(known.text, text)
 
     def repeats(self, text: str) -> bool:
         """`text` repeats all that was shown, and may continue it."""
