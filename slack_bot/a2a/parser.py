@@ -237,8 +237,10 @@ class EventParser:
         content = extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
         text, append = content.text, update.append
         if append is None:
-            append = self._dialect.append_by_default or _is_chunk(update.metadata)
-            append = append or (kind is ArtifactKind.ANSWER and answer.goes_on(artifact, text))
+            append = self._dialect.append_by_default or (
+                kind is ArtifactKind.ANSWER
+                and answer.goes_on(artifact, text, says_so=_is_chunk(update.metadata))
+            )
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()

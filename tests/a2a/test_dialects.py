@@ -309,6 +309,12 @@ def test_deltas_that_do_not_say_so_are_added_up() -> None:
         assert again.shown == f"{FOX}."
 
 
+def test_a_server_that_kept_the_last_delta_takes_nothing_back() -> None:
+    kept = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=text("fox")),))
+    told = tell(SUBMITTED, *[artifact(text(word)) for word in WORDS], kept)
+    assert told.shown == FOX
+
+
 def test_a_text_that_replaces_another_still_does() -> None:
     for first, second in (("A draft.", FOX), ("Working\n", FOX), ("a draft of " * 9, FOX)):
         assert tell(SUBMITTED, artifact(text(first)), artifact(text(second)), COMPLETED).shown == FOX

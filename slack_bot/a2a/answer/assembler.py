@@ -120,10 +120,11 @@ class AnswerAssembler:
         """The answer in a whole text."""
         return filter_text(text) if self._uses_filters else text
 
-    def goes_on(self, artifact: Artifact, text: str) -> bool:
-        """`text` goes on in the middle of a sentence, though the agent does not say that it appends."""
+    def goes_on(self, artifact: Artifact, text: str, *, says_so: bool) -> bool:
+        """`text` is a delta, though the agent does not say that it appends: the event `says_so`, or it goes
+        on in the middle of a sentence."""
         key = artifact.artifact_id or artifact.name
-        if key not in self._delta_keys and self._artifacts.is_cut(key, text, _LONGEST_TOKEN):
+        if key not in self._delta_keys and (says_so or self._artifacts.is_cut(key, text, _LONGEST_TOKEN)):
             self._delta_keys.add(key)
         return key in self._delta_keys
 
@@ -241,11 +242,16 @@ class AnswerAssembler:
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The task's artifacts by now: id, name, raw text."""
         found = ((key, self._filtered(key, raw)) for key, raw in self._joined(artifacts))
-        texts = [(key, self.mend(text)) for key, text in found if text]
+        texts = [(key, self._all_deltas(key, self.mend(text))) for key, text in found if text]
         if not texts:
             return []
         self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
+
+    def _all_deltas(self, key: str, text: str) -> str:
+        """`text`, or all the deltas where the agent's server kept the last one only."""
+        streamed = self._artifacts.text_of(key) if key in self._delta_keys else ""
+        return streamed if streamed.endswith(text) else text
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
         """Key and text of the artifacts, chunks put together."""

@@ -129,6 +129,10 @@ class KeyedText:
         """A text of this key began."""
         return key in self._texts
 
+    def text_of(self, key: str) -> str:
+        """The text `key`, or ""."""
+        return self._texts[key].text if key in self._texts else ""
+
     def is_cut(self, key: str, text: str, most: int) -> bool:
         """The text `key` and `text` are both short, and one sentence that was cut at a space."""
         known = self._texts.get(key)
