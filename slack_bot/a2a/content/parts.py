@@ -372,6 +372,8 @@ def _arguments(data: Mapping[str, Any]) -> Any:
 def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
     data = object_of(part.data)
     tool = tool_part(part)
+    if _listed_tools(part) is not None:
+        return
     if tool is not None:
         if tool.begins:
             yield _named(tool.name, _arguments(data))
