@@ -7,15 +7,13 @@ token. If it was the answer, the profile keeps that; an agent that then answers 
 some turns (delivery.md 2).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
-from ...turn.form import Form
+from ...turn.record import Form
 from ..wire.frames import Artifact
 from .delta_detector import BEFORE, GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text

@@ -4,8 +4,6 @@ A model's tokens are cut within a sentence, at a space. What a program says of i
 (facts: A2A 13).
 """
 
-from __future__ import annotations
-
 from .delta_detector import BEFORE, LINE_ENDS, goes_on, is_wide
 
 _CUTS = 2  # places within sentences at which a text was cut: then it comes in tokens

@@ -6,8 +6,6 @@ nothing new for the longest. Text that has waited too long counts as a card, so 
 A part of each budget is kept for higher priorities: a new answer starts at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
