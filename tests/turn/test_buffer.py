@@ -600,7 +600,7 @@ def test_unproven_text_waits_a_moment_longer_also_at_a_line_end_and_can_be_taken
     buffer = new(unproven=0.8)
     buffer.push("Let me look.\n", 0.0, unproven=True)
     assert (buffer.ready(0.4), buffer.deadline()) == ("", 0.8)
-    buffer.retract(13)
+    buffer.retract()
     assert buffer.deadline() is None
     buffer.push("It is ", 1.0)
     assert buffer.shown(1.4) == "It is "
