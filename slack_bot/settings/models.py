@@ -148,8 +148,10 @@ class AgentSettings(SettingsSection):
     stopped, and a notice says so."""
     poll_timeout: float = Field(default=60.0, ge=0)
     """Seconds without a useful answer about a task whose stream was lost, until the bot gives it up."""
-    poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
-    """Seconds between two polls of a task whose stream was lost; the last one repeats."""
+    poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(
+        default=(0.5, 1.0, 1.0, 2.0, 3.0, 5.0), min_length=1
+    )
+    """Seconds between two polls of a task that has no stream, or has lost it; the last one repeats [obs]."""
     poll_jitter: float = Field(default=0.2, ge=0, lt=1)
     """Share by which each of those pauses is changed at random."""
     lost_notice_after: float = Field(default=15.0, ge=0)
