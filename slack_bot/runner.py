@@ -296,8 +296,8 @@ class TurnRunner:
         if not self._sink.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
-        self._slot_until = None
-        released, cards = self._pending.buffer.release(now), self._pending.take_cards()
+        is_late, self._slot_until = self._slot_until is not None, None
+        released, cards = self._pending.buffer.release(now, is_late=is_late), self._pending.take_cards()
         if not released and cards.is_empty and self._sink.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
