@@ -1,7 +1,5 @@
 """python -m slack_bot"""
 
-from __future__ import annotations
-
 import sys
 
 from .cli import main

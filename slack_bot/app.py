@@ -1,7 +1,5 @@
 """The composition root: every object of the bot is built here once, in order, and closed in reverse."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal
@@ -18,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from .a2a.agent import Agent, new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
@@ -29,7 +27,7 @@ from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Store
-from .store.factory import open_store
+from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
 
@@ -94,8 +92,8 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter=rate_limiter or RateLimiter(settings.governor, clock),
-            write_timeout=settings.slack.write_timeout,
+            rate_limiter or RateLimiter(settings.governor, clock),
+            settings.slack.write_timeout,
         )
         dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
         authorize = new_authorize(web_client)
@@ -112,12 +110,8 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Aut
     Its client has no token: with one, Bolt would not ask `authorize`.
     """
     secret = settings.slack.signing_secret
-    client = AsyncWebClient(
-        base_url=settings.slack.api_url,
-        timeout=settings.slack.timeout,  # type: ignore[arg-type]  # an int in the SDK's hint
-        session=session,
-        retry_handlers=[],
-    )
+    client = new_web_client(settings.slack, session)
+    client.token = None
     logger = logging.getLogger("slack_bot.bolt")
     logger.setLevel(logging.ERROR)  # a token in the environment is warned about, though it is not used
     bolt = AsyncApp(
@@ -126,9 +120,7 @@ def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Aut
         client=client,
         authorize=authorize,
         signing_secret="" if secret is None else secret.get_secret_value(),
-        request_verification_enabled=True,
         ignoring_self_events_enabled=False,  # `inbound` does: some of them show what became of a call
-        process_before_response=False,
         attaching_conversation_kwargs_enabled=False,
     )
     logger.setLevel(logging.WARNING)
@@ -142,20 +134,15 @@ async def serve(
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
-    slack, token = app.settings.slack, app.settings.slack.app_token
+    slack = app.settings.slack
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     try:
         if http:
             await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
-        elif token is None:
-            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
         else:
-            delay, client = slack.connection_check_delay, app.web_client
-            await serve_socket(
-                app.bolt, client, token.get_secret_value(), stop, ready=ready, check_delay=delay
-            )
+            await serve_socket(app.bolt, slack, app.web_client, stop, ready=ready)
     finally:
         for task in (cleaning, watching):
             task.cancel()

@@ -1,7 +1,5 @@
 """The clock; no other code reads the time."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

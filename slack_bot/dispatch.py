@@ -5,14 +5,11 @@ while they work (facts: A2A 2.6). A turn that broke ends here, and only here: th
 reader gets a notice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
@@ -21,18 +18,17 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .errors import BotError, StoreError
 from .observe.facts import MessageIgnored, Observer, TurnEnded
-from .runner import RunnerOptions, TurnRunner, referred
-from .settings.load import Settings, secrets_of
-from .slack.api import SlackApi
+from .runner import TurnRunner, referred
+from .settings.load import Settings
+from .slack.api import SlackApi, TurnClient
 from .slack.blocks import metadata
 from .slack.faults import StreamingRefusalCache
-from .slack.model import Destination, TurnEnd
+from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Conversation, Store
-from .turn.actions import SaveIds
-from .turn.record import Outcome, Question, ThreadKey, TurnResult
+from .turn.record import Outcome, Question, ThreadKey
 
 log = logging.getLogger(__name__)
 
@@ -43,17 +39,12 @@ _BROKE = "Something went wrong in the bot while it was answering."
 _CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+_NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
+_FORGOTTEN = "I have been restarted since and no longer know the question. Please ask it again."
+_ALREADY = "This question is already being asked again."
+_THANKS = "Thanks for your feedback."
 _MOST_REFUSED = 1000  # questions
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
-
-
-class RetryResult(StrEnum):
-    """The answer to a request to ask again."""
-
-    STARTED = "started"
-    ALREADY = "already"
-    NOT_YOURS = "not yours"
-    FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +68,6 @@ class TurnDispatcher:
     ) -> None:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._observer = settings, clock, observer
-        self._secrets = secrets_of(settings)
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
@@ -155,7 +145,7 @@ class TurnDispatcher:
                 self._launch(question, deque())
                 return
             if running.is_waiting_for(question.user):
-                running.handle.mark_answered()
+                running.handle.leave()
             api = self._api.for_turn(question.key, question.thread.ts)
             reaction = QueuedReaction(api, question.thread.channel, question.ts)
             running.waiting.append((question, reaction))
@@ -180,19 +170,20 @@ class TurnDispatcher:
             running.handle.stop(user)
         return running is not None
 
-    async def retry(self, turn: str, user: str) -> RetryResult:
-        """Ask the question of `turn` again. Only its asker may, and once. Raises BotError."""
+    async def retry(self, turn: str, user: str) -> str | None:
+        """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
         question = self._retryable.get(turn)
         if question is None:
-            return RetryResult.FORGOTTEN
+            return _FORGOTTEN
         if question.user != user:
-            return RetryResult.NOT_YOURS
+            return _NOT_YOURS
         again = replace(question, attempt=question.attempt + 1)
-        return RetryResult.STARTED if await self.accept(again) else RetryResult.ALREADY
+        return None if await self.accept(again) else _ALREADY
 
-    async def feedback(self, turn: str, user: str, value: str) -> bool:
-        """False: the same was stored before. Raises StoreError."""
-        return await self._store.save_feedback(turn, user, value, self._clock.wall())
+    async def feedback(self, turn: str, user: str, value: str) -> str | None:
+        """Store it. Gives thanks for what was not stored before. Raises StoreError."""
+        is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
+        return _THANKS if is_new else None
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
@@ -271,29 +262,24 @@ class TurnDispatcher:
         known = await self._store.conversation(self._agent.name, question.thread)
 
         async def save(conversation: Conversation) -> None:
+            """If that fails, the context is lost but not the answer."""
             nonlocal known
-            if conversation != known or tuple(conversation.waits) != tuple(known.waits):
-                known = conversation
-                await self.save_conversation(question.thread, conversation)
+            if conversation == known and tuple(conversation.waits) == tuple(known.waits):
+                return
+            known, thread = conversation, question.thread
+            try:
+                await self._store.save_conversation(self._agent.name, thread, known, self._clock.wall())
+            except StoreError as error:
+                log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
 
-        async def save_ids(ids: SaveIds) -> None:
-            if ids.context_id is not None:
-                await save(replace(known, context_id=ids.context_id))
+        async def remember(context_id: str) -> None:
+            await save(replace(known, context_id=context_id))
 
         question = replace(question, context_id=known.context_id, task_id=known.waits.get(question.user))
-        settings, timeout = self._settings, self._settings.governor.start_slot_timeout
-        options = RunnerOptions(settings.agent, settings.stream, self._secrets, save_ids, timeout)
-        turn = TurnRunner(question, self._agent, sink, options, self._clock, self._observer, handle)
-        result = await turn.run()
-        await save(conversation_after(known, question, result))
+        clock, observer = self._clock, self._observer
+        turn = TurnRunner(question, self._agent, sink, self._settings, remember, clock, observer, handle)
+        await save(conversation_after(known, question, await turn.run()))
         await self._save_profile()
-
-    async def save_conversation(self, thread: ThreadKey, conversation: Conversation) -> None:
-        """Store what is known of a thread. If that fails, the context is lost but not the answer."""
-        try:
-            await self._store.save_conversation(self._agent.name, thread, conversation, self._clock.wall())
-        except StoreError as error:
-            log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store
@@ -306,24 +292,15 @@ class TurnDispatcher:
             log.error("the agent's profile was not stored: %s", error)
 
     def _sink(self, question: Question) -> Sink:
-        destination = Destination(
-            turn=question.key,
-            channel=question.thread.channel,
-            thread_ts=question.thread.ts,
-            user=question.user,
-            user_team=question.user_team,
-            can_stream=not question.asker_is_bot,
-            asked_ts=question.ts,
-        )
-        stream, refusals = self._settings.stream, self._streaming_refusals
-        return Sink(self._api, destination, stream, self._clock, refusals, self._stream_starts)
+        stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
+        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts))
 
     async def _notify(
         self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
     ) -> None:
         """End the answer in `sink`, or in a new one, with `note`."""
         try:
-            end = TurnEnd(Outcome.FAILED, note=note, offer_retry=offer_retry)
+            end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
             await (sink or self._sink(question)).finish(end)
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
@@ -341,12 +318,12 @@ class TurnDispatcher:
         return task
 
 
-def conversation_after(before: Conversation, question: Question, result: TurnResult) -> Conversation:
+def conversation_after(before: Conversation, question: Question, ended: TurnEnded) -> Conversation:
     """What is known of a thread after a turn. An agent waits for a person until that person's answer came."""
-    known = replace(before, context_id=result.context_id or before.context_id)
-    if result.awaiting_task_id is not None:
-        return known.asked(question.user, result.awaiting_task_id)
-    was_answered = question.task_id is not None and result.outcome is not Outcome.REFUSED
+    known = replace(before, context_id=ended.context_id or before.context_id)
+    if ended.awaiting_task_id is not None:
+        return known.asked(question.user, ended.awaiting_task_id)
+    was_answered = question.task_id is not None and ended.outcome != Outcome.REFUSED
     return known.answered(question.user) if was_answered else known
 
 

@@ -1,7 +1,5 @@
 """PURE. Every error of ours, in one tree. `str(error)` is one clear sentence without a secret."""
 
-from __future__ import annotations
-
 _SAID_CHARS = 300
 
 CARD_ADDRESS = "must be the agent's base address or the full address of its card"

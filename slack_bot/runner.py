@@ -5,52 +5,27 @@ a time, and is woken only for what is earlier than it knows. An event that takes
 goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
-from .observe.facts import (
-    AgentEvent,
-    EventHandled,
-    Observer,
-    TurnEnded,
-    TurnStarted,
-    reference_of,
-    wants_details,
-)
-from .pending_writes import PendingWrites
-from .settings.models import AgentSettings, StreamSettings
-from .slack.model import TurnEnd, WriteResult
+from .observe import facts
+from .settings.load import Settings, secrets_of
+from .slack.model import Batch, Ending, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
-from .turn.actions import (
-    Action,
-    AppendText,
-    EndTurn,
-    FlushText,
-    NoOp,
-    RetractText,
-    RewriteAnswer,
-    SaveIds,
-    SetPlanTitle,
-    ShowForm,
-    ShowStatus,
-    UpdateCard,
-)
+from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
-from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
-from .turn.record import Outcome, Question, TurnResult
+from .turn.record import Form, Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
@@ -69,80 +44,69 @@ _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
 
 
-@dataclass(frozen=True, slots=True)
-class RunnerOptions:
-    """`secrets` never reach Slack; `remember` keeps ids once they are known.
-
-    `start_slot_timeout`: seconds an answer waits for a slot to start its stream.
-    """
-
-    agent: AgentSettings
-    stream: StreamSettings
-    secrets: tuple[str, ...]
-    remember: Callable[[SaveIds], Awaitable[None]]
-    start_slot_timeout: float
-
-
 def referred(note: str, turn: str) -> str:
     """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {reference_of(turn)}."
+    return f"{note} Reference: {facts.reference_of(turn)}."
 
 
 class TurnRunner:
-    """Asks the agent and writes its answer into the thread."""
+    """Asks the agent and writes its answer into the thread. `remember` keeps the context's id."""
 
     def __init__(
         self,
         question: Question,
         agent: Agent,
         sink: Sink,
-        options: RunnerOptions,
+        settings: Settings,
+        remember: Callable[[str], Awaitable[None]],
         clock: Clock,
-        observer: Observer,
+        observer: facts.Observer,
         handle: TurnHandle,
     ) -> None:
-        self._question, self._sink, self._options = question, sink, options
+        self._question, self._settings, self._remember = question, settings, remember
+        self._sink, self._delivery = sink, sink.delivery
+        self._secrets = secrets_of(settings)  # never to reach Slack
         self._now, self._observer, self._handle = clock.monotonic, observer, handle
-        self._has_details = wants_details(observer)
-        stream = options.stream
-        self._machine = Turn(shows_words=options.agent.error_text == "show")
-        self._pending = PendingWrites(
-            StreamBuffer(
-                sink.ledger,
-                first_flush_delay=stream.first_flush_delay,
-                flush_interval=stream.flush_interval,
-            ),
-            options.secrets,
+        self._has_details = facts.wants_details(observer)
+        stream = settings.stream
+        self._machine = Turn(shows_words=settings.agent.error_text == "show")
+        self._buffer = StreamBuffer(
+            sink.delivery.ledger,
+            first_flush_delay=stream.first_flush_delay,
+            flush_interval=stream.flush_interval,
+            secrets=self._secrets,
         )
+        self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now
+        self._plan_title: str | None = None  # that waits
         self._wake = asyncio.Event()
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
         self._worker: asyncio.Task[None] | None = None
-        self._ids: list[SaveIds] = []  # to be kept before anything is shown
+        self._ids: list[actions.SaveIds] = []  # to be kept before anything is shown
         self._status: str | None = None  # that waits
         self._form: Form | None = None
         self._form_due: float | None = None  # when it is to be shown, if the turn goes on until then
         self._slot_until: float | None = None  # how long something waits for Slack's budget
         self._is_late = False  # no stream could be started in time
-        self._end: EndTurn | None = None
+        self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
         self._consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread),
-            options.agent,
+            settings.agent,
             clock,
             handle,
             self._handle_event,
             self._on_agent_event if self._has_details else None,
         )
 
-    async def run(self) -> TurnResult:
+    async def run(self) -> facts.TurnEnded:
         """The turn, to its end.
 
         Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
         """
-        asked, thread = self._question, self._question.thread
-        self._observer(TurnStarted(self._now(), asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        asked, thread, now = self._question, self._question.thread, self._now()
+        self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
         self._handle.on_exit(self._cancel_writes_if_stopped)
         writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
@@ -162,7 +126,7 @@ class TurnRunner:
             await self._sink.abandon()
         else:
             await self._finish()
-        return self._result()
+        return self._ended()
 
     def _cancel_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
@@ -175,7 +139,7 @@ class TurnRunner:
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
-        self._observer(AgentEvent(self._now(), self._question.key, kind, raw))
+        self._observer(facts.AgentEvent(self._now(), self._question.key, kind, raw))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
@@ -200,66 +164,69 @@ class TurnRunner:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
         yield from self._machine.prepare(event)
         for number, action in enumerate(self._decide(event), start=1):
-            if isinstance(action, AppendText):
+            if isinstance(action, actions.AppendText):
                 for at, piece in enumerate(slices(action.text)):
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._pending.add_text(piece, self._now())
+                    self._buffer.push(piece, self._now())
             else:
                 yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
-            self._pending.start_new_text(self._now())
+            self._buffer.start_new_text(self._now())
         self._handle.is_waiting_for_human = self._machine.waits_for_human
         # the writer is woken only for what is earlier than it knows
-        deadline = self._pending.buffer.deadline()
+        deadline = self._buffer.deadline()
         if deadline is not None and (self._deadline is None or deadline < self._deadline):
             self._wake.set()
 
-    def _decide(self, event: Event) -> list[Action]:
+    def _decide(self, event: Event) -> list[actions.Action]:
         late = self._machine.late
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
-            event = replace(event, text=sanitize_beginning(event.text, self._options.secrets))
+            event = replace(event, text=sanitize_beginning(event.text, self._secrets))
         elif isinstance(event, NarrationConfirmed):
-            event = replace(event, unseen=self._pending.is_unsent)
-        actions = self._machine.handle(event)
+            event = replace(event, unseen=self._buffer.is_unsent)
+        decided = self._machine.handle(event)
         if self._has_details:
             now, state, is_late = self._now(), str(self._machine.state), self._machine.late > late
-            self._observer(EventHandled(now, self._question.key, event, tuple(actions), state, is_late))
-        return actions
+            key = self._question.key
+            self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
+        return decided
 
-    def _apply(self, action: Action) -> Iterator[None]:  # noqa: C901  one arm an action, as the union has
-        secrets, stream = self._options.secrets, self._options.stream
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
+        secrets, stream = self._secrets, self._settings.stream
         match action:
-            case FlushText():
-                self._pending.flush()
+            case actions.FlushText():
+                self._buffer.flush()
                 return
-            case RetractText():
-                self._pending.retract()
+            case actions.RetractText():
+                self._buffer.retract()
                 return
-            case AppendText() | NoOp():  # text is appended in steps
+            case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
-            case RewriteAnswer(text=text):
+            case actions.RewriteAnswer(text=text):
                 shown = yield from sanitize_in_steps(text, secrets)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
                 return
-            case ShowStatus(text=text):
+            case actions.ShowStatus(text=text):
                 self._status = text
-            case UpdateCard(card=card):
-                self._pending.add_card(sanitize_card(card, secrets))
-            case SetPlanTitle(title=title):
-                self._pending.plan_title = sanitize_beginning(title, secrets)
-            case ShowForm(form=form):
+            case actions.UpdateCard(card=card):
+                card = sanitize_card(card, secrets)
+                known = self._cards.get(card.id)
+                self._cards[card.id] = known.then(card) if known else card
+            case actions.SetPlanTitle(title=title):
+                self._plan_title = sanitize_beginning(title, secrets)
+            case actions.ShowForm(form=form):
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
-            case SaveIds():
+            case actions.SaveIds():
                 self._ids.append(action)
-            case EndTurn():
-                self._pending.end(self._now())
+            case actions.EndTurn():
+                self._buffer.end(self._now())
                 self._end = action
             case _:
                 assert_never(action)
@@ -274,7 +241,8 @@ class TurnRunner:
             waiting, self._ids = self._ids, []
             for ids in waiting:
                 self._sink.set_task(ids.task_id)
-                await self._options.remember(ids)
+                if ids.context_id is not None:
+                    await self._remember(ids.context_id)
             status, self._status = self._status, None
             if status is not None:
                 await self._sink.show_status(status)
@@ -289,16 +257,16 @@ class TurnRunner:
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._end is None, self._now()
-        if self._handle.stopped_by is not None or not self._sink.is_live or self._rewrite is not None:
+        if self._handle.stopped_by is not None or not self._delivery.is_live or self._rewrite is not None:
             return goes_on
         if not self._is_due(now):
             return goes_on
-        if not self._sink.may_write(self._priority(), self._wake.set):
+        if not self._delivery.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         is_late, self._slot_until = self._slot_until is not None, None
-        released, cards = self._pending.buffer.release(now, is_late=is_late), self._pending.take_cards()
-        if not released and cards.is_empty and self._sink.due() != 0.0:
+        released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
+        if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
         if written is WriteResult.GONE:
@@ -307,27 +275,36 @@ class TurnRunner:
         if written is WriteResult.STOPPED:
             self._handle.stop(self._question.user)
         else:
-            self._pending.buffer.acknowledge(self._now())
+            self._buffer.acknowledge(self._now())
         return written is WriteResult.SHOWN or self._end is None
 
+    @property
+    def _has_cards(self) -> bool:
+        return bool(self._cards) or self._plan_title is not None
+
+    def _take_cards(self) -> Batch:
+        batch = Batch("", tuple(self._cards.values()), self._plan_title)
+        self._cards, self._plan_title = {}, None
+        return batch
+
     def _is_due(self, now: float) -> bool:
-        is_ready = self._pending.has_cards or self._pending.buffer.is_ready(now)
-        return (is_ready and self._sink.pause() == 0.0) or self._sink.due() == 0.0
+        is_ready = self._has_cards or self._buffer.is_ready(now)
+        return (is_ready and self._delivery.pause() == 0.0) or self._delivery.due() == 0.0
 
     def _priority(self) -> Priority:
-        if self._pending.buffer.deadline() is not None and not self._pending.buffer.begun:
+        if self._buffer.deadline() is not None and not self._buffer.begun:
             return Priority.FIRST
-        return Priority.CARDS if self._pending.has_cards else Priority.LATER
+        return Priority.CARDS if self._has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
         """Before the stream is started, the status says that Slack's budget is spent."""
         if self._slot_until is None:
-            self._slot_until = now + self._options.start_slot_timeout
+            self._slot_until = now + self._settings.governor.start_slot_timeout
             await self._sink.show_status(WRITING)
-        elif now + TIMER_TOLERANCE >= self._slot_until and self._sink.begins and not self._is_late:
+        elif now + TIMER_TOLERANCE >= self._slot_until and self._delivery.begins and not self._is_late:
             self._is_late = True
             self._wake.set()  # the other surface waits for a slot of its own
-            self._sink.fall_back()
+            self._delivery.downgrade_surface()
             await self._sink.show_status(BUSY)
 
     async def _sleep_until_due(self) -> None:
@@ -335,8 +312,8 @@ class TurnRunner:
             await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
         now = self._now()
-        live = self._next_due(now) if self._sink.is_live else None
-        self._deadline = self._pending.buffer.deadline()
+        live = self._next_due(now) if self._delivery.is_live else None
+        self._deadline = self._buffer.deadline()
         form = None if self._form_due is None else max(0.0, self._form_due - now)
         due = _soonest(live, form)
         try:
@@ -348,20 +325,21 @@ class TurnRunner:
     def _next_due(self, now: float) -> float | None:
         """Seconds until there is something to write; None: until the writer is woken."""
         if self._slot_until is not None and self._is_due(now):
-            return None if self._is_late or not self._sink.begins else max(0.0, self._slot_until - now)
-        due = self._pending.due(now)
-        return _soonest(due if due is None else max(due, self._sink.pause()), self._sink.due())
+            return None if self._is_late or not self._delivery.begins else max(0.0, self._slot_until - now)
+        deadline = now if self._has_cards else self._buffer.deadline()
+        due = None if deadline is None else max(0.0, deadline - now, self._delivery.pause())
+        return _soonest(due, self._delivery.due())
 
     async def _finish(self) -> None:
         end = self._end
         assert end is not None
-        self._sink.enqueue(self._pending.take_cards())
+        self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
-            self._pending.buffer.release_all()
-        is_blank = self._rewrite is None and not self._pending.buffer.begun
-        note = sanitize(end.note, self._options.secrets)
+            self._buffer.release_all()
+        is_blank = self._rewrite is None and not self._buffer.begun
+        note = sanitize(end.note, self._secrets)
         await self._sink.finish(
-            TurnEnd(
+            Ending(
                 end.outcome,
                 # what the agent wrote may be nothing that can be shown
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
@@ -372,8 +350,8 @@ class TurnRunner:
             )
         )
 
-    def _result(self) -> TurnResult:
-        if self._sink.is_gone:
+    def _ended(self) -> facts.TurnEnded:
+        if self._delivery.is_gone:
             self._handle.mark_gone()
         gone, end, task, machine = self._handle.is_gone, self._end, self._consumer.view, self._machine
         outcome = Outcome.GONE if gone or end is None else end.outcome
@@ -381,30 +359,22 @@ class TurnRunner:
             outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (end.reason if end else None)
         is_awaiting = outcome is Outcome.ASKED and not task.state.is_terminal
-        result = TurnResult(
+        ended = facts.TurnEnded(
+            self._now(),
+            self._question.key,
             outcome,
             None if outcome is Outcome.ANSWERED else reason,
             task.context_id,
             task.task_id,
             task.trace_id,
-            awaiting_task_id=task.task_id if is_awaiting else None,
+            machine.latches,
+            machine.late,
+            self._sink.markup,
+            task.task_id if is_awaiting else None,
         )
-        self._observer(
-            TurnEnded(
-                self._now(),
-                self._question.key,
-                str(outcome),
-                result.reason,
-                result.context_id,
-                result.task_id,
-                result.trace_id,
-                machine.latches,
-                machine.late,
-                self._sink.markup,
-            )
-        )
+        self._observer(ended)
         assert gone or machine.state is State.CLOSED
-        return result
+        return ended
 
 
 def _soonest(*dues: float | None) -> float | None:

@@ -20,7 +20,7 @@ from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
-from slack_bot.store.memory import MemoryStore
+from slack_bot.store.contracts import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until

@@ -27,10 +27,9 @@ ROOMS: dict[str, set[str]] = {
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors"},
-    "pending_writes": {"turn", "slack"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
-        "consumer", "pending_writes", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
         "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -12,28 +11,10 @@ from pathlib import Path
 import pytest
 
 from slack_bot import __version__
-from slack_bot.cli import EXIT_SIGPIPE, main, parser, run_guarded
+from slack_bot.cli import EXIT_SIGPIPE, command_line, main, run_guarded
 from slack_bot.testing.harness import free_port
 
 VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform"]
-STREAM = [
-    {"kind": "task", "id": "t1", "contextId": "c1", "status": {"state": "submitted"}},
-    {
-        "kind": "status-update",
-        "taskId": "t1",
-        "contextId": "c1",
-        "final": True,
-        "status": {
-            "state": "completed",
-            "message": {
-                "kind": "message",
-                "messageId": "m",
-                "role": "agent",
-                "parts": [{"kind": "text", "text": "42"}],
-            },
-        },
-    },
-]
 
 
 @pytest.fixture
@@ -137,29 +118,10 @@ def test_a_flag_that_a_verb_does_not_know_shows_the_usage_of_that_verb(
     assert told[-1] == "slack-bot scrub: unrecognized arguments: --nope"
 
 
-def test_what_the_verbs_are_given() -> None:
-    played = parser().parse_args(["play"])
-    assert (played.host, played.port, played.pace) == ("127.0.0.1", 8765, None)
-    replayed = parser().parse_args(["replay", "a", "b", "--json", "--scenario", "s", "--key", "k"])
-    assert (replayed.files, replayed.json, replayed.scenario, replayed.key) == (["a", "b"], True, "s", "k")
-    assert parser().parse_args(["run", "--http"]).http
-    captured = parser().parse_args(["capture", "http://a", "q", "-o", "f", "--then", "x", "--then", "y"])
-    assert (captured.url, captured.text, captured.output, captured.then) == ("http://a", "q", "f", ["x", "y"])
-    assert (captured.no_stream, captured.sse, captured.cut_after, captured.poll) == (
-        False,
-        False,
-        None,
-        False,
-    )
-    traced = parser().parse_args(["trace", "a", "b", "--html", "h", "--svg", "s"])
-    assert (traced.targets, traced.html, traced.svg, traced.all) == (["a", "b"], "h", "s", False)
-    compared = parser().parse_args(["compare", "a", "b", "-o", "c"])
-    assert (compared.one, compared.two, compared.text, compared.output) == ("a", "b", None, "c")
-    conformed = parser().parse_args(["conform", "--url", "u", "--report", "--repeat", "3", "-v"])
-    assert (conformed.url, conformed.suite, conformed.report) == ("u", "caipe", "")
-    assert (conformed.repeat, conformed.verbose, conformed.mode) == (3, True, None)
-    scrubbed = parser().parse_args(["scrub", "a", "-o", "b"])
-    assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
+def test_run_has_one_option() -> None:
+    parser, verbs = command_line()
+    assert parser.parse_args(["run", "--http"]).http
+    assert {*VERBS, "agent"} == set(verbs)
 
 
 def test_a_run_without_settings_says_what_is_missing(
@@ -236,97 +198,6 @@ def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Pat
     assert "hunter2" not in ran.stderr
 
 
-def test_replay_prints_the_thread(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
-    assert main(["replay", "stream.json"]) == 0
-    assert "42" in capsys.readouterr().out
-    assert main(["replay", "stream.json", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["visible"] == "42"
-
-
-def test_scrub_writes_a_tape(elsewhere: Path) -> None:
-    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
-    assert main(["scrub", "stream.json", "-o", "tape.jsonl"]) == 0
-    assert main(["replay", "tape.jsonl"]) == 0
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["scrub", "one.json", "-o", "one.json"],
-        ["compare", "one.json", "two.json", "-o", "./two.json"],
-        ["trace", "two.json", "one.json", "--svg", "one.json"],
-        ["trace", "one.json", "--html", "one.json"],
-        ["trace", "one.json", "--scenario", "s.json", "--svg", "s.json"],
-        ["replay", "one.json", "--shrink", "-o", "one.json"],
-        ["conform", "--suite", "s.json", "--report", "s.json"],
-    ],
-)
-def test_no_verb_writes_over_what_it_reads(
-    words: list[str], elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    cases = [{"name": "a", "query": "q", "checks": ["live_streamed"]}]
-    beside = {"name": "mine", "cases": cases} if words[0] == "conform" else {}
-    files = {"one.json": STREAM, "two.json": STREAM, "s.json": beside}
-    for name, content in files.items():
-        (elsewhere / name).write_text(json.dumps(content))
-    assert main(words) == 2
-    (told,) = lines(capsys)
-    assert told.endswith("this file is read, so it is not written; give another file")
-    assert {name: json.loads((elsewhere / name).read_text()) for name in files} == files
-
-
-def test_trace_prints_a_table_and_draws(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "140")
-    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
-    assert main(["trace", "stream.json", "--svg", "stream.svg"]) == 0
-    assert "decision and reason" in capsys.readouterr().out
-    assert (elsewhere / "stream.svg").read_text().startswith("<svg")
-
-
-def test_capture_of_nobody_is_one_sentence_and_exit_1(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["capture", f"http://127.0.0.1:{free_port()}", "q", "-o", "tape.jsonl"]) == 1
-    (told,) = lines(capsys)
-    assert told.endswith("is the agent running at this address?")
-    assert not (elsewhere / "tape.jsonl").exists()
-
-
-@pytest.mark.parametrize("content", [None, "", "{", '{"t": 1', "\x00\x01", "hello"])
-def test_a_file_that_cannot_be_read_is_one_sentence_and_exit_2(
-    content: str | None, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if content is not None:
-        (elsewhere / "tape.jsonl").write_text(content)
-    assert main(["replay", "tape.jsonl"]) == 2
-    (told,) = lines(capsys)
-    assert told.startswith("slack-bot replay: tape.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("scenario", "told"),
-    [
-        (
-            {"slack_faults": {"chat.update": ["oops:"]}},
-            "s.json: in slack_faults.chat.update, 'oops:' is not a fault",
-        ),
-        ({"slack_faults": {"chat.updat": ["cut"]}}, "s.json: in slack_faults, 'chat.updat' is not a method"),
-        ({"slack_faultz": {}}, "s.json: 'slack_faultz' is not a key of a scenario"),
-    ],
-)
-def test_a_scenario_that_makes_no_sense_is_one_sentence_and_exit_2(
-    scenario: object, told: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
-    (elsewhere / "s.json").write_text(json.dumps(scenario))
-    assert main(["replay", "stream.json", "--scenario", "s.json"]) == 2
-    (line,) = lines(capsys)
-    assert line.startswith(f"slack-bot replay: {told}")
-
-
 def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
     ran = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "slack_bot", "--help"],
@@ -346,51 +217,6 @@ def test_a_verb_that_is_interrupted_ends_as_a_shell_expects(monkeypatch: pytest.
 
     monkeypatch.setattr("slack_bot.tools.replay.replay.main", interrupted)
     assert main(["replay", "x"]) == 130
-
-
-def test_play_on_a_port_that_is_taken_is_one_sentence_and_exit_1(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        assert main(["play", "--port", str(taken.getsockname()[1])]) == 1
-    (told,) = lines(capsys)
-    assert told.startswith("slack-bot play: Port ")
-    assert "--port" in told
-
-
-def test_play_without_its_extra_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in [name for name in sys.modules if name.startswith("slack_bot.playground.server")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("slack_bot.playground.server", raising=False)
-
-    class Missing:
-        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-            if name == "slack_bot.playground.server":
-                raise ModuleNotFoundError("No module named 'a2a'", name="a2a.server")
-
-    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
-    assert main(["play"]) == 1
-    (told,) = lines(capsys)
-    assert "pip install --require-hashes -r deploy/play.txt" in told
-
-
-@pytest.mark.parametrize("verb", ["replay", "explain", "trace"])
-def test_a_wrong_setting_of_a_scenario_names_the_file(
-    verb: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (elsewhere / "stream.json").write_text(json.dumps(STREAM))
-    (elsewhere / "odd.json").write_text(json.dumps({"settings": {"rotate_aftr": 3, "idle_timeout": -1}}))
-    assert main([verb, "stream.json", "--scenario", "odd.json"]) == 2
-    assert lines(capsys) == [
-        f"slack-bot {verb}: odd.json: rotate_aftr is not a setting; did you mean rotate_after?"
-    ]
-    (elsewhere / "odd.json").write_text(json.dumps({"settings": {"idle_timeout": -1, "rotate_after": "x"}}))
-    assert main([verb, "stream.json", "--scenario", "odd.json"]) == 2
-    errors = lines(capsys)
-    assert len(errors) == 2
-    assert all(error.startswith(f"slack-bot {verb}: odd.json: ") for error in errors)
 
 
 # -- output that cannot be written ------------------------------------------------------------------------

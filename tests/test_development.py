@@ -18,7 +18,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
-MOST_FUNCTIONS, MOST_FILES = 28, 19
+MOST_FUNCTIONS, MOST_FILES = 27, 18
 MOST_WITH_HELPERS = 205
 """All functions of the bot that one chunk runs through, helpers too, without comprehensions. What is cached
 in the process makes a difference of a few."""

@@ -81,13 +81,13 @@ async def test_ids_are_kept_before_the_first_character_is_shown() -> None:
     shown_by_then: list[int] = []
 
     async with run_bot(answer("Hello there.\n")) as bot:
-        keep = bot.app.dispatcher.save_conversation
+        keep = bot.app.store.save_conversation
 
         async def noting(*args: Any) -> None:
             shown_by_then.append(len(bot.calls("chat.startStream")))
             await keep(*args)
 
-        bot.app.dispatcher.save_conversation = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
+        bot.app.store.save_conversation = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
         await bot.ask("hi")
         await bot.idle()
         assert shown_by_then[0] == 0

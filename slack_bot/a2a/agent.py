@@ -4,8 +4,6 @@ The card names the wire, until the agent refuses a method or version. Such a que
 is sent on the other wire. Nothing else is sent twice (delivery.md 7).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
@@ -59,9 +57,8 @@ class Agent:
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
         self._http, self._settings, self._clock = http, settings, clock
-        self._auth = Credentials(settings)
+        self._auth = self._card_auth = Credentials(settings)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
-        self._conversation: Hashable = None
         self._known = _Known()
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
@@ -71,7 +68,7 @@ class Agent:
     def in_conversation(self, key: Hashable) -> Self:
         """The same agent, with the cookies of one conversation."""
         found = copy(self)
-        found._conversation = key
+        found._auth = Credentials(self._settings, self._jar_of(key))
         return found
 
     @property
@@ -96,31 +93,32 @@ class Agent:
 
         Raises AgentUnreachable or CardError if there is none.
         """
-        async with self._known.fetching:
-            if self._known.card is None or self._clock.monotonic() >= self._known.card_until:
-                self._known.card = await self._fetched(self._known.card)
-                self._known.card_until = self._clock.monotonic() + self._settings.card_ttl
-            return self._known.card
+        known = self._known
+        async with known.fetching:
+            if known.card is None or self._clock.monotonic() >= known.card_until:
+                try:
+                    known.card = await fetch_card(self._http, self._card_auth, self._settings)
+                    if warning := missing(known.card.auth, self._settings):
+                        _log.warning("%s", warning)
+                except AgentError as error:
+                    if known.card is None:
+                        raise
+                    _log.warning("the agent card is kept though it is old: %s", error)
+                known.card_until = self._clock.monotonic() + self._settings.card_ttl
+            return known.card
 
-    async def ask(
-        self, asking: MessageRequest, patience: float | None = None
-    ) -> AsyncGenerator[Received, None]:
+    async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.
 
-        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
-        After AgentUnreachable, CardError and AgentRefused the question was not taken.
+        The caller keeps the time between events. After AgentUnreachable, CardError and AgentRefused the
+        question was not taken.
         """
         card = await self.ensure_card()
         wires, streams, began = self._wires(card), card.streaming is not False, False
         while True:
             client = self._client(card, wires[0])
             try:
-                if not streams:
-                    received = await client.send(asking)
-                    self._known.wire = wires[0]
-                    yield received
-                    return
-                async with aclosing(client.stream(asking, patience)) as coming:
+                async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         began, self._known.wire = True, wires[0]
                         yield received
@@ -185,17 +183,4 @@ class Agent:
         return True
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
-        cookies = None if self._conversation is None else self._jar_of(self._conversation)
-        return Client(self._http, card.on(wire), self._settings, self._auth.keeping(cookies))
-
-    async def _fetched(self, old: AgentCard | None) -> AgentCard:
-        try:
-            card = await fetch_card(self._http, self._auth, self._settings)
-        except AgentError as error:
-            if old is None:
-                raise
-            _log.warning("the agent card is kept though it is old: %s", error)
-            return old
-        if warning := missing(card.auth, self._settings):
-            _log.warning("%s", warning)
-        return card
+        return Client(self._http, card.on(wire), self._settings, self._auth)

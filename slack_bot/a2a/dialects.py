@@ -3,15 +3,13 @@
 Most agents need none: what they do is learned, and a dialect saves the first attempt.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from .wire.frames import Artifact, ArtifactUpdate, Frame, Metadata, Snapshot, StatusUpdate
+from .wire.frames import Artifact, ArtifactUpdate, Frame, MessageReply, Metadata, Snapshot, Unknown
 
 _LONGEST_NAME = 200  # characters of an artifact's name that are looked at
 _NEVER = re.compile(r"(?!)")
@@ -49,21 +47,12 @@ class Dialect:
     leak: re.Pattern[str] = _NEVER  # raw machine text that must never be shown
     announcements: re.Pattern[str] = _NEVER  # names that are no tools but say what comes next
     sub_agent: tuple[str, str] | None = None  # key and value of what another agent made
-    signs: tuple[str, ...] = ()  # beginnings of metadata keys that only this dialect uses
     errors: tuple[str, ...] = ()  # metadata keys of a message with the text of an exception
     answer_source: str = ""  # where its answer is; what was learned counts more
 
-    def known_kind(self, name: str) -> ArtifactKind | None:
-        """What an artifact called `name` is, if the table says so."""
-        return _kind(self, name[:_LONGEST_NAME])
-
     def kind(self, name: str) -> ArtifactKind:
         """What an artifact called `name` is."""
-        return _kind(self, name[:_LONGEST_NAME]) or self.default
-
-    def is_signed(self, metadata: Metadata) -> bool:
-        """`metadata` has a key that only this dialect uses."""
-        return any(key.startswith(self.signs) for key in metadata)
+        return _kind(self, name[:_LONGEST_NAME])
 
     def is_sub_agents(self, metadata: Metadata) -> bool:
         """The artifact was passed on from another agent."""
@@ -71,8 +60,8 @@ class Dialect:
 
 
 @lru_cache(maxsize=512)
-def _kind(dialect: Dialect, name: str) -> ArtifactKind | None:
-    return next((kind for pattern, kind in dialect.patterns if pattern.search(name)), None)
+def _kind(dialect: Dialect, name: str) -> ArtifactKind:
+    return next((kind for pattern, kind in dialect.patterns if pattern.search(name)), dialect.default)
 
 
 # only names that cannot mean an answer
@@ -112,11 +101,12 @@ CAIPE = Dialect(
     sub_agent=("agentType", "sub-agent"),
 )
 
+ADK_KEYS = ("adk_", "kagent_")
+"""Beginnings of metadata keys that no other dialect uses."""
 # ADK, and kagent, which is built on it. An exception's text comes in a working status too, with a code.
 ADK = replace(
     GENERIC,
     name="adk",
-    signs=("adk_", "kagent_"),
     narrates_before_tools=True,
     errors=("adk_error_code", "kagent_error_code"),
 )
@@ -139,21 +129,16 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
 
     `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
     """
-    if isinstance(frame, ArtifactUpdate):
-        artifacts: tuple[Artifact, ...] = (frame.artifact,)
-    elif isinstance(frame, Snapshot):
-        artifacts = frame.artifacts
-    elif isinstance(frame, StatusUpdate):
-        artifacts = ()
-    else:
+    if isinstance(frame, MessageReply | Unknown):
         return None
-    for artifact in artifacts:
-        kind = CAIPE.known_kind(artifact.name)
-        if kind is not None and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
+    updated = (frame.artifact,) if isinstance(frame, ArtifactUpdate) else ()
+    for artifact in frame.artifacts if isinstance(frame, Snapshot) else updated:
+        kind = CAIPE.kind(artifact.name)
+        if kind is not CAIPE.default and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
             return CAIPE
-        if artifact.metadata and ADK.is_signed(artifact.metadata):
+        if artifact.metadata and any(key.startswith(ADK_KEYS) for key in artifact.metadata):
             return ADK
-    return ADK if frame.metadata and ADK.is_signed(frame.metadata) else None
+    return ADK if frame.metadata and any(key.startswith(ADK_KEYS) for key in frame.metadata) else None
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:

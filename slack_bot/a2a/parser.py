@@ -4,8 +4,6 @@ The dialect says what an artifact is; `is_final_answer`, or else `is_narration`,
 text is the answer if nothing better comes (delivery.md 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, assert_never
@@ -23,7 +21,7 @@ from ..turn.events import (
     TaskEnded,
     TaskKnown,
 )
-from ..turn.form import Form
+from ..turn.record import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
@@ -40,7 +38,6 @@ from .content.parts import (
     tool_words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
-from .wire.decode import text_of
 from .wire.frames import (
     AgentMessage,
     Artifact,
@@ -52,6 +49,7 @@ from .wire.frames import (
     StatusUpdate,
     TaskState,
     Unknown,
+    text_of,
 )
 
 _MAX_CHARS = 4_000_000

@@ -3,13 +3,10 @@
 On 0.3 its stream is not joined, because that loses what came in between (facts: A2A 2.3).
 """
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain, repeat
 
 from ..errors import AgentError, AgentRefused, AgentUnreachable
 
@@ -20,16 +17,6 @@ NOT_OFFERED = frozenset({-32004, -32601, -32009})
 
 _FORGOTTEN_AFTER = 2
 """Polls in a row that must not know the task: another replica may have answered once."""
-
-
-def pauses(steps: Sequence[float], jitter: float, seed: str) -> Iterator[float]:
-    """Seconds between two polls: `steps`, then the last of them for ever.
-
-    Each is changed by up to `jitter` (a share of it), so that turns cut off together do not poll together.
-    """
-    dice = random.Random(seed)
-    for pause in chain(steps, repeat(steps[-1])):
-        yield pause * (1.0 + jitter * dice.uniform(-1.0, 1.0))
 
 
 # -- before the question was taken ---------------------------------------------------------------------------
@@ -87,15 +74,17 @@ class TaskLost:
 class PollPolicy:
     """What to do after each poll of a task whose stream was lost.
 
-    `pauses` makes the pauses anew. `patience`: seconds without a useful answer. `joins`: the stream can be
-    joined again without loss.
+    `steps`: seconds between two polls, then the last of them for ever. Each is changed by up to `jitter` (a
+    share of it), so that turns cut off together do not poll together. `patience`: seconds without a useful
+    answer. `joins`: the stream can be joined again without loss.
     """
 
     def __init__(
-        self, pauses: Callable[[], Iterator[float]], *, patience: float, joins: bool, now: float
+        self, steps: Sequence[float], jitter: float, seed: str, *, patience: float, joins: bool, now: float
     ) -> None:
-        self._new_pauses, self._patience, self._joins = pauses, patience, joins
-        self._answered_at, self._unknown, self._may_join, self._pauses = now, 0, True, pauses()
+        self._steps, self._jitter, self._seed, self._patience = steps, jitter, seed, patience
+        self._joins, self._may_join, self._answered_at, self._unknown = joins, True, now, 0
+        self._restart()
 
     def after(self, look: PollResult, now: float, retry_after: float = 0.0) -> float | TaskLost | None:
         """Seconds until the next poll, at least `retry_after`; None: join the stream again."""
@@ -105,7 +94,7 @@ class PollPolicy:
         if self._unknown >= _FORGOTTEN_AFTER:
             return TaskLost("the agent does not know the task any more", is_forgotten=True)
         if look not in (PollResult.NEWS, PollResult.RUNNING):
-            pause = max(next(self._pauses), retry_after)
+            pause = max(self._pause(), retry_after)
             is_too_late = now + pause > self._answered_at + self._patience
             return TaskLost("the agent gave no answer about its task") if is_too_late else pause
         self._answered_at = now
@@ -115,7 +104,7 @@ class PollPolicy:
             self._may_join = False  # poll before joining again: it may break at once
             return None
         self._may_join = True
-        return next(self._pauses)
+        return self._pause()
 
     def joined(self, *, brought_news: bool, possible: bool) -> None:
         """The stream is over again. `possible`: the agent allows it."""
@@ -124,4 +113,8 @@ class PollPolicy:
             self._restart()
 
     def _restart(self) -> None:
-        self._pauses, self._may_join = self._new_pauses(), True
+        self._dice, self._left = random.Random(self._seed), iter(self._steps)
+        self._may_join = True
+
+    def _pause(self) -> float:
+        return next(self._left, self._steps[-1]) * (1.0 + self._jitter * self._dice.uniform(-1.0, 1.0))

@@ -4,8 +4,6 @@ One task reads; another wakes only for the deadline: an event creates no task an
 from event to event, because pings keep a dead stream alive (delivery.md 7.2).
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -45,16 +43,12 @@ class TurnHandle:
     def stop(self, user: str) -> None:
         """End the turn for `user`; the first caller counts."""
         self.stopped_by = self.stopped_by or user
-        self._signal()
-
-    def mark_answered(self) -> None:
-        """Wait no longer for the sign-in."""
-        self._signal()
+        self.leave()
 
     def mark_gone(self) -> None:
         """Nothing can be shown any more."""
         self.is_gone = True
-        self._signal()
+        self.leave()
 
     def on_exit(self, callback: Callable[[], None]) -> None:
         """Call `callback` at each reason; at once if there is one."""
@@ -83,7 +77,8 @@ class TurnHandle:
             with suppress(asyncio.CancelledError, AgentError):
                 await task
 
-    def _signal(self) -> None:
+    def leave(self) -> None:
+        """Listen no longer, for example where the sign-in that is waited for was answered."""
         self._exit.set()
         for callback in self._callbacks:
             callback()

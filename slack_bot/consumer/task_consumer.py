@@ -1,14 +1,10 @@
 """The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 
 from ..a2a.agent import Agent
 from ..a2a.recovery_policy import (
@@ -19,7 +15,6 @@ from ..a2a.recovery_policy import (
     PollResult,
     RetryPolicy,
     TaskLost,
-    pauses,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import Received, Snapshot, TaskState
@@ -121,7 +116,7 @@ class TaskConsumer:
             await self._poll_baseline()
         while True:
             try:
-                stream = self._agent.ask(request, patience=math.inf)
+                stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())
@@ -198,8 +193,8 @@ class TaskConsumer:
     async def follow(self) -> TaskLost | None:
         """Follow the task until its end is known (None), or there is a reason to leave."""
         settings, joins = self._settings, self._agent.can_resubscribe
-        anew = partial(pauses, settings.poll_intervals, settings.poll_jitter, self._question.message_id)
-        policy = PollPolicy(anew, patience=settings.poll_timeout, joins=joins, now=self._now())
+        steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
+        policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
         while not self.view.is_over or self._has_gap:
             result = await self.poll()
             if self._handle.must_exit:

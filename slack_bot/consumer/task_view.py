@@ -3,16 +3,14 @@
 What a broken stream said is compared with what the task says later (delivery.md 7.1, 7.3).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..a2a.answer.delta_detector import SnapshotMerger
-from ..a2a.offload import LARGE, offload
 from ..a2a.parser import EventParser
 from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
+from ..a2a.wire.transport import LARGE, offload
 from ..settings.models import AgentSettings
 from ..turn.events import (
     AgentIdle,

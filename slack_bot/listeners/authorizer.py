@@ -1,9 +1,7 @@
 """Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import aiohttp
 from slack_bolt.authorization import AuthorizeResult
@@ -61,16 +59,9 @@ def new_authorize(client: AsyncWebClient) -> Authorize:
         nonlocal identity
         if identity is None:
             answer = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
-            data, headers = body_of(answer), {name.lower(): each for name, each in answer.headers.items()}
-            identity = AuthorizeResult(
-                enterprise_id=data.get("enterprise_id") or None,
-                team_id=str(data.get("team_id") or ""),
-                team=str(data.get("team") or ""),
-                bot_user_id=str(data.get("user_id") or ""),
-                bot_id=str(data.get("bot_id") or ""),
-                bot_token=client.token,
-                bot_scopes=headers.get("x-oauth-scopes"),
-                user=str(data.get("user") or ""),
+            scopes = answer.headers.get("x-oauth-scopes")
+            identity = AuthorizeResult.from_auth_test_response(
+                bot_token=client.token, bot_scopes=scopes, auth_test_response=answer
             )
         return identity
 
@@ -95,8 +86,9 @@ async def call_or_raise(
     try:
         return await client.api_call(method, headers=headers)
     except SlackApiError as error:
-        named = body_of(error.response).get("error")
         # the response is the SDK's, or aiohttp's if the body was not JSON
+        data = getattr(error.response, "data", None)
+        named = data.get("error") if isinstance(data, dict) else None
         status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
         name = str(named or f"HTTP {status}")
         remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
@@ -110,9 +102,3 @@ async def call_or_raise(
         raise SlackError(
             f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}.", error="unreadable"
         ) from error
-
-
-def body_of(answer: object) -> Mapping[str, Any]:
-    """Slack's JSON object, or an empty one."""
-    data = getattr(answer, "data", None)
-    return data if isinstance(data, dict) else {}

@@ -14,11 +14,10 @@ from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from ..dispatch import RetryResult, TurnDispatcher
+from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..turn.record import Question, ThreadKey
 from .inbound import (
@@ -36,20 +35,12 @@ from .inbound import (
 
 log = logging.getLogger(__name__)
 
-_LAST_RETRY = 3
-"""Slack numbers its up to three retries (facts: Slack 3.3)."""
+_LAST_RETRY = "3"
+"""Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
 _MOST = 10_000  # threads, and questions; beyond it the oldest is dropped
-_THANKS = "Thanks for your feedback."
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
-_RETRY_REPLIES = {
-    RetryResult.NOT_YOURS: "Only the person who asked can ask again. Mention me with your own question.",
-    RetryResult.FORGOTTEN: (
-        "I have been restarted since and no longer know the question. Please ask it again."
-    ),
-    RetryResult.ALREADY: "This question is already being asked again.",
-}
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -74,20 +65,17 @@ class SlackListeners:
             kind(_ANYTHING)(_acknowledge)
 
     async def accept(
-        self,
-        request: AsyncBoltRequest,
-        body: dict[str, Any],
-        context: AsyncBoltContext,
-        next_: Callable[[], Awaitable[None]],
+        self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
         """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
-        question = None
+        question, context = None, request.context
         try:
-            question = await self._judge(body, BotIdentity(context.bot_user_id or "", context.bot_id or ""))
+            me = BotIdentity(context.bot_user_id or "", context.bot_id or "")
+            question = await self._judge(request.body, me)
             if question is not None:
                 await self._dispatcher.accept(question)
         except BotError as error:
-            if _retry_number(request) < _LAST_RETRY:
+            if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
                 log.error("a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
@@ -97,35 +85,27 @@ class SlackListeners:
         return None
 
     async def _judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
+        question: Question | None
+        reason: str | None
         match read_message(body, me):
-            case Ignored(reason=reason, question=message):
-                log.debug("ignored: %s", reason)
-                if message is not None:
-                    self._dispatcher.ignored(message, reason)
-                return None
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
+            case Ignored(reason=reason, question=question):
+                log.debug("ignored: %s", reason)
             case ThreadReply(question=question):
                 self._bots.person_wrote(question.thread)
-                if await self._dispatcher.is_waiting_for(question.thread, question.user):
-                    return question
-                self._dispatcher.ignored(question, _NOT_EXPECTED)
-                return None
+                is_expected = await self._dispatcher.is_waiting_for(question.thread, question.user)
+                reason = None if is_expected else _NOT_EXPECTED
             case Question() as question:
-                return question if self._may_ask(question, body) else None
+                reason = self._bots.refusal(question, asker_ids(body))
+                if reason:
+                    log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             case unknown:
                 assert_never(unknown)
-
-    def _may_ask(self, question: Question, body: dict[str, Any]) -> bool:
-        if not question.asker_is_bot:
-            self._bots.person_wrote(question.thread)
-            return True
-        refusal = self._bots.refusal(question, asker_ids(body))
-        if refusal:
-            log.info("ignored: %s", refusal, extra={"thread_ts": question.thread.ts})
-            self._dispatcher.ignored(question, refusal)
-        return refusal is None
+        if reason and question is not None:
+            self._dispatcher.ignored(question, reason)
+        return question if reason is None else None
 
     async def stop(self, body: dict[str, Any]) -> None:
         """`agent_session_stopped`. Slack has closed the stream by then; the agent still works."""
@@ -145,10 +125,9 @@ class SlackListeners:
             return
         try:
             if press.value:
-                is_new = await self._dispatcher.feedback(press.turn, press.user, press.value)
-                reply = _THANKS if is_new else None
+                reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
             else:
-                reply = _RETRY_REPLIES.get(await self._dispatcher.retry(press.turn, press.user))
+                reply = await self._dispatcher.retry(press.turn, press.user)
         except BotError as error:
             what = "feedback was not stored" if press.value else "a question was not asked again"
             log.error("%s: %s", what, error, extra={"turn": press.turn})
@@ -163,15 +142,6 @@ async def _do_nothing() -> None:
 
 async def _acknowledge(ack: AsyncAck) -> None:
     await ack()
-
-
-def _retry_number(request: AsyncBoltRequest) -> int:
-    """0 for the first delivery. Bolt puts Socket Mode's number into the same header."""
-    (number, *_) = request.headers.get("x-slack-retry-num") or ("0",)
-    try:
-        return int(number)
-    except ValueError:
-        return 0
 
 
 class BotAccess:
@@ -192,10 +162,13 @@ class BotAccess:
         self._turns.pop(thread, None)
 
     def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
-        """Why a bot's `question` is not answered, "" the next time; None: it is, and counts once.
+        """Why `question` is not answered, "" the next time; None: it is, and a bot's counts once.
 
         Slack sends a mention as two events, and retries.
         """
+        if not question.asker_is_bot:
+            self.person_wrote(question.thread)
+            return None
         if question.key not in self._judged:
             reason = self._judge(question.thread, asker_ids)
             _keep(self._judged, question.key, None if reason is None else "")

@@ -5,8 +5,6 @@ change to them. Only a question uses up its dedupe key: if an ignored twin did, 
 (facts: Slack 8, openclaw#34833).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,7 +97,7 @@ class _Event:
         is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
         return bool(is_named) or is_bot_id or self["subtype"] == "bot_message"
 
-    def question(self, text: str, *, is_dm: bool) -> Question:
+    def question(self, text: str) -> Question:
         # on Grid `user_team` may be an enterprise (`E...`), which is no recipient
         teams = (self["user_team"], self["source_team"], self["team"])
         return Question(
@@ -108,7 +106,6 @@ class _Event:
             user=self.asker,
             user_team=next((team for team in teams if _TEAM.match(team)), self.team),
             text=text,
-            is_dm=is_dm,
             asker_is_bot=self.is_from_bot(),
         )
 
@@ -123,7 +120,7 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
     wording = without_mention(event["text"], me.user)
     is_mention = event["type"] == "app_mention" or wording != event["text"]
     is_dm = event["channel_type"] == "im" or event["channel"].startswith("D")
-    question = event.question(to_text(wording), is_dm=is_dm)
+    question = event.question(to_text(wording))
     if is_mention or (is_dm and not question.asker_is_bot):
         return question
     if question.asker_is_bot:

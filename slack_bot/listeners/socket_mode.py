@@ -5,8 +5,6 @@ store each answer some questions twice. Slack names the number of connections in
 (facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -20,8 +18,9 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
-from ..errors import SlackError
-from .authorizer import body_of, call_or_raise
+from ..errors import SettingsError, SlackError
+from ..settings.models import SlackSettings
+from .authorizer import call_or_raise
 
 log = logging.getLogger(__name__)
 
@@ -35,21 +34,22 @@ _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 
 async def serve_socket(
     bolt: AsyncApp,
+    slack: SlackSettings,
     client: AsyncWebClient,
-    app_token: str,
     stop: asyncio.Event,
     *,
     ready: Callable[[], None] | None = None,
     ping_interval: float = PING_INTERVAL,
-    check_delay: float,
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is in.
 
-    Other processes that are still connected `check_delay` seconds later are warned of. SlackError if the
-    token is not good or Slack's API cannot be reached.
+    SettingsError without an app token, SlackError if it is not good or Slack's API cannot be reached.
     """
-    handler = AsyncSocketModeHandler(bolt, app_token, web_client=client, ping_interval=ping_interval)
-    connector = _Connector(handler.client, check_delay)
+    if slack.app_token is None:
+        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+    token = slack.app_token.get_secret_value()
+    handler = AsyncSocketModeHandler(bolt, token, web_client=client, ping_interval=ping_interval)
+    connector = _Connector(handler.client, slack.connection_check_delay)
     stopping = asyncio.ensure_future(stop.wait())
     connecting: asyncio.Future[None] | None = None
     try:
@@ -94,7 +94,7 @@ class _Connector:
         """With its ticket. Raises SlackError."""
         client, token = self._client.web_client, self._client.app_token
         answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
-        return str(body_of(answer).get("url"))
+        return str(answer.get("url"))
 
     async def ws_connect(self, address: str | None, **options: Any) -> Any:
         """Connect to `address`, and after a failure to a new one, after longer and longer pauses."""
@@ -125,7 +125,7 @@ class _Connector:
             async with asyncio.timeout(_HELLO_TIMEOUT):
                 # less this process's connection and the further one
                 others = await self._count() - 2
-        except (SlackError, *_BROKEN) as error:
+        except (SlackError, ValueError, *_BROKEN) as error:
             log.info("how many connections the app has could not be asked: %s", type(error).__name__)
             return
         if others > 0:
@@ -147,7 +147,8 @@ class _Connector:
         async with self._session.ws_connect(address, proxy=client.proxy, ssl=ssl) as socket:
             async for frame in socket:
                 if frame.type is aiohttp.WSMsgType.TEXT:
-                    if count := _connections(_read(frame.data)):
+                    message = json.loads(frame.data) if frame.data.startswith("{") else {}  # as the SDK does
+                    if count := _connections(message):
                         return count
                     await client.enqueue_message(frame.data)
         raise aiohttp.ClientError("no hello")
@@ -164,11 +165,3 @@ def _connections(message: dict[str, Any]) -> int:
     """What a `hello` names; 0 for every other message."""
     count = message.get("num_connections") if message.get("type") == "hello" else None
     return count if isinstance(count, int) else 0
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        message = json.loads(text)
-    except ValueError:
-        message = None
-    return message if isinstance(message, dict) else {}

@@ -1,7 +1,5 @@
 """PURE. Facts about turns, and about messages that led to none. Times are monotonic seconds."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,17 +25,12 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """A raw event of the agent. `kind` is what the dialect calls it."""
+    """A raw event of the agent. `kind` is what the dialect calls it; `asked` in it: the bot read the task."""
 
     at: float
     turn: str
     kind: str
     raw: Mapping[str, Any]
-
-    @property
-    def from_poll(self) -> bool:
-        """The bot read the task: the agent itself said nothing."""
-        return self.raw.get("asked") is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,10 @@ class AddedMarkup:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages."""
+    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages.
+
+    `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
+    """
 
     at: float
     turn: str
@@ -88,6 +84,7 @@ class TurnEnded:
     latches: Mapping[str, bool]
     late: int
     markup: tuple[AddedMarkup, ...] = ()
+    awaiting_task_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 slack_sdk logs whole request headers at debug. Message text is logged at debug only.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -42,7 +40,11 @@ class LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """One entry."""
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        stamp, said, ids = f"{moment}.{int(record.msecs):03d}Z", self._said(record), _ids(record)
+        stamp, said = f"{moment}.{int(record.msecs):03d}Z", self._said(record)
+        found = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
+        ids = {shown: str(value) for shown, value in found.items() if value is not None}
+        if "turn" in ids:
+            ids["ref"] = reference_of(ids["turn"])  # which the note of a failed turn shows
         if self._is_json:
             level = record.levelname.lower()
             entry = {"time": stamp, "level": level, "logger": record.name, "message": said, **ids}
@@ -56,13 +58,6 @@ class LogLines(logging.Formatter):
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return _TOKEN.sub(lambda found: f"{found[1] or found[2]}***", text)
-
-
-def _ids(record: logging.LogRecord) -> dict[str, str]:
-    """With a turn also its `ref`, which the note of a failed turn shows."""
-    named = ((shown, getattr(record, name, None)) for name, shown in _IDS.items())
-    found = {shown: str(value) for shown, value in named if value is not None}
-    return {**found, "ref": reference_of(found["turn"])} if "turn" in found else found
 
 
 def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:

@@ -3,8 +3,6 @@
 The socket is bound first, because the application needs its own address.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import logging

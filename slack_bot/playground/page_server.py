@@ -4,8 +4,6 @@ Only the playground's own page may drive it. A request must name the host that w
 rebinding; a web socket must come from our own origin; the content security policy allows no other server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import json

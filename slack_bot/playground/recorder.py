@@ -3,8 +3,6 @@
 The answers to later polls of the task are in it too: a recovered thread replays to the same thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any

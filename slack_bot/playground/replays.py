@@ -4,8 +4,6 @@ Each capture has a bot of its own, built as for `slack-bot replay`. All of them 
 workspace and share its rates.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 The bot is the one of `slack-bot run`; workspace and agent are on real sockets.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys
@@ -21,10 +19,11 @@ from ..a2a.wire.auth import bare
 from ..app import App, build
 from ..clock import loop_clock
 from ..errors import BotError, UnreadableInput
-from ..settings.load import Settings, load, secrets_of, with_overrides
+from ..settings.load import Settings, load, secrets_of
 from ..settings.models import ReferenceSettings
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.harness import bot_settings, connected, deliver, emulated
+from ..testing.overrides import with_overrides
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import Workspace, WorkspaceRules
 from ..tools.capture.agent_address import card_of, settings_for

@@ -3,8 +3,6 @@
 An order becomes an action of a person in the emulated workspace, and reaches the bot as Slack delivers it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -5,16 +5,14 @@ pydantic-settings reads the `.env` file; its other sources ignore unknown names,
 setting, and do not say which variable a wrong value came from.
 """
 
-from __future__ import annotations
-
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from pydantic import SecretStr, ValidationError, ValidationInfo, model_validator
+from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
@@ -30,8 +28,12 @@ from .models import (
     TurnSettings,
     expected,
 )
-from .suggestions import PREFIX, RENAMED, SettingPath, env_name, nearest, remedy, usual_meant
+from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
+# Names that other programs may use are ours only if hardly a letter differs.
+_VERY_NEAR = 0.9
+_WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
+_OTHERS = {"SLACK_API_TOKEN"}
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -54,7 +56,7 @@ _BUDGETS = (
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
-_Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
+Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """The variable, and its value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
@@ -71,14 +73,6 @@ class Settings(SettingsSection):
     log: LogSettings = LogSettings()
     reference: ReferenceSettings = ReferenceSettings()
 
-    @model_validator(mode="after")
-    def _fit_together(self, info: ValidationInfo) -> Self:
-        """The context holds the variables of refused settings: their defaults contradict nothing."""
-        refused = set(info.context or ())
-        if lines := [line for line in _contradictions(self) if refused.isdisjoint(line.split())]:
-            raise ValueError("\n".join(lines))
-        return self
-
 
 def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
     """The name and the model of each section."""
@@ -87,15 +81,15 @@ def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
         yield section, field.annotation
 
 
-_FIELDS: Mapping[SettingPath, FieldInfo] = {
+FIELDS: Mapping[SettingPath, FieldInfo] = {
     (section, leaf): field for section, model in sections() for leaf, field in model.model_fields.items()
 }
-_VARIABLES = {env_name(path): path for path in _FIELDS} | ALIASES
+_VARIABLES = {env_name(path): path for path in FIELDS} | ALIASES
 
 
 def _contradictions(settings: Settings) -> Iterator[str]:
-    names = {leaf: env_name((section, leaf)) for section, leaf in _FIELDS}
-    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in _FIELDS}
+    names = {leaf: env_name((section, leaf)) for section, leaf in FIELDS}
+    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in FIELDS}
     for leaf, relation, others in _BUDGETS:
         limit = sum(values[each] for each in others)
         if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
@@ -124,10 +118,11 @@ def load(
     for source in sources:
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
-    settings = _validate(given, problems)
+    settings, refused = validated(given)
+    problems += refused
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(given, http)
-    if problems or settings is None:
+    if problems:
         raise SettingsError("\n".join(problems))
     return settings
 
@@ -192,36 +187,64 @@ def _collect(source: _Source, given: dict[SettingPath, tuple[str, str]], problem
                 problems.append(f"{name} {_QUOTED}")
             given[path] = name, value
         elif path is None and name.startswith(PREFIX) and not _KUBERNETES.match(name):
-            leaves = {section: list(model.model_fields) for section, model in sections()}
-            problems.append(f"{name} is not a setting{remedy(name, leaves, ALIASES)}")
+            problems.append(f"{name} is not a setting{_remedy(name)}")
 
 
-def _misspelt(names: set[str], given: _Given) -> Iterator[str]:
+def _misspelt(names: set[str], given: Given) -> Iterator[str]:
     """Near misses of an alias that is not set. Else they may belong to another program."""
-    for name in sorted(names - ALIASES.keys()):
-        meant = None if name.startswith(PREFIX) else usual_meant(name, ALIASES)
+    for name in sorted(names - ALIASES.keys() - _OTHERS):
+        meant = nearest(name, ALIASES, _VERY_NEAR) if name.startswith(_WATCHED) else None
         if meant and ALIASES[meant] not in given:
             yield f"{name} is not a setting; did you mean {meant}?"
 
 
-def _validate(
-    given: _Given, problems: list[str], refused: frozenset[SettingPath] = frozenset()
-) -> Settings | None:
-    """None where some are refused, which is added to `problems`."""
-    tree: dict[str, dict[str, object]] = {section: {} for section in Settings.model_fields}
+def _remedy(name: str) -> str:
+    """What follows `NAME is not a setting`, where it has our prefix: a guess, the sections, or ""."""
+    section, divided, leaf = name.removeprefix(PREFIX).lower().partition("__")
+    now, known = (RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)), Settings.model_fields
+    if now in FIELDS:
+        return f" any more; it is called {env_name(now)} now"
+    if section in known and not leaf:
+        some = next(path for path in FIELDS if path[0] == section)
+        return f": it is a section; write {env_name(some)} or another setting of it"
+    guess = _in_section(section, leaf) if divided else _undivided(section)
+    if guess is None and divided and section not in known:
+        return f"; the sections are {', '.join(each.upper() for each in known)}"
+    return f"; did you mean {guess}?" if guess else ""
+
+
+def _in_section(section: str, leaf: str) -> str | None:
+    meant = nearest(section, Settings.model_fields)
+    if near := nearest(leaf, (name for each, name in FIELDS if each == meant)):
+        return env_name((meant or "", near))
+    return next((env_name(path) for path in FIELDS if path[1] == leaf), None)
+
+
+def _undivided(rest: str) -> str | None:
+    full = {"_".join(path): env_name(path) for path in FIELDS}
+    full |= {path[1]: env_name(path) for path in FIELDS}
+    full |= {each.removeprefix(PREFIX).lower(): each for each in ALIASES if each.startswith(PREFIX)}
+    return full[near] if (near := nearest(rest, full)) else None
+
+
+def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str]]:
+    """`base`, or the defaults, with what is given and not refused; and one line for each problem."""
+    tree = {section: dict(getattr(base, section, ())) for section in Settings.model_fields}
     for (section, leaf), (_, value) in given.items():
-        if (section, leaf) not in refused:
-            tree[section][leaf] = value
+        tree[section][leaf] = value
     try:
-        return Settings.model_validate(tree, context=set(map(env_name, refused)))
+        settings = Settings.model_validate(tree)
     except ValidationError as error:
-        problems += _lines(error, given)
-        if wrong := {_path(each["loc"]) for each in error.errors() if len(each["loc"]) > 1}:
-            _validate(given, problems, frozenset(wrong))  # do the others fit together?
-        return None
+        refused = {_path(each["loc"]) for each in error.errors()}
+        rest = {path: each for path, each in given.items() if path not in refused}
+        settings, others = validated(rest, base)
+        names = set(map(env_name, refused))  # what is in their place contradicts nothing
+        others = [line for line in others if names.isdisjoint(line.split())]
+        return settings, [*_lines(error, given), *others]
+    return settings, list(_contradictions(settings))
 
 
-def _missing(given: _Given, http: bool) -> Iterator[str]:
+def _missing(given: Given, http: bool) -> Iterator[str]:
     bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions"
     secret = "SLACK_SIGNING_SECRET", "", "Basic Information page"
     app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens"
@@ -238,48 +261,16 @@ def _missing(given: _Given, http: bool) -> Iterator[str]:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 
 
-def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
-    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError."""
-    given = {_path_of(name): (name, value) for name, value in overrides.items()}
-    tree = {section: dict(getattr(settings, section)) for section in Settings.model_fields}
-    for (section, leaf), (_, value) in given.items():
-        tree[section][leaf] = value
-    try:
-        return Settings.model_validate(tree)
-    except ValidationError as error:
-        raise SettingsError("\n".join(_lines(error, given))) from None
-
-
-def _path_of(name: str) -> SettingPath:
-    """A name that only one section has needs no section."""
-    found = [path for path in _FIELDS if name in (path[1], ".".join(path))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SettingsError(f"{name} is a setting of several sections; write one of {_named(found)}")
-    if now := [path for path in _FIELDS if path[1] == RENAMED.get(name)]:
-        raise SettingsError(f"{name} is not a setting any more; it is called {_named(now)} now")
-    guess = nearest(name, (leaf for _, leaf in _FIELDS))
-    raise SettingsError(f"{name} is not a setting{f'; did you mean {guess}?' if guess else ''}")
-
-
-def _named(paths: Iterable[SettingPath]) -> str:
-    return " or ".join(".".join(path) for path in paths)
-
-
-def _lines(error: ValidationError, given: _Given) -> Iterator[str]:
+def _lines(error: ValidationError, given: Given) -> Iterator[str]:
     """One line for each refused setting, however many of its items are wrong."""
     seen: set[SettingPath] = set()
     for problem in error.errors(include_url=False, include_context=False):
-        if len(problem["loc"]) < 2:
-            yield problem["msg"].removeprefix("Value error, ")
-            continue
         path = _path(problem["loc"])
         if path not in seen:
             seen.add(path)
             name, value = given.get(path, (env_name(path), problem["input"]))
-            words = expected(_FIELDS[path], problem["msg"])
-            is_secret = "SecretStr" in str(_FIELDS[path].annotation)
+            words = expected(FIELDS[path], problem["msg"])
+            is_secret = "SecretStr" in str(FIELDS[path].annotation)
             is_secret = is_secret or re.search(r"@|xox|xapp-", str(value)) is not None
             if words.startswith("should"):
                 yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
@@ -301,7 +292,7 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
     themselves too, unless they are short.
     """
-    values = (getattr(getattr(settings, section), leaf) for section, leaf in _FIELDS)
+    values = (getattr(getattr(settings, section), leaf) for section, leaf in FIELDS)
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]

@@ -3,8 +3,6 @@
 A number that was measured and is not documented is a setting here, never a literal in the code.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable
@@ -176,7 +174,7 @@ class StreamSettings(SettingsSection):
     max_call_chars: int = Field(default=12_000, gt=0)
     """Characters of text in one call. Slack: 12,000."""
     card_chars: int = Field(default=256, gt=0)
-    """Characters of a card's title, details or output in one call. Slack: 256."""
+    """Characters of a card's title or details in one call. Slack: 256."""
     status_chars: int = Field(default=50, gt=0)
     """Characters of a typing status [obs]."""
     status_interval: float = Field(default=1.0, ge=0)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Set
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -23,9 +25,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
 from ..settings.models import SlackSettings, StreamSettings
-from .calls import NOT_REFUSED, CallFailed, CallOk, CallResult, backoff, call_until_known
-from .faults import Fault, StreamingRefusalCache, fault_of
-from .model import Destination
+from ..turn.record import Question
+from .faults import (
+    NO_ANSWER,
+    NOT_REFUSED,
+    CallFailed,
+    CallOk,
+    CallResult,
+    Fault,
+    StreamingRefusalCache,
+    fault_of,
+)
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
 from .stream_starts import StreamStart, StreamStartTracker
@@ -59,7 +69,11 @@ _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
 _MAX_REFUSALS = 1_000
 
+REPEAT_PAUSES = (1.0, 3.0, 9.0)
+"""Seconds before each repetition of a call that had no answer."""
+
 Messages = list[Mapping[str, Any]]
+_T = TypeVar("_T")
 
 
 def new_web_client(settings: SlackSettings, session: aiohttp.ClientSession | None = None) -> AsyncWebClient:
@@ -88,8 +102,7 @@ class SlackApi:
         clock: Clock,
         observer: Observer,
         retry_timeout: float,
-        *,
-        rate_limiter: RateLimiter | None = None,
+        rate_limiter: RateLimiter,
         write_timeout: float | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
@@ -118,8 +131,6 @@ class SlackApi:
 
         Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
-        if self._rate_limiter is None:
-            return True
         priority = priority_of(method) if priority is None else priority
         permit = self._reserved.get(method)
         if permit is None:
@@ -152,11 +163,10 @@ class SlackApi:
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             permit = self._permit(method, channel, block, again=again)
-            if permit is not None:
-                if (blocked := await permit.wait(block)) is not None:
-                    return CallFailed(Fault.LATER, "ratelimited", blocked)
-                permit.use()
-            result = await self._attempt(method, args, self._send(method, args), is_read=method in READS)
+            if (blocked := await permit.wait(block)) is not None:
+                return CallFailed(Fault.LATER, "ratelimited", blocked)
+            permit.use()
+            result = await self._attempt(method, args, self._send(method, args))
             if isinstance(result, CallOk):
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
@@ -165,8 +175,8 @@ class SlackApi:
                 return result
             pause = next(pauses)
             asked = pause if result.retry_after is None else result.retry_after
-            is_limit = permit is not None and result.error in _LIMITED
-            if permit is not None and is_limit:
+            is_limit = result.error in _LIMITED
+            if is_limit:
                 permit.refused(asked)
             if asked > left:
                 return result
@@ -174,9 +184,7 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, again = left - asked, left, True
 
-    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit | None:
-        if self._rate_limiter is None:
-            return None
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority_of(method))
@@ -189,11 +197,10 @@ class SlackApi:
         method: str,
         args: Mapping[str, object],
         request: Coroutine[Any, Any, Mapping[str, Any]],
-        *,
-        is_read: bool,
     ) -> CallResult:
         began = self._clock.monotonic()
-        limit = self._client.timeout if is_read or self._write_timeout is None else self._write_timeout
+        is_slow = self._write_timeout is None or method == "upload" or method in READS
+        limit = self._client.timeout if is_slow else self._write_timeout
         result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
@@ -216,8 +223,7 @@ class SlackApi:
 
     async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
-        request = self._send_file(url, content)
-        return await self._attempt("upload", {"bytes": len(content)}, request, is_read=True)
+        return await self._attempt("upload", {"bytes": len(content)}, self._send_file(url, content))
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
         answer = await self._client._upload_file(  # the one step of an upload that has no public method
@@ -263,24 +269,60 @@ class SlackApi:
         )
 
 
+def backoff(first: float, longest: float, total: float = math.inf) -> Iterator[float]:
+    """Pauses that double from `first` up to `longest`; their sum is `total`."""
+    pause = first
+    while total > 0:
+        yield min(pause, total)
+        total -= pause
+        pause = min(2 * pause, longest)
+
+
+async def call_until_known(
+    call: Callable[[], Awaitable[_T | CallFailed]],
+    verify: Callable[[], Awaitable[_T | None]] | None = None,
+    *,
+    repeat_on: Set[Fault] = NO_ANSWER,
+) -> _T | CallFailed:
+    """Call until the outcome is known, at most four times.
+
+    `verify` runs before each repetition, and returns the outcome if it finds an earlier attempt applied.
+    """
+    result = await call()
+    for pause in REPEAT_PAUSES:
+        if not isinstance(result, CallFailed) or result.fault not in repeat_on:
+            break
+        await asyncio.sleep(pause)
+        if verify is not None and (found := await verify()) is not None:
+            return found
+        result = await call()
+        if isinstance(result, CallFailed):
+            result = replace(result, in_doubt=result.fault is not Fault.UNKNOWN)
+    return result
+
+
 class TurnClient:
-    """One turn's calls, and what all parts of the turn share.
+    """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while.
+    will see nothing for a while. `session` is what the thread's agent session reads by the turn's streams and
+    statuses (facts: Slack 1.9, 4), "" without any.
     """
 
     def __init__(
         self,
         api: SlackApi,
-        place: Destination,
+        question: Question,
         settings: StreamSettings,
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
     ) -> None:
-        self.api, self.place, self.settings, self.clock = api, place, settings, clock
+        self.question, self.settings, self.clock = question, settings, clock
+        self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
+        self.api = api.for_turn(self.turn, self.thread_ts)
         self.refusals, self.stream_starts = refusals, stream_starts
+        self.session = ""
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
@@ -294,6 +336,14 @@ class TurnClient:
         self.api.give_back()
         if self._limit is not None:
             end_in(self._limit, 0.0)
+
+    def address(self, ts: str | None) -> dict[str, Any]:
+        return {"channel": self.channel, "ts": ts}
+
+    async def set_status(self, status: str, method: str = "assistant.threads.setStatus") -> CallResult:
+        """The thread's typing status, or by another method that of its agent session. Tried once."""
+        args = {"channel_id": self.channel, "thread_ts": self.thread_ts, "status": status}
+        return await self.api.call(method, args, patience=0)
 
     async def sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -316,8 +366,7 @@ class TurnClient:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
         found: Messages = []
         args: dict[str, object] = {
-            "channel": self.place.channel,
-            "ts": self.place.thread_ts,
+            **self.address(self.thread_ts),
             "oldest": f"{max(0.0, oldest):.6f}",
             "limit": _PAGE,
             "include_all_metadata": True,

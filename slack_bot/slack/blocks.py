@@ -3,8 +3,6 @@
 `text` is only what a notification says: Slack reads it as another dialect (facts: Slack 6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
@@ -28,6 +26,7 @@ _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 _GUARD = "\u200b"
 
 Block = dict[str, Any]
+Args = dict[str, Any]
 
 
 class TextForm(StrEnum):
@@ -53,9 +52,8 @@ def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
     title, status = card_title(card, limit), card.state.value
     chunk = {"type": "task_update", "id": card.id, "title": title, "status": status}
-    for name, value in (("details", card.details), ("output", card.output)):
-        if shown := card_text(value, limit):
-            chunk[name] = shown
+    if details := card_text(card.details, limit):
+        chunk["details"] = details
     return chunk
 
 
@@ -67,11 +65,11 @@ def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> 
 
 
 def weighted_bytes(chunks: Iterable[Block]) -> int:
-    """Bytes as Slack is believed to count them: text and titles once, details and output twice [obs]."""
+    """Bytes as Slack is believed to count them: text and titles once, details twice [obs]."""
     return sum(
-        (2 if name in ("details", "output") else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
+        (2 if name == "details" else 1) * len(str(chunk[name]).encode("utf-8", "replace"))
         for chunk in chunks
-        for name in ("text", "title", "details", "output")
+        for name in ("text", "title", "details")
         if name in chunk
     )
 
@@ -134,22 +132,19 @@ def markdown(text: str) -> Block:
     return {"type": "markdown", "text": text}
 
 
-def body(text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = "") -> Block:
-    """The arguments of a post or an edit. A notification says the text, or `says` where there is none."""
-    if not above and not under:
-        return {"markdown_text": text or says}
-    shown = [*above, *([markdown(text)] if text else []), *under]
-    said = fallback(text or says)
-    return {**({"text": said} if said else {}), "blocks": shown}
-
-
-def alone(text: str) -> list[tuple[TextForm, Block]]:
-    """A post or an edit without other blocks, in every form, best first."""
-    return [
-        (TextForm.MARKDOWN_TEXT, {"markdown_text": text}),
-        (TextForm.MARKDOWN_BLOCK, {"text": fallback(text), "blocks": [markdown(text)]}),
-        (TextForm.TEXT, {"text": text}),
+def forms(
+    text: str, above: Sequence[Block], under: Sequence[Block], *, says: str = ""
+) -> list[tuple[TextForm, Block]]:
+    """The arguments of a post or an edit in every form, best first. `says` is said where there is no text."""
+    words = text or says
+    said, shown = fallback(words), [*above, *([markdown(text)] if text else []), *under]
+    whole: Block = {**({"text": said} if said else {}), "blocks": shown}
+    alone: list[tuple[TextForm, Block]] = [
+        (TextForm.MARKDOWN_TEXT, {"markdown_text": words}),
+        (TextForm.MARKDOWN_BLOCK, {"text": said, "blocks": [markdown(words)]}),
+        (TextForm.TEXT, {"text": words}),
     ]
+    return [*([(TextForm.WHOLE, whole)] if above or under else []), *(alone if words else [])]
 
 
 def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[Block]:
@@ -165,10 +160,9 @@ def cards(shown: Sequence[TaskCard], title: str, mode: str, limit: int) -> list[
 def _card(card: TaskCard, limit: int) -> Block:
     title, status = card_title(card, limit), card.state.value
     block: Block = {"type": "task_card", "task_id": card.id, "title": title, "status": status}
-    for name, value in (("details", card.details), ("output", card.output)):
-        if value:
-            section = {"type": "rich_text_section", "elements": [{"type": "text", "text": value}]}
-            block[name] = {"type": "rich_text", "elements": [section]}
+    if card.details:
+        section = {"type": "rich_text_section", "elements": [{"type": "text", "text": card.details}]}
+        block["details"] = {"type": "rich_text", "elements": [section]}
     return block
 
 

@@ -1,6 +1,6 @@
 """PURE. The task cards of an answer and its plan's title, over all its messages.
 
-Slack replaces a card's title and state, appends its details and output, and calls a plan failed that stops
+Slack replaces a card's title and state, appends its details, and calls a plan failed that stops
 with an open card (facts: Slack 1.4). So every card is closed truthfully, and one that still runs goes on in
 the next message, which it alone does not begin. Thousands of steps would fill all messages: those beyond the
 first are counted in one card, and behind half of the messages no card begins another.
@@ -41,15 +41,15 @@ _WORDS = {CardClosing.CONTINUES: CONTINUES, CardClosing.STOPPED: STOPPED}
 
 @dataclass(slots=True)
 class _Card:
-    """`wanted` has the details and output that were not sent yet, `shown` the confirmed ones."""
+    """`wanted` has the details that were not sent yet, `shown` the confirmed ones."""
 
     wanted: TaskCard
     shown: TaskCard | None = None
     is_unsure: bool = False
 
     def whole(self, card: TaskCard) -> TaskCard:
-        details, output = ("", "") if self.shown is None else (self.shown.details, self.shown.output)
-        return replace(card, details=details + self.wanted.details, output=output + self.wanted.output)
+        shown = "" if self.shown is None else self.shown.details
+        return replace(card, details=shown + self.wanted.details)
 
     def reads_as(self, card: TaskCard) -> bool:
         shown = self.shown
@@ -71,10 +71,6 @@ class MessageCards:
         return self._carried != {key: card.wanted for key, card in self._cards.items()}
 
     @property
-    def has_unshown(self) -> bool:
-        return any(card.shown is None for card in self._cards.values())
-
-    @property
     def is_empty(self) -> bool:
         return all(card.shown is None for card in self._cards.values())
 
@@ -83,7 +79,7 @@ class MessageCards:
         return len(self._cards) > MAX_CARDS
 
     def want(self, cards: Iterable[TaskCard]) -> None:
-        """Details and output are added to what the cards read so far."""
+        """Details are added to what the cards read so far."""
         for card in cards:
             known = self._cards.get(card.id)
             if known is None:
@@ -108,7 +104,7 @@ class MessageCards:
                 room -= 1
                 is_sent = room < 0
             else:
-                is_sent = card.reads_as(card.wanted) and not (card.wanted.details or card.wanted.output)
+                is_sent = card.reads_as(card.wanted) and not card.wanted.details
             if not is_sent:
                 unsent.append(self._named(card.wanted))
         return tuple(unsent)
@@ -118,15 +114,13 @@ class MessageCards:
         for sent in cards:
             card = self._cards[sent.id.removesuffix(self._suffix)]
             card.shown = sent if card.shown is None else _append(card.shown, sent)
-            card.wanted = replace(card.wanted, details="", output="")
+            card.wanted = replace(card.wanted, details="")
             card.is_unsure = unsure
 
     def closing(self, close: CardClosing) -> tuple[TaskCard, ...]:
         ends = [(card, self._end(card, close)) for card in self._cards.values() if card.shown is not None]
         return tuple(
-            replace(end, details="", output="")
-            for card, end in ends
-            if card.is_unsure or not card.reads_as(end)
+            replace(end, details="") for card, end in ends if card.is_unsure or not card.reads_as(end)
         )
 
     def confirm_closed(self, close: CardClosing) -> None:
@@ -143,11 +137,7 @@ class MessageCards:
 
     def whole(self, close: CardClosing | None = None) -> tuple[TaskCard, ...]:
         """All cards, for a message that is written as a whole. `close` None: those that run go on."""
-        cards = list(self._cards.values())[:MAX_CARDS]
-        return tuple(
-            card.whole(self._named(card.wanted) if close is None else self._end(card, close))
-            for card in cards
-        )
+        return tuple(card.whole(self._end(card, close)) for card in [*self._cards.values()][:MAX_CARDS])
 
     def wanted(self) -> tuple[TaskCard, ...]:
         return tuple(card.whole(card.wanted) for card in self._cards.values())
@@ -162,9 +152,9 @@ class MessageCards:
     def _named(self, card: TaskCard) -> TaskCard:
         return replace(card, id=card.id + self._suffix)
 
-    def _end(self, card: _Card, close: CardClosing) -> TaskCard:
+    def _end(self, card: _Card, close: CardClosing | None) -> TaskCard:
         end = self._named(card.wanted)
-        if end.state is not CardState.RUNNING:
+        if close is None or end.state is not CardState.RUNNING:
             return end
         if close in _WORDS:
             words = _WORDS[close]
@@ -174,9 +164,8 @@ class MessageCards:
 
 
 def _append(before: TaskCard, card: TaskCard) -> TaskCard:
-    details = before.details if len(before.details) > LONGEST else before.details + card.details
-    output = before.output if len(before.output) > LONGEST else before.output + card.output
-    return replace(card, details=details, output=output)
+    shown = before.details
+    return replace(card, details=shown if len(shown) > LONGEST else shown + card.details)
 
 
 class CardTracker:
@@ -216,7 +205,7 @@ class CardTracker:
                 counts = True
                 continue
             self._single.add(card.id)
-            shown.append(replace(card, details="", output="") if is_late else card)
+            shown.append(replace(card, details="") if is_late else card)
         return [*shown, self._more()] if counts else shown
 
     def _more(self) -> TaskCard:
@@ -240,7 +229,8 @@ class CardTracker:
         """Message `number` comes after the one with the cards `before`, or in its place."""
         self._number = number
         if exists:
-            self._has_news = before.has_unshown and number <= self._max_messages
+            has_unshown = any(card.shown is None for card in before._cards.values())
+            self._has_news = has_unshown and number <= self._max_messages
             self.present = MessageCards(number, before.carried())
         else:
             self._has_news, self.present = True, MessageCards(number)

@@ -4,28 +4,23 @@ Text always goes on from where it is confirmed: a message that takes no more sta
 into the next one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ..errors import SlackError
 from ..turn.actions import TaskCard
+from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from .api import DROPPED, TurnClient
-from .blocks import all_chunks, weighted_bytes
-from .calls import CallFailed, CallOk
+from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, Remedy, SurfaceKind, after_write, next_surface
+from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
-from .post_surface import PostSurface
+from .rate_limiter.governor import Priority
 from .reconcile import Reconciler
-from .stream_surface import StreamSurface
-
-Args = dict[str, Any]
+from .surfaces import PostSurface, StreamSurface
 
 _UNLIMITED = 10_000  # messages where there is no other way to show an answer
 
@@ -44,11 +39,14 @@ class Delivery:
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
-        place, now = client.place, client.clock.monotonic()
-        self.surface = client.refusals.best(place.user_team, place.channel, now, can_stream=place.can_stream)
+        asked, now = client.question, client.clock.monotonic()
+        self.surface = client.refusals.best(
+            asked.user_team, client.channel, now, can_stream=not asked.asker_is_bot
+        )
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
+        self._written_at = -math.inf  # of the last message that is written as a whole
         self._doubts = 0
         self.ended: WriteResult | None = None
         self.is_exhausted = False
@@ -97,14 +95,24 @@ class Delivery:
             return "chat.startStream" if self.begins else "chat.appendStream"
         return "chat.postMessage" if self.begins else "chat.update"
 
+    def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
+        """Whether `advance` would go to Slack at once. If not, `wake` is called when to ask again."""
+        method = self.next_method()
+        priority = Priority.START if method == "chat.startStream" else priority
+        return self._client.api.reserve(method, self._client.channel, priority, wake)
+
     def pause(self) -> float:
-        return self.posts.pause(self._clock.monotonic()) if self.surface is SurfaceKind.EDIT else 0.0
+        """Seconds until the next write may go: edits have a distance."""
+        if self.surface is not SurfaceKind.EDIT:
+            return 0.0
+        left = self._written_at + self._settings.edit_interval - self._clock.monotonic()
+        return left if left > TIMER_TOLERANCE else 0.0
 
     def due(self) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
         if not self.is_live:
             return None
-        if self._has_more():
+        if self.ledger.has_more or any(self._unsent()):
             return self.pause()
         now = self._clock.monotonic()
         deadline = self.ledger.deadline(now)
@@ -134,12 +142,14 @@ class Delivery:
             message, write = self.messages[-1], Batch(step.text, cards, title)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
+            surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
             try:
-                surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
                 failed = await surface.write(message, write, footer if is_last else (), ends)
             except asyncio.CancelledError:
                 self.ledger.unknown()
                 raise
+            if surface is self.posts:
+                self._written_at = self._clock.monotonic()
             if failed is not None:
                 await self._handle_failure(message, write, failed)
             else:
@@ -152,33 +162,26 @@ class Delivery:
             await self._end_message()
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
-        if self.begins:
-            if final and self._is_shown():
-                return None, (), ""
-            if self._has_more() and not self._may_begin(final=final):
-                return None, (), ""
         cards, title = self._unsent()
+        if self.begins:
+            has_text, present = self.ledger.has_more, self._cards.present
+            if final and self.last is not None and not has_text and self.last.cards.shows_all_of(present):
+                return None, (), ""  # all that waits is how its cards ended, and it is rewritten
+            if (has_text or cards or title) and not self._may_begin(final=final):
+                return None, (), ""
         if not cards and self._cards.present.is_full and not self.begins:
             self.ledger.rotate()
         weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
         return self.ledger.next(self._clock.monotonic(), cards=weight, final=final), cards, title
 
-    def _is_shown(self) -> bool:
-        """All that waits is how cards of the last message ended, which is rewritten there."""
-        last, cards = self.last, self._cards.present
-        return last is not None and not self.ledger.has_more and last.cards.shows_all_of(cards)
-
     def _may_begin(self, *, final: bool) -> bool:
         """An answer that is whole becomes a post rather than wait for its slot."""
-        api, channel = self._client.api, self._client.place.channel
-        if self.surface is not SurfaceKind.STREAM or api.reserve("chat.startStream", channel):
+        client = self._client
+        if self.surface is not SurfaceKind.STREAM or client.api.reserve("chat.startStream", client.channel):
             return True
         if final:
             self.downgrade_surface()
         return final
-
-    def _has_more(self) -> bool:
-        return self.ledger.has_more or any(self._unsent())
 
     def _unsent(self) -> tuple[tuple[TaskCard, ...], str]:
         if self.stream.is_plain:
@@ -186,7 +189,7 @@ class Delivery:
         title = None if self.begins or not self.messages else self.messages[-1].title
         return self._cards.unsent(title, has_text=self.ledger.has_more)
 
-    async def post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
+    async def _post(self, segment: Segment, footer: Sequence[Args], close: CardClosing) -> bool:
         """Post a message below the others. False: it is not there; a refusal exhausts the answer."""
         message = SlackMessage(SurfaceKind.POST, segment=segment)
         failed = await self.posts.write(message, Batch(segment.text), footer, close)
@@ -198,10 +201,13 @@ class Delivery:
             self.is_exhausted, self.refusal = True, failed
         return False
 
-    async def rewrite(self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing) -> bool:
+    async def rewrite(
+        self, segments: Sequence[Segment], under: Sequence[Args], close: CardClosing, *, start: int = 0
+    ) -> bool:
         """Make the messages read `segments`, the last with `under`. False: `under` is nowhere.
 
-        Further segments are posted below; messages that are not needed are deleted.
+        Further segments are posted below; messages that are not needed are deleted. Those before `start`
+        read so already.
         """
         if self.ledger.in_doubt:
             await self.settle()
@@ -209,7 +215,7 @@ class Delivery:
         if self.last is not None and self.last.is_open:
             await self._stop(self.last, close)
         self.try_again()
-        for number, segment in enumerate(segments):
+        for number, segment in enumerate(segments[start:], start):
             below = under if number == len(segments) - 1 else ()
             if number < len(self.messages):
                 message = self.messages[number]
@@ -219,7 +225,7 @@ class Delivery:
                     continue
                 await self.apply_fault(failed)
                 await self._remove(number)
-            if self.ended is not None or not await self.post(segment, below, close):
+            if self.ended is not None or not await self._post(segment, below, close):
                 return False
         await self._remove(len(segments))
         return self.is_signed
@@ -275,7 +281,7 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
     async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
         if remedy in ENDS:
@@ -288,10 +294,11 @@ class Delivery:
             return
         # where a post was refused, the edits after it were not
         if remedy is Remedy.REMEMBER and (message.surface is SurfaceKind.STREAM or message.ts is not None):
-            place, now = self._client.place, self._clock.monotonic()
-            self._client.refusals.remember(place.user_team, place.channel[:1], message.surface, now)
+            client, now = self._client, self._clock.monotonic()
+            client.refusals.remember(client.question.user_team, client.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
-        self._set_surface(remedy)
+        if goes_down:
+            self._go_down()
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -315,7 +322,6 @@ class Delivery:
         remedy = after_write(failed.fault, opens=False, is_plain=True)
         if remedy not in ENDS or self.ended is not None:
             return
-        self._set_surface(remedy)
         self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
         if remedy is Remedy.TELL:
             await self.posts.tell_asker()
@@ -323,12 +329,13 @@ class Delivery:
             raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
 
     def downgrade_surface(self) -> None:
+        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._set_surface(Remedy.DOWN)
+            self._go_down()
 
-    def _set_surface(self, remedy: Remedy) -> None:
-        self.surface = next_surface(self.surface, remedy)
+    def _go_down(self) -> None:
+        self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
         self.ledger.limits = self.limits()
 
     def limits(self) -> MessageLimits:
@@ -394,7 +401,7 @@ class Delivery:
         if message.surface is SurfaceKind.STREAM:
             failed = await self.posts.rewrite(message, message.text, footer, close)
         else:
-            failed = await self.posts.show(message, message.text, message.title, footer=footer, close=close)
+            failed = await self.posts.write(message, Batch(), footer, close)
         if failed is not None:
             await self.apply_fault(failed)
         return message.is_signed

@@ -1,13 +1,13 @@
-"""PURE. Slack's error names become classes, and classes what to do, by two tables.
+"""PURE. What came of a call to Slack. Its error names become classes, and classes what to do, by two tables.
 
 The first question is whether the call was applied: to repeat an append that was doubles the answer, to drop
 one that was not loses it (delivery contract, section 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from .blocks import TextForm
 
@@ -98,13 +98,52 @@ def fault_of(status: int, error: str) -> Fault:
     return _BY_STATUS.get(status, Fault.WRONG_CALL) if status >= 400 else Fault.UNKNOWN
 
 
+NO_ANSWER = frozenset({Fault.UNKNOWN})
+NOT_REFUSED = frozenset({Fault.UNKNOWN, Fault.LATER})
+
+
+@dataclass(frozen=True, slots=True)
+class CallOk:
+    """Slack said ok, with the body `data`. `is_fallback`: the text alone went, without blocks."""
+
+    data: Mapping[str, Any]
+    is_fallback: bool = False
+
+    @property
+    def ts(self) -> str:
+        """Empty where the answer names no message."""
+        return str(self.data.get("ts") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """The call failed for good. `error` is Slack's name for it, or ours (see `faults.classify`).
+
+    `retry_after` is the pause in seconds that Slack asked for. `in_doubt`: an earlier attempt had no answer.
+    `needed`: the scope that is missing.
+    """
+
+    fault: Fault
+    error: str
+    retry_after: float | None = None
+    in_doubt: bool = False
+    needed: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """The same call would be refused again."""
+        return self.fault not in NOT_REFUSED
+
+
+CallResult = CallOk | CallFailed
+
+
 class SurfaceKind(StrEnum):
     """Where text goes."""
 
     STREAM = "stream"  # chat.startStream, live
     EDIT = "edit"  # chat.postMessage and chat.update, live, a few seconds behind
     POST = "post"  # chat.postMessage, at the end
-    NONE = "none"  # nothing may appear in the thread any more
 
 
 class Remedy(StrEnum):
@@ -142,8 +181,6 @@ FINAL_FAULTS = frozenset({Fault.GONE, Fault.DEAD, Fault.NO_WRITING})
 ENDS = frozenset({Remedy.STOPPED, Remedy.TELL, Remedy.LEAVE, Remedy.DEAD})
 """After these nothing more of the answer is written."""
 
-_DOWN = {SurfaceKind.STREAM: SurfaceKind.EDIT, SurfaceKind.EDIT: SurfaceKind.POST}
-
 
 def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = False) -> Remedy:
     """`opens`: the write would have opened the message. `is_plain`: it was in its plainest form already.
@@ -156,13 +193,6 @@ def after_write(fault: Fault, *, opens: bool, is_plain: bool, in_doubt: bool = F
     if remedy is Remedy.NEXT and opens:
         return Remedy.DOWN  # a message that takes nothing at all: the next one would not either
     return remedy
-
-
-def next_surface(kind: SurfaceKind, remedy: Remedy) -> SurfaceKind:
-    """The surface after `remedy` for a write on `kind`."""
-    if remedy in ENDS:
-        return SurfaceKind.NONE
-    return _DOWN.get(kind, kind) if remedy in (Remedy.DOWN, Remedy.REMEMBER) else kind
 
 
 class StreamingRefusalCache:

@@ -1,34 +1,14 @@
 """PURE. What the runner, the sink, the delivery and the surfaces hand to each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..turn.actions import TaskCard
-from ..turn.form import Form
 from ..turn.ledger import Segment
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a turn is shown, and for whom.
-
-    `can_stream` is false for askers that Slack refuses as recipients (bots). `asked_ts` is the ts of the
-    question, "" for the thread's: what the turn writes is newer.
-    """
-
-    turn: str
-    channel: str
-    thread_ts: str
-    user: str
-    user_team: str
-    can_stream: bool = True
-    asked_ts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +18,6 @@ class Batch:
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
     plan_title: str | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.text and self.is_plain
 
     @property
     def is_plain(self) -> bool:
@@ -58,7 +34,7 @@ class WriteResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnd:
+class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.

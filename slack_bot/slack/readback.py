@@ -6,8 +6,6 @@ the blocks name them. An append is applied as a whole or not at all: a message t
 read.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -4,26 +4,27 @@ The stream is stopped first, so that it can no longer change; then it is read ba
 rewritten as a whole, which may be repeated (delivery contract, section 5).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from .api import TurnClient
-from .calls import CallFailed, CallOk, CallResult
+from .api import REPEAT_PAUSES, TurnClient, end_in
 from .cards import CardClosing
-from .faults import FINAL_FAULTS, Fault, SurfaceKind
+from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import SlackMessage
-from .post_surface import PostSurface
-from .readback import Readback, compare_shown
-from .stream_surface import StreamSurface
+from .readback import Readback, compare_shown, own_stream
+from .stream_starts import StreamStart
+from .surfaces import PostSurface, StreamSurface
 
 _log = logging.getLogger(__name__)
 
 _SWEEP_PAUSES = (0.0, 2.0, 8.0, 30.0)
 """Seconds before each attempt at what is left open. The reader has the answer, so there is time."""
+
+_SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
+_LOOKS = 2  # looks that found nothing: Slack has had time to show it
 
 _Ending = tuple[SlackMessage, CardClosing]
 
@@ -53,7 +54,12 @@ class Reconciler:
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
         """
-        if message.ts is None and not await self._is_found(message):
+        if message.ts is None and not await self.find(message):
+            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
+        if message.ts is None:
+            unfound = replace(message)  # with its doubt, by which it would be known
+            self._unfound.append(unfound)
+            self._watch(unfound)
             message.doubt = None
             return False, None
         sent = message.doubt or ""
@@ -79,7 +85,7 @@ class Reconciler:
 
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:
         """Whether an edited message shows `sent` behind its text. False also if unreadable."""
-        shown = await self._streams.read(message)
+        shown = await self._read(message)
         if shown is None or compare_shown(shown, message.text, sent) is not Readback.ALL:
             return False
         message.text += sent
@@ -89,7 +95,7 @@ class Reconciler:
         """Where it cannot be read whether `sent` is shown, it is written there."""
         shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
         if not isinstance(shown, dict):
-            shown = await self._streams.read(message)
+            shown = await self._read(message)
         verdict = Readback.UNREADABLE if shown is None else compare_shown(shown, message.text, sent)
         if verdict is not Readback.UNREADABLE:
             return verdict is Readback.ALL
@@ -100,18 +106,55 @@ class Reconciler:
             _log.error("text in doubt is sent again", extra=self._log_fields)
         return failed is None
 
-    def _known(self) -> list[str]:
-        return [message.ts for message in self._messages if message.ts is not None]
+    async def find(self, message: SlackMessage, *, looks: int = _LOOKS) -> bool:
+        """Look for the stream that a start without an answer may have opened; sets `ts` if it is there.
 
-    async def _is_found(self, message: SlackMessage) -> bool:
-        is_certain = await self._streams.find(message, self._known())
-        if message.ts is None:
-            unfound = replace(message)  # with its doubt, by which it would be known
-            self._unfound.append(unfound)
-            self._watch(unfound)
-        if not is_certain:
-            _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
-        return message.ts is not None
+        Slack's event or the thread itself names it. False: no event came and the thread cannot be read.
+        """
+        start = message.start
+        if start is None:
+            return True  # no stream was asked for
+        is_certain = True
+        try:
+            async with asyncio.timeout(None) as limit:
+                start.tell = lambda: end_in(limit, 0.0)
+                await asyncio.sleep(0)  # an event that is here already makes the look unnecessary
+                is_certain = await self._look(message, start, looks)
+        except TimeoutError:
+            pass  # the event came
+        finally:
+            start.tell = None
+        if message.ts is None and start.ts is not None:
+            message.ts, message.is_open = start.ts, True
+        return message.ts is not None or is_certain
+
+    async def _look(self, message: SlackMessage, start: StreamStart, looks: int) -> bool:
+        looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
+        starts, known = self._client.stream_starts, {each.ts for each in self._messages if each.ts}
+        messages: list[Mapping[str, Any]] | CallFailed | None = None
+        for pause in (*REPEAT_PAUSES, 0.0):
+            if start.ts is not None:
+                return True
+            if not (isinstance(messages, CallFailed) and messages.is_final):
+                messages = await self._client.read_thread_once(since)
+            if not isinstance(messages, CallFailed):
+                others, after = known | {*starts.known(*start.thread)}, max(since, start.after)
+                found = own_stream(messages, since=after, sent=sent, known=others)
+                if found is not None:
+                    message.ts, message.is_open = str(found["ts"]), True
+                    starts.settle(start, message.ts)
+                    return True
+                looked += 1
+                if looked >= looks:
+                    return True
+            await asyncio.sleep(pause)
+        return looked > 0
+
+    async def _read(self, message: SlackMessage) -> Mapping[str, Any] | None:
+        messages = await self._client.read_thread(float(message.ts or 0) - _SKEW)
+        if isinstance(messages, CallFailed):
+            return None
+        return next((each for each in messages if each.get("ts") == message.ts), None)
 
     def _watch(self, message: SlackMessage) -> None:
         start = message.start
@@ -127,7 +170,7 @@ class Reconciler:
 
     async def _delete_late(self, message: SlackMessage) -> None:
         message.is_open = True
-        await self._streams.stop(message, CardClosing.DONE, session=self._streams.session)
+        await self._streams.stop(message, CardClosing.DONE, session=self._client.session)
         if message.is_open or not await self._posts.delete(message):
             self._left += 1
 
@@ -143,7 +186,7 @@ class Reconciler:
                 _log.error("message keeps an open card", extra=self._log_fields)
         for message in self._unfound:
             if message.ts is None:
-                await self._streams.find(message, self._known(), looks=1)
+                await self.find(message, looks=1)
                 if message.ts is None:
                     self._watch(message)
                 else:

@@ -1,33 +1,30 @@
-"""Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here."""
+"""Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here.
 
-from __future__ import annotations
+An answer that has no room in messages comes as a file in the end. It may go on for minutes after its last
+message is full, so that message announces the file, and a status goes on until it is there. Where Slack takes
+no file, the answer goes on in more messages.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
-from ..clock import Clock
 from ..errors import SlackError
 from ..observe.facts import AddedMarkup
-from ..settings.models import StreamSettings
-from ..turn.form import Form
 from ..turn.ledger import split_into_segments
-from ..turn.record import Outcome
+from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
-from . import blocks, files
-from .api import SlackApi, TurnClient
-from .blocks import Block
-from .calls import CallFailed, CallOk
+from . import blocks
+from .api import TurnClient, call_until_known
+from .blocks import Args, Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
-from .faults import StreamingRefusalCache
-from .model import Batch, Destination, SlackMessage, TurnEnd, WriteResult
-from .rate_limiter.governor import Priority
+from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+from .model import Batch, Ending, SlackMessage, WriteResult
 from .status import TypingStatus
-from .stream_starts import StreamStartTracker
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +37,15 @@ WAITING_FOR_YOU = "is waiting for you to sign in..."
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a post is repeated that must not be lost."""
 
+FILE = "answer.md"
+COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
+"""Under the last message, while the agent goes on."""
+WRITING_ON = "is writing the rest, it comes as a file..."
+TOO_LONG = "This answer is too long for the thread."
+REFUSED = "Slack did not take all of this answer as a message."
+WHOLE = f"All of it is in {FILE}."
+PART = f"What there is of it is in {FILE}."
+
 T = TypeVar("T")
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
@@ -47,27 +53,16 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `refusals` and `stream_starts` are shared by all turns. `SlackError`: Slack cannot be written to at all.
+    `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(
-        self,
-        api: SlackApi,
-        place: Destination,
-        settings: StreamSettings,
-        clock: Clock,
-        refusals: StreamingRefusalCache,
-        stream_starts: StreamStartTracker,
-    ) -> None:
-        self._api = api = api.for_turn(place.turn, place.thread_ts)
-        self._destination, self._settings = place, settings
-        self._client = TurnClient(api, place, settings, clock, refusals, stream_starts)
-        self._client.on_wait = lambda: self._show_again(TRYING_AGAIN)
-        self._delivery = Delivery(self._client)
-        self._status = TypingStatus(self._client, self._note_session)
+    def __init__(self, client: TurnClient) -> None:
+        self._client = client
+        client.on_wait = lambda: self._show_again(TRYING_AGAIN)
+        self.delivery = Delivery(client)
+        self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
-        self.ledger = self._delivery.ledger
-        self._ending: TurnEnd | None = None  # of the first call of `finish`
+        self._ending: Ending | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
@@ -78,76 +73,37 @@ class Sink:
     def markup(self) -> tuple[AddedMarkup, ...]:
         return tuple(
             AddedMarkup(message.ts, segment.opening, segment.closing)
-            for message in self._delivery.messages
+            for message in self.delivery.messages
             if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
         )
-
-    @property
-    def is_live(self) -> bool:
-        return self._delivery.is_live
-
-    @property
-    def opened(self) -> bool:
-        return bool(self._delivery.messages)
-
-    @property
-    def is_gone(self) -> bool:
-        return self._delivery.is_gone
 
     @property
     def is_stopped(self) -> bool:
         """The human stopped it, so the answer may be cut; after `finish`: and the thread says so."""
         is_stopped = self._is_stop_shown if self._is_finished else self._client.is_cancelled
-        return is_stopped or self._delivery.ended is WriteResult.STOPPED
-
-    @property
-    def begins(self) -> bool:
-        return self._delivery.begins
+        return is_stopped or self.delivery.ended is WriteResult.STOPPED
 
     def set_task(self, task_id: str | None) -> None:
         if task_id is not None:
-            self._api.log_fields["task"] = task_id
-
-    def fall_back(self) -> None:
-        """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
-        self._delivery.downgrade_surface()
+            self._client.api.log_fields["task"] = task_id
 
     def cancel_writes(self) -> None:
         """The human pressed Stop: drop the write that waits, and every later one."""
         self._client.cancel_writes()
 
-    def pause(self) -> float:
-        """Seconds until the next write may go: edits have a distance."""
-        return self._delivery.pause()
-
-    def due(self) -> float | None:
-        """Seconds until `write` has something to do although nothing more comes; None: never."""
-        return self._delivery.due()
-
-    def enqueue(self, batch: Batch) -> None:
-        """Take a batch without showing it: `finish` shows how its cards ended."""
-        self._delivery.add(batch)
-
     async def show_status(self, text: str) -> None:
         """Show a typing status; "" clears. Ignored while a message is open."""
-        if not self.opened or self.begins:
-            self._status_at = self._delivery.begun
+        if not self.delivery.messages or self.delivery.begins:
+            self._status_at = self.delivery.begun
             self._status.show(text)
 
-    def may_write(self, priority: Priority, wake: Callable[[], None]) -> bool:
-        """Whether `write` would go to Slack at once. If not, `wake` is called when to ask again."""
-        method = self._delivery.next_method()
-        priority = Priority.START if method == "chat.startStream" else priority
-        return self._api.reserve(method, self._destination.channel, priority, wake)
-
-    async def write(self, batch: Batch | None = None) -> WriteResult:
+    async def write(self, batch: Batch) -> WriteResult:
         """Show a batch, and the text that the ledger may send; begin a new message before one grows too old.
 
         What is not shown now is shown later, by `finish` at the latest.
         """
-        delivery = self._delivery
-        if batch is not None:
-            delivery.add(batch)
+        delivery = self.delivery
+        delivery.add(batch)
         if delivery.ended is None and delivery.is_live:
             if delivery.begins:
                 await self._status.close()
@@ -162,7 +118,7 @@ class Sink:
         """Show a question while the turn goes on, in a post, of which Slack notifies people at once (facts:
         Slack 1.8). Where it is refused, the question comes with the turn's end.
         """
-        delivery = self._delivery
+        delivery = self.delivery
         if not self._client.is_cancelled:
             await delivery.start_new_message()
         if delivery.ended is not None or self._client.is_cancelled:
@@ -179,37 +135,33 @@ class Sink:
             await self.show_status(WAITING_FOR_YOU)
 
     async def _show_idle(self) -> None:
-        if self._delivery.is_exhausted:
+        if self.delivery.is_exhausted:
             await self._announce_file()
             return
-        self._status.reopen(forget=self._delivery.begun != self._status_at)
-        if self.opened:
+        self._status.reopen(forget=self.delivery.begun != self._status_at)
+        if self.delivery.messages:
             await self.show_status(STILL_WORKING)
 
     def _show_again(self, text: str) -> None:
-        self._status_at = self._delivery.begun
+        self._status_at = self.delivery.begun
         self._status.reopen(forget=True)
         self._status.show(text)
-
-    def _note_session(self, status: str) -> None:
-        """A status sets the thread's agent session too (facts: Slack 4)."""
-        self._delivery.stream.session = "processing" if status else "active"
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     async def abandon(self) -> None:
         self._client.cancel_writes()
         await self._status.close()
-        await self._delivery.reconciler.close_open()
+        await self.delivery.reconciler.close_open()
 
-    async def finish(self, ending: TurnEnd) -> None:
+    async def finish(self, ending: Ending) -> None:
         """End the turn: what is missing, how every card ended, what the reader should know.
 
         Called once more after something broke, it ends the turn as the first call asked, and only where that
         cannot be done it says `ending`. AssertionError if the reader would be left with nothing.
         """
         await self._status.close()
-        if self._delivery.is_gone:
+        if self.delivery.is_gone:
             await self.abandon()
             return
         if self._is_finished:
@@ -220,22 +172,22 @@ class Sink:
             ending = replace(ending, form=None)
         first, self._ending = self._ending, self._ending or ending
         if first is not None:  # it broke; posts are not repeated for long any more
-            self._delivery.posts.retry_timeout = 0.0
-            self._delivery.try_again()
+            self.delivery.posts.retry_timeout = 0.0
+            self.delivery.try_again()
         try:
             try:
                 await self._finish(first or ending)
             except SlackError as error:
                 if first is None:
                     raise
-                _log.error("answer stays unfinished: %s", error, extra=self._api.log_fields)
+                _log.error("answer stays unfinished: %s", error, extra=self._client.api.log_fields)
                 await self._post_note(ending)
             self._is_finished = True
         finally:
             await self._clean_up(ending)
 
-    async def _finish(self, ending: TurnEnd) -> None:
-        delivery = self._delivery
+    async def _finish(self, ending: Ending) -> None:
+        delivery = self.delivery
         if delivery.ended is None:
             await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
         if delivery.ended is WriteResult.STOPPED:  # in Slack: what the stream shows stays
@@ -243,9 +195,9 @@ class Sink:
             if not await delivery.attach_footer(self._footer(ending), CardClosing.STOPPED):
                 await self._post_note(ending)
 
-    async def _clean_up(self, ending: TurnEnd) -> None:
-        delivery = self._delivery
-        self._api.give_back()
+    async def _clean_up(self, ending: Ending) -> None:
+        delivery = self.delivery
+        self._client.api.give_back()
         await self._status.close()
         await delivery.reconciler.close_open(_closing(ending))
         if not self._is_note_posted and delivery.begun == self._status_at:
@@ -253,18 +205,18 @@ class Sink:
         if not delivery.is_gone:
             await delivery.stream.rest_session(_session(ending))
 
-    async def _deliver(self, ending: TurnEnd) -> None:
+    async def _deliver(self, ending: Ending) -> None:
         text = ending.rest if ending.rewrite is None else ending.rewrite
-        is_rewrite = ending.rewrite is not None and self.opened
-        goes_on = not is_rewrite and bool(self.ledger.text.strip())
+        is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
+        goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
         if ending.form is not None and (question := await _question(ending.form)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
-        shows = text or goes_on or ending.note or self.opened or self._asked is not None
+        shows = text or goes_on or ending.note or self.delivery.messages or self._asked is not None
         assert shows, "nothing to show, and no note"
         await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
 
-    async def _show_rest(self, text: str, ending: TurnEnd) -> None:
-        delivery, close = self._delivery, _closing(ending)
+    async def _show_rest(self, text: str, ending: Ending) -> None:
+        delivery, close = self.delivery, _closing(ending)
         if not self._is_rest_added:
             if ending.rewrite is not None:
                 delivery.ledger.discard()
@@ -272,7 +224,7 @@ class Sink:
             delivery.add(Batch(text))
             self._is_rest_added = True
         await delivery.advance(footer=self._footer(ending), close=close)
-        attached: TurnEnd | None = None
+        attached: Ending | None = None
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
@@ -285,24 +237,19 @@ class Sink:
         elif not await delivery.finish(self._footer(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
 
-    async def _rewrite(self, text: str, ending: TurnEnd) -> None:
-        delivery, limit, close = self._delivery, self._settings.max_segments, _closing(ending)
+    async def _rewrite(self, text: str, ending: Ending) -> None:
+        delivery, limit, close = self.delivery, self._client.settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
         fits = len(first) <= limit
         is_signed = await delivery.rewrite(first[:limit], self._footer(ending) if fits else (), close)
-        attached: TurnEnd | None = None
+        attached: Ending | None = None
         if delivery.ended is None and (not fits or delivery.is_exhausted):
             attached = await self._attach_file(text, ending)
             if attached is None:
                 delivery.raise_limit()
-                rest = [*first[limit:], *await _in_steps(pieces)]
-                for number, piece in enumerate(rest, start=1):
-                    if not await delivery.post(
-                        piece, self._footer(ending) if number == len(rest) else (), close
-                    ):
-                        break
-                is_signed = delivery.is_signed
+                first += await _in_steps(pieces)
+                is_signed = await delivery.rewrite(first, self._footer(ending), close, start=limit)
             else:
                 ending = attached
                 is_signed = await delivery.attach_footer(self._footer(ending), close)
@@ -313,40 +260,42 @@ class Sink:
 
     async def _announce_file(self) -> None:
         """The last message must be stopped."""
-        last = self._delivery.last
-        self._show_again(files.WRITING_ON)
+        last = self.delivery.last
+        self._show_again(WRITING_ON)
         if last is None or self._announced is not None:
             return
         self._announced = last
-        await self._delivery.attach_footer([blocks.context(files.COMING)], CardClosing.CONTINUES)
+        await self.delivery.attach_footer([blocks.context(COMING)], CardClosing.CONTINUES)
         last.is_signed = False  # this is not the footer of the end
 
-    async def _attach_file(self, text: str, ending: TurnEnd) -> TurnEnd | None:
+    async def _attach_file(self, text: str, ending: Ending) -> Ending | None:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
-        self._show_again(files.WRITING_ON)
+        self._show_again(WRITING_ON)
         try:
-            if not await files.upload(self._client, text.encode("utf-8", "replace")):
-                return None
+            done = await upload(self._client, text.encode("utf-8", "replace"))
         finally:
             await self._status.close()
-        why = files.TOO_LONG if self._delivery.refusal is None else files.REFUSED
-        what = files.WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else files.PART
+        if isinstance(done, CallFailed):
+            _log.warning("file refused: %s", done.error, extra=self._client.api.log_fields)
+            return None
+        why = TOO_LONG if self.delivery.refusal is None else REFUSED
+        what = WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else PART
         return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
 
     async def _withdraw_file(self) -> None:
         message, self._announced = self._announced, None
-        if message is not None and self._delivery.ended is None:
-            await self._delivery.attach_footer((), CardClosing.CONTINUES, message)
+        if message is not None and self.delivery.ended is None:
+            await self.delivery.attach_footer((), CardClosing.CONTINUES, message)
 
-    async def _stop(self, ending: TurnEnd) -> None:
-        delivery, ending, self._is_stop_shown = self._delivery, _stopped(ending), True
+    async def _stop(self, ending: Ending) -> None:
+        delivery, ending, self._is_stop_shown = self.delivery, _stopped(ending), True
         is_signed = await delivery.finish(self._footer(ending), CardClosing.STOPPED)
         if not is_signed and delivery.ended is None:
             await self._post_note(ending)
 
-    async def _post_note(self, ending: TurnEnd, *, must: bool = True) -> None:
+    async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
-        delivery = self._delivery
+        delivery = self.delivery
         if delivery.is_gone or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
@@ -357,11 +306,40 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
-    def _footer(self, ending: TurnEnd) -> list[Block]:
-        return footer_blocks(ending, self._destination.turn, self._destination.channel)
+    def _footer(self, ending: Ending) -> list[Block]:
+        return footer_blocks(ending, self._client.turn, self._client.channel)
 
 
-def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
+async def upload(client: TurnClient, content: bytes) -> CallResult:
+    """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
+    api = client.api
+    asked: Args = {"filename": FILE, "length": len(content)}
+    target = await client.call_until_known("files.getUploadURLExternal", asked)
+    if isinstance(target, CallFailed):
+        return target
+    url, file_id = str(target.data.get("upload_url") or ""), str(target.data.get("file_id") or "")
+    sent = await call_until_known(lambda: api.upload(url, content), repeat_on=NOT_REFUSED)
+    if isinstance(sent, CallFailed):
+        return sent
+    args: Args = {
+        "files": [{"id": file_id, "title": FILE}],
+        "channel_id": client.channel,
+        "thread_ts": client.thread_ts,
+    }
+    return await call_until_known(
+        lambda: api.call("files.completeUploadExternal", args), lambda: _find_file(client, file_id)
+    )
+
+
+async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
+    messages = await client.read_thread_once()
+    for message in () if isinstance(messages, CallFailed) else messages:
+        if any(file.get("id") == file_id for file in message.get("files") or ()):
+            return CallOk({})
+    return None
+
+
+def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
     """All that is under the last message of a turn."""
     under = [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
@@ -373,7 +351,7 @@ def footer_blocks(ending: TurnEnd, turn: str, channel: str) -> list[Block]:
     return under
 
 
-def _stopped(ending: TurnEnd) -> TurnEnd:
+def _stopped(ending: Ending) -> Ending:
     return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
 
 
@@ -392,12 +370,12 @@ async def _in_steps(work: Iterable[T]) -> list[T]:
     return done
 
 
-def _closing(ending: TurnEnd) -> CardClosing:
+def _closing(ending: Ending) -> CardClosing:
     if ending.outcome is Outcome.STOPPED:
         return CardClosing.STOPPED
     return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE
 
 
-def _session(ending: TurnEnd) -> str:
+def _session(ending: Ending) -> str:
     """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
     return "suspended" if ending.outcome is Outcome.ASKED else ""

@@ -1,15 +1,11 @@
 """The typing status under a thread, and the mark on a queued question: best effort."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 
 from .api import SlackApi, TurnClient
 from .blocks import shorten
-from .calls import CallFailed
-from .faults import Fault
+from .faults import CallFailed, Fault
 
 WAITING_REACTION = "hourglass_flowing_sand"
 
@@ -17,16 +13,16 @@ _CLOSE_TIMEOUT = 2.0  # seconds the answer waits for a status that is under way
 
 
 class TypingStatus:
-    """The status of one thread, for one turn. `on_shown` gets each that Slack took, or may have taken.
+    """The status of one thread, for one turn.
 
     Slack drops a status after two minutes and clears it when the app writes; one that arrives after a stream
     was opened stays as a second message (facts: Slack 4). So a task keeps it fresh, and `close`, which waits
     for the call under way, comes before anything is written.
     """
 
-    def __init__(self, client: TurnClient, on_shown: Callable[[str], None] = lambda _: None) -> None:
-        self._api, self._place, self._settings = client.api, client.place, client.settings
-        self._clock, self._on_shown = client.clock, on_shown
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._settings = client, client.settings
+        self._clock = client.clock
         self._wanted: str | None = None
         self._sent: str | None = None
         self._sent_at: float | None = None
@@ -41,7 +37,7 @@ class TypingStatus:
         if self._wanted is not None:
             self._changed.set()
             if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._place.turn}")
+                self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._client.turn}")
 
     async def close(self) -> None:
         """Show no status any more. Returns when none is under way."""
@@ -91,15 +87,14 @@ class TypingStatus:
                 self._is_calling = False
 
     async def _call(self, text: str) -> None:
-        place = self._place
-        args = {"channel_id": place.channel, "thread_ts": place.thread_ts, "status": text}
+        session = "processing" if text else "active"
         try:
-            result = await self._api.call("assistant.threads.setStatus", args, patience=0)
+            result = await self._client.set_status(text)
         except asyncio.CancelledError:
-            self._on_shown(text)
+            self._client.session = session
             raise
         if not isinstance(result, CallFailed) or (text and result.fault is Fault.UNKNOWN):
-            self._on_shown(text)
+            self._client.session = session
         if isinstance(result, CallFailed) and result.is_final:  # not worth another attempt in this turn
             self._is_closed = self._is_refused = True
             self._sent = None

@@ -5,8 +5,6 @@ was known when it was asked for. So an event waits for the answer to the call un
 claim goes to the newest start without one.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@
 (delivery.md 8). Every method but the removal of old keys is one statement, and so atomic.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
@@ -17,10 +15,11 @@ from typing import Any
 
 import aiosqlite
 
-from ..errors import StoreError
+from ..errors import SettingsError, StoreError
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Store
+from .contracts import Conversation, MemoryStore, Store
 
+_URL = "sqlite:///"
 _STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
@@ -100,6 +99,31 @@ class SqliteStore(Store):
         if not self._is_closed:
             self._is_closed = True
             await self._connection.close()
+
+
+async def open_store(url: str, dedupe_hours: float) -> Store:
+    """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
+
+    SettingsError for another URL or a directory, StoreError if the store cannot be opened.
+    """
+    if url == "memory://":
+        return MemoryStore(dedupe_hours)
+    if not url.startswith(_URL) or url == _URL:
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
+            " or memory://."
+        )
+    return await open_sqlite(_file_of(url), dedupe_hours)
+
+
+def _file_of(url: str) -> Path:
+    file = Path(url.removeprefix(_URL))
+    if file.is_dir():
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL is {url!r}, which is a directory; name a file in it:"
+            f" {url.rstrip('/')}/slack_bot.sqlite."
+        )
+    return file
 
 
 async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:

@@ -1,7 +1,5 @@
 """The whole bot against an emulated workspace: only what is behind its two HTTP borders is replaced."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os
@@ -18,13 +16,13 @@ from slack_bolt.response import BoltResponse
 from ..app import App, build, serve
 from ..clock import Clock, loop_clock
 from ..observe.facts import Fact, Observer, TurnEnded
-from ..settings.load import Settings, load, with_overrides
+from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
-from ..store.contracts import Conversation, Store
-from ..store.memory import MemoryStore
+from ..store.contracts import Conversation, MemoryStore, Store
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
+from .overrides import with_overrides
 from .slack.in_process import SlackSession
 from .slack.server import SlackServer
 from .slack.workspace import (

@@ -4,8 +4,6 @@ Five minutes take milliseconds, and two runs of the same input are equal. Socket
 not work on this loop: file descriptors are polled without waiting; work for a thread is done at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import selectors

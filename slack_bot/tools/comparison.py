@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from ..a2a.wire import frames
-from ..a2a.wire.decode import decode
+from ..a2a.wire.frames import decode
 from ..errors import AgentError, UnreadableInput
 from ..settings.load import load
 from ..testing.tape.items import Moment

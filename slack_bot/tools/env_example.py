@@ -3,13 +3,11 @@
 python -m slack_bot.tools.env_example > .env.example
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Literal, get_args, get_origin
 
 from ..settings.load import ALIASES, sections
-from ..settings.suggestions import env_name
+from ..settings.names import env_name
 
 _HEAD = """\
 # Every setting, with its default. Generated from slack_bot/settings/models.py; a test keeps it so.

@@ -1,7 +1,5 @@
 """The files of the verbs: those that they write, tried first and touched late, and captures of any kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib.resources.abc import Traversable
 from io import FileIO

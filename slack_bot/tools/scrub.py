@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..a2a.content.parts import is_type
-from ..a2a.dialects import BY_NAME
+from ..a2a.dialects import ADK_KEYS, BY_NAME
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Tape, tape_lines
@@ -48,7 +48,7 @@ _KEYS = (
 KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split())
 """Keys that the bot reads or A2A defines: of the protocol, of HTTP errors in a tape, of what agents say about
 their answer, of tool calls, plan steps, forms and CAIPE's envelope."""
-_SIGNS = re.compile("|".join(sign for dialect in BY_NAME.values() for sign in dialect.signs) or r"(?!)")
+_SIGNS = re.compile("|".join(ADK_KEYS))
 _MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
 """The end of a key that says what a part or its metadata is, with any prefix."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")

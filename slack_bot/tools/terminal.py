@@ -1,7 +1,5 @@
 """What the verbs show while they work: one line that is redrawn, and one line when Ctrl-C ends them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

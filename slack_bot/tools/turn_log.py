@@ -4,8 +4,6 @@ The agent's events and the bot's decisions are kept only on demand, so that a lo
 Times are monotonic seconds.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,8 +12,7 @@ from sys import intern
 from typing import TypeAlias
 from zlib import crc32
 
-from ..a2a.wire.decode import decode
-from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate
+from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate, decode
 from ..errors import AgentError
 from ..observe.facts import (
     AddedMarkup,
@@ -143,7 +140,7 @@ class TurnLog:
         if isinstance(fact, MessageIgnored):
             return
         if isinstance(fact, AgentEvent):
-            self.events[fact.kind] += not fact.from_poll
+            self.events[fact.kind] += not _is_read(fact)
             if self._keeps_events or self._follow is not None:
                 self._add(self._output(fact))
             return
@@ -169,12 +166,12 @@ class TurnLog:
         self._add(TextChange(at, kept, visible[kept:], len(visible), self._non_space))
 
     def _output(self, fact: AgentEvent) -> AgentOutput:
-        number = None if fact.from_poll else self.events.total()
+        number = None if _is_read(fact) else self.events.total()
         frame, name, text, new_text = None, fact.kind, "", ""
         with suppress(AgentError):
             frame = decode(fact.raw)
             name, text, new_text = name_of(frame), text_of(frame), self._stream_text.new_text(frame)
-        if fact.from_poll and isinstance(state := fact.raw.get("state"), str):
+        if _is_read(fact) and isinstance(state := fact.raw.get("state"), str):
             name = f"task {state}"
         return AgentOutput(fact.at, number, intern(name), text, new_text, frame)
 
@@ -184,6 +181,11 @@ class TurnLog:
             turn.entries.append(entry)
         if self._follow is not None:
             self._follow(turn, entry)
+
+
+def _is_read(fact: AgentEvent) -> bool:
+    """The bot read the task: the agent itself said nothing."""
+    return fact.raw.get("asked") is True
 
 
 def _note(turn: LoggedTurn, fact: EventHandled) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from .form import Form
-from .record import Outcome
+from .record import Form, Outcome
 
 LONGEST = 4_000
 """Characters kept of one text of a card or a form: Slack takes a few hundred."""
@@ -23,13 +22,22 @@ class CardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """A task card. `details` and `output` are deltas: Slack appends them (facts: Slack 1.4)."""
+    """A task card. `details` are a delta: Slack appends them (facts: Slack 1.4)."""
 
     id: str
     title: str
     state: CardState
     details: str = ""
-    output: str = ""
+
+    def then(self, newer: TaskCard) -> TaskCard:
+        """The newer state, with the details of both."""
+        first, second = self.details, newer.details
+        if len(first) > LONGEST:
+            return replace(
+                newer, details=first
+            )  # no call takes as much: an agent may change it again and again
+        apart = "\n" if first and second and not first.endswith("\n") else ""
+        return replace(newer, details=f"{first}{apart}{second}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,12 @@
 Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
-from __future__ import annotations
-
 import re
 
 from .fit import best_cut
-from .graphemes import cluster_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, find_cuts
+from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts
+from .sanitize import StreamSanitizer
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
@@ -24,16 +22,27 @@ _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 
 
 class StreamBuffer:
-    """Decides when `ledger` may send its waiting text. It holds no text itself.
+    """Decides when `ledger` may send its waiting text, which is sanitized on its way there.
 
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
     that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
+
+    `secrets` must never be shown.
     """
 
-    def __init__(self, ledger: Ledger, *, first_flush_delay: float, flush_interval: float) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        first_flush_delay: float,
+        flush_interval: float,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
-        self._first, self._interval = first_flush_delay, flush_interval
+        self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
+        self._sanitizer = StreamSanitizer(secrets)
+        self._since_mark = 0  # sanitized characters since the last `start_new_text`
         self._forced = 0  # how many characters `flush` wants out
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
         self._joined: float | None = None  # the first push since text was released
@@ -49,25 +58,43 @@ class StreamBuffer:
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float) -> None:
+        """The answer grew by `text`."""
+        self._add(self._sanitizer.push(text), now)
+
+    def _add(self, text: str, now: float) -> None:
         self._waiting.push(text)
+        self._since_mark += len(text)
         if text and not text.isspace():
             self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
 
-    @property
-    def waiting(self) -> int:
-        return self._waiting.size
+    def start_new_text(self, now: float) -> None:
+        """What comes now may be retracted without what came before."""
+        self._add(self._sanitizer.end(), now)
+        self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
 
-    def flush(self, *, in_word: bool = False) -> None:
-        """All that waits now is ready, whatever the cut; `in_word`: but for the last word."""
+    def end(self, now: float) -> None:
+        """Nothing follows at all."""
+        self.start_new_text(now)
+        self.flush()
+
+    def flush(self) -> None:
+        """Nothing follows soon: all is ready, whatever the cut, but a word without its end."""
+        in_word = self._sanitizer.splits_a_word
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
 
-    def retract(self, count: int) -> None:
-        """The last `count` characters are not to be shown after all."""
-        assert count <= self._waiting.size, "it was released"
-        self._waiting.drop_last(count)
+    @property
+    def is_unsent(self) -> bool:
+        """Nothing since the last `start_new_text` was released."""
+        return self._since_mark <= self._waiting.size
+
+    def retract(self) -> None:
+        """What came since the last `start_new_text` is not shown. It must be unsent."""
+        assert self.is_unsent, "it was released"
+        self._waiting.drop_last(self._since_mark)
+        self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
         self._forced = min(self._forced, self._waiting.size)
         self._look_again()
         if not self._is_visible:

@@ -4,8 +4,6 @@ Agents repeat an answer with other white space (facts: A2A 8.1), so texts are co
 That costs the square of a run of combining marks: a long word is normalised in pieces.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Generator

@@ -23,8 +23,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from .carryover import WORD_JOINER, closing_markup, last_line, opening_markup, state_of
-from .fit import Fit, MessageLimits, fit, fit_line, quality_at_end, utf8_len
+from .fit import (
+    WORD_JOINER,
+    Fit,
+    MessageLimits,
+    closing_markup,
+    fit,
+    fit_line,
+    last_line,
+    opening_markup,
+    quality_at_end,
+    state_of,
+    utf8_len,
+)
 from .markdown import CutQuality, MarkdownState
 
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")

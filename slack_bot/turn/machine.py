@@ -11,8 +11,6 @@ after a sign-in.
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
@@ -35,9 +33,8 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
-from .form import Form
 from .notices import IdleNotice, PlanTitle, stream_failure, task_failure
-from .record import Outcome
+from .record import Form, Outcome
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
@@ -263,7 +260,7 @@ class Turn:
         return TaskCard(step.id, step.title, state, details)
 
     def _show(self, card: TaskCard, reason: str) -> UpdateCard:
-        self._cards[card.id] = replace(card, details="", output="")
+        self._cards[card.id] = replace(card, details="")
         return UpdateCard(card, reason)
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:

@@ -1,7 +1,5 @@
 """What a reader learns besides the answer: a silence, how far a plan is, why a turn failed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

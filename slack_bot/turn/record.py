@@ -1,6 +1,4 @@
-"""What a turn is about and how it ended."""
-
-from __future__ import annotations
+"""What a turn is about, what the agent asks in it, and how it ended."""
 
 import uuid
 from dataclasses import dataclass
@@ -43,7 +41,6 @@ class Question:
     user: str
     user_team: str
     text: str
-    is_dm: bool = False
     asker_is_bot: bool = False
     context_id: str | None = None
     task_id: str | None = None
@@ -67,15 +64,47 @@ def message_id_of(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnResult:
-    """The result of a turn. `reason` is for operators, never agent text.
+class Field:
+    """One thing the agent wants to know. No `choices`: free text; `hidden_choices` more are not shown."""
 
-    `awaiting_task_id` is the task that the asker's next message in this thread must name.
+    name: str
+    label: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    hidden_choices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What an agent asks: the asker's next message answers it.
+
+    `prompt` is its own words; `hidden_fields` more are not shown.
     """
 
-    outcome: Outcome
-    reason: str | None = None
-    context_id: str | None = None
-    task_id: str | None = None
-    trace_id: str | None = None
-    awaiting_task_id: str | None = None
+    prompt: str
+    fields: tuple[Field, ...] = ()
+    title: str = ""
+    is_auth: bool = False
+    hidden_fields: int = 0
+
+    def as_markdown(self) -> str:
+        """The question as a person reads it."""
+        head = [f"**{self.title}**"] if self.title else []
+        if self.prompt:
+            head.append(self.prompt)
+        if not head and not self.fields:
+            head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
+        lines = [_line(field) for field in self.fields]
+        if self.hidden_fields:
+            lines.append(f"- … and {self.hidden_fields:,} more, which are not shown here")
+        return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
+
+
+def _line(field: Field) -> str:
+    text = f"- **{field.name}**"
+    if field.label and field.label != field.name:
+        text += f": {field.label}"
+    if field.choices:
+        more = f", … and {field.hidden_choices:,} more" if field.hidden_choices else ""
+        text += f" ({', '.join(field.choices)}{more})"
+    return text if field.required else f"{text} – optional"

@@ -12,15 +12,13 @@ In this order, because each step may uncover something for the next:
 The end of a text is kept back while it may begin a danger, so the deltas never change what comes out.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
-from .form import Field, Form
+from .record import Field, Form
 
 MASK = "[secret removed]"
 MAX_UNDECIDED = 512
@@ -299,9 +297,8 @@ def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
 
 def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
     """`card`, sanitized; its id too, which may hold half a surrogate pair."""
-    texts = (card.id, card.title, card.details, card.output)
-    name, title, details, output = (sanitize_beginning(text, secrets) for text in texts)
-    return TaskCard(name, title, card.state, details, output)
+    name, title, details = (sanitize_beginning(text, secrets) for text in (card.id, card.title, card.details))
+    return TaskCard(name, title, card.state, details)
 
 
 def sanitize_form(

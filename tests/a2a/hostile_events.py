@@ -13,8 +13,7 @@ from typing import Any
 
 from slack_bot.a2a.answer.delta_detector import SnapshotMerger
 from slack_bot.a2a.parser import EventParser
-from slack_bot.a2a.wire.decode import decode
-from slack_bot.a2a.wire.frames import Frame
+from slack_bot.a2a.wire.frames import Frame, decode
 
 Json = dict[str, Any]
 

@@ -24,13 +24,12 @@ from slack_bot.errors import (
     CardError,
     SettingsError,
     StreamCut,
-    StreamIdle,
 )
 from slack_bot.settings.models import AgentSettings
 from slack_bot.testing import virtual_clock
 from tests.live_agent import ANSWERS, live_agent
 
-from .memory_server import SSE, URL, Body, Server, json_reply, reply, sse_reply
+from .memory_server import URL, Server, json_reply, reply, sse_reply
 
 DONE = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
 UNKNOWN_METHOD = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}
@@ -487,18 +486,6 @@ async def test_nasty_and_cut() -> None:
         await ask_nasty(b"SSH-2.0-OpenSSH\r\n")
 
 
-async def test_nasty_and_pinging() -> None:
-    with pytest.raises(StreamIdle):
-        await ask_nasty(
-            CHUNKED,
-            *[chunk(b": ping\n\n")] * 3,
-            stay=True,
-            idle_timeout=0.2,
-            connect_timeout=0.1,
-            poll_timeout=0,
-        )
-
-
 async def test_nasty_and_huge() -> None:
     piece = b"x" * (1024 * 1024)
     with pytest.raises(BadAgentData, match="max_event_bytes"):
@@ -565,21 +552,3 @@ async def test_how_many_messages_are_read_of_a_task() -> None:
         await agent.get("t")
         await agent.get("t", 1000)
     assert [body["params"]["historyLength"] for body in server.bodies] == [1, 1000]
-
-
-def test_whoever_watches_for_silence_himself_gives_the_stream_more_patience() -> None:
-    async def run(patience: float | None) -> list[Frame]:
-        late = httpx.Response(
-            200,
-            headers=SSE,
-            stream=Body([(60.0, b"data: " + json.dumps({"result": DONE}).encode() + b"\n\n")]),
-        )
-        async with (
-            an_agent(lambda _: late, idle_timeout=30) as (agent, _),
-            aclosing(agent.ask(MessageRequest("q", "m"), patience)) as coming,
-        ):
-            return [received.frame async for received in coming]
-
-    with pytest.raises(StreamIdle):
-        virtual_clock.run(run(None))
-    assert len(virtual_clock.run(run(100.0))) == 1

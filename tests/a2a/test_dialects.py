@@ -46,7 +46,6 @@ TABLE = Dialect(
     ((re.compile("^plan$"), ArtifactKind.FINAL), (re.compile("^pl"), ArtifactKind.PLAN)),
     noise=re.compile("^\\.+$"),
     sub_agent=("by", "other"),
-    signs=("adk_",),
 )
 
 
@@ -56,8 +55,6 @@ def test_the_first_pattern_in_a_name_gives_its_kind() -> None:
         ArtifactKind.PLAN,
         ArtifactKind.OTHER,
     ]
-    assert TABLE.known_kind("plans")
-    assert not TABLE.known_kind("else")
 
 
 def test_the_other_columns() -> None:
@@ -65,9 +62,6 @@ def test_the_other_columns() -> None:
     assert not TABLE.leak.search("...")
     assert TABLE.is_sub_agents({"by": "other"})
     assert not TABLE.is_sub_agents({})
-    assert TABLE.is_signed({"adk_app": 1})
-    assert not TABLE.is_signed({"app": 1})
-    assert not GENERIC.is_signed({"adk_app": 1})
 
 
 def test_what_is_looked_at_and_remembered_of_names_has_a_bound() -> None:
@@ -131,7 +125,6 @@ def test_the_old_supervisor_differs_in_one_thing() -> None:
 
 def test_every_artifact_is_the_answer() -> None:
     assert GENERIC.kind("anything") is ArtifactKind.ANSWER
-    assert not GENERIC.known_kind("anything")
     assert not GENERIC.noise.search("🔍 search...")
     assert not GENERIC.leak.search("is_task_complete=True")
     assert not GENERIC.announcements.search("composing_answer")

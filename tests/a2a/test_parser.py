@@ -36,7 +36,7 @@ from slack_bot.turn.events import (
     ToolEnded,
     ToolStarted,
 )
-from slack_bot.turn.form import Field, Form
+from slack_bot.turn.record import Field, Form
 
 from . import hostile_events
 

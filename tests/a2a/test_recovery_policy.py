@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from itertools import islice
-
 import pytest
 
 from slack_bot.a2a.recovery_policy import (
@@ -12,7 +9,6 @@ from slack_bot.a2a.recovery_policy import (
     PollResult,
     RetryPolicy,
     TaskLost,
-    pauses,
 )
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, AgentUnreachable, CardError, StreamCut
 
@@ -20,13 +16,15 @@ STEPS = (1.0, 2.0, 3.0, 5.0)
 
 
 def test_the_looks_at_a_task_grow_apart() -> None:
-    assert list(islice(pauses(STEPS, 0.0, "x"), 6)) == [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
+    each = pursuit()
+    assert [each.after(PollResult.RUNNING, 0.0) for _ in range(6)] == [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]
 
 
 def test_the_looks_of_two_turns_do_not_come_together_and_one_turn_s_are_repeatable() -> None:
-    one, two, again = (list(islice(pauses(STEPS, 0.2, seed), 20)) for seed in ("a", "b", "a"))
+    turns = [pursuit(jitter=0.2, seed=seed) for seed in ("a", "b", "a")]
+    one, two, again = ([each.after(PollResult.RUNNING, 0.0) for _ in range(20)] for each in turns)
     assert one == again != two
-    assert all(4.0 <= pause <= 6.0 for pause in one[3:])
+    assert all(isinstance(pause, float) and 4.0 <= pause <= 6.0 for pause in one[3:])
 
 
 def refused(status: int, after: float | None = None) -> AgentRefused:
@@ -59,8 +57,10 @@ def test_an_offer_is_not_made_for_ever() -> None:
     assert offers.pause_after(refused(429, 5.0), now=25.1) is None
 
 
-def pursuit(*, joins: bool = False, patience: float = 20.0) -> PollPolicy:
-    return PollPolicy(partial(pauses, STEPS, 0.0, "x"), patience=patience, joins=joins, now=0.0)
+def pursuit(
+    *, joins: bool = False, patience: float = 20.0, jitter: float = 0.0, seed: str = "x"
+) -> PollPolicy:
+    return PollPolicy(STEPS, jitter, seed, patience=patience, joins=joins, now=0.0)
 
 
 def test_where_a_stream_cannot_be_joined_the_task_is_looked_at_again_and_again() -> None:

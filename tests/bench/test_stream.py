@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 
-from slack_bot.a2a.wire.decode import decode
-from slack_bot.a2a.wire.frames import Frame
+from slack_bot.a2a.wire.frames import Frame, decode
 
 from .stream import MIXED, PLAIN, Json, Stream, artifact, data, holding, message, status, task, words
 

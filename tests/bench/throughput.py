@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable
 
 from slack_bot.a2a.parser import EventParser
-from slack_bot.a2a.wire.decode import decode
-from slack_bot.a2a.wire.frames import Frame
+from slack_bot.a2a.wire.frames import Frame, decode
 from slack_bot.settings.models import StreamSettings
 from slack_bot.turn.actions import AppendText, FlushText
 from slack_bot.turn.buffer import StreamBuffer
@@ -17,7 +16,6 @@ from slack_bot.turn.events import TurnBegun
 from slack_bot.turn.fit import MessageLimits
 from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Turn
-from slack_bot.turn.sanitize import StreamSanitizer
 
 from .figures import Figure, progress
 from .running import done, event
@@ -68,7 +66,7 @@ def _read(frames: list[Frame]) -> None:
 def _one_turn(frames: list[Frame]) -> None:
     """All events of one answer, in the order of the runner, with a Slack that takes every call at once."""
     stream = StreamSettings()
-    parser, machine, safety = EventParser(), Turn(), StreamSanitizer()
+    parser, machine = EventParser(), Turn()
     ledger = Ledger(MessageLimits(max_call_chars=stream.max_call_chars))
     buffer = StreamBuffer(
         ledger, first_flush_delay=stream.first_flush_delay, flush_interval=stream.flush_interval
@@ -79,7 +77,7 @@ def _one_turn(frames: list[Frame]) -> None:
         for happened in parser.feed(frame):
             for action in machine.handle(happened):
                 if isinstance(action, AppendText):
-                    buffer.push(safety.push(action.text), now)
+                    buffer.push(action.text, now)
                 elif isinstance(action, FlushText):
                     buffer.flush()
         deadline = buffer.deadline()

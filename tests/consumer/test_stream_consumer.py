@@ -163,7 +163,7 @@ async def test_a_pause_is_as_long_as_it_says_unless_there_is_a_reason_to_leave()
 @on_virtual_time
 async def test_an_answer_to_the_agent_ends_the_waiting_and_stops_nothing() -> None:
     handle = TurnHandle()
-    asyncio.get_running_loop().call_later(1, handle.mark_answered)
+    asyncio.get_running_loop().call_later(1, handle.leave)
     await handle.pause(5)
     assert asyncio.get_running_loop().time() == 1
     assert (handle.must_exit, handle.is_gone, handle.stopped_by) == (True, False, None)

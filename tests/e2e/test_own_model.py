@@ -17,9 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from slack_bot.playground.command_line import MODES
 from slack_bot.playground.hosting import host_app
 from slack_bot.playground.reference.agent import serve
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import replay_live

@@ -11,7 +11,8 @@ import pytest
 
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
-from slack_bot.settings.load import Settings, with_overrides
+from slack_bot.settings.load import Settings
+from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.slack.workspace import BOT_TOKEN
 from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from slack_bot.tools.replay.scenario import make_scenario

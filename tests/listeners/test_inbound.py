@@ -108,11 +108,11 @@ def test_a_mention_without_a_word_is_an_empty_question() -> None:
 
 def test_a_root_direct_message_comes_without_thread_ts() -> None:
     question = asked(direct())
-    assert (question.is_dm, question.text, question.thread.ts) == (True, "hello", question.ts)
+    assert (question.text, question.thread.ts) == ("hello", question.ts)
 
 
 def test_a_channel_named_d_is_direct_even_where_the_kind_is_not_said() -> None:
-    assert asked(direct(channel_type=None)).is_dm
+    assert asked(direct(channel_type=None)).text == "hello"
 
 
 @pytest.mark.parametrize("subtype", ["assistant_app_thread", "thread_broadcast", "file_share"])

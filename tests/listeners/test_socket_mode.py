@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import aiohttp
 import pytest
 from aiohttp import web
+from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
@@ -18,6 +19,7 @@ from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import serve_socket
+from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
@@ -82,17 +84,10 @@ async def one_process(
         client = AsyncWebClient(BOT_TOKEN, api_url, session=session, retry_handlers=[])
         bolt = AsyncApp(signing_secret="x", client=client)
         bolt.use(acknowledge)
+        slack = SlackSettings(app_token=SecretStr(APP_TOKEN), connection_check_delay=check_delay)
         stop, ready = asyncio.Event(), asyncio.Event()
         task = asyncio.create_task(
-            serve_socket(
-                bolt,
-                client,
-                APP_TOKEN,
-                stop,
-                ready=ready.set,
-                ping_interval=ping_interval,
-                check_delay=check_delay,
-            )
+            serve_socket(bolt, slack, client, stop, ready=ready.set, ping_interval=ping_interval)
         )
         yield task, stop, ready
         stop.set()
@@ -206,7 +201,7 @@ async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
 
 async def test_one_process_alone_does_not_look_again() -> None:
     async with SlackServer(Workspace(), loop_clock()) as face:
-        async with one_process(face.api_url, check_delay=0.0) as (_, _, ready):
+        async with one_process(face.api_url, check_delay=0.001) as (_, _, ready):
             await ready.wait()
             await face.refresh()
             await face.sockets.connected()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, Fact, MessageIgnored, reference_of, wants_details
+from slack_bot.observe.facts import Fact, MessageIgnored, reference_of, wants_details
 
 
 class Brief:
@@ -25,8 +25,3 @@ def test_a_message_that_is_ignored_has_a_key_of_its_own_and_a_turn_a_short_name(
     assert MessageIgnored(0.0, "U1", "C1", "1.0", "2.0", "lunch?", "why").turn == "ignored:C1:2.0"
     assert len(reference_of("T1:C1:1.0")) == 8
     assert reference_of("T1:C1:1.0") != reference_of("T1:C1:2.0")
-
-
-@pytest.mark.parametrize(("raw", "expected"), [({"asked": True}, True), ({"asked": 1}, False), ({}, False)])
-def test_what_the_bot_read_is_known_from_what_the_agent_sent(raw: dict[str, object], expected: bool) -> None:
-    assert AgentEvent(0.0, "t", "task", raw).from_poll is expected

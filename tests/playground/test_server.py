@@ -20,8 +20,9 @@ from slack_bot.playground.feed import PageUpdate
 from slack_bot.playground.hosting import no_address
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
-from slack_bot.settings.load import Settings, with_overrides
+from slack_bot.settings.load import Settings
 from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from tests.live_agent import live_agent

@@ -18,10 +18,8 @@ from slack_bot.settings.load import (
     read_env_file,
     secrets_of,
     sections,
-    with_overrides,
 )
-from slack_bot.settings.models import SettingsSection
-from slack_bot.settings.suggestions import RENAMED, env_name
+from slack_bot.settings.names import RENAMED, env_name
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
 
@@ -154,6 +152,49 @@ def test_a_misspelt_name_is_reported_with_the_nearest(tmp_path: Path) -> None:
 
 def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
     assert problems({"SLACK_BOT_QQQQQQQQQQQQQQQQ": "1"}) == ["SLACK_BOT_QQQQQQQQQQQQQQQQ is not a setting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("AGENT__NOSUCH", ""),
+        ("AGENT__URLL", "; did you mean SLACK_BOT_AGENT__URL?"),
+        ("AGNT__TURN_TIMOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
+        ("AGENT__ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
+        ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
+        ("NOSUCH__X", "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, LOG, REFERENCE"),
+        ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
+        ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
+        ("FOO", ""),
+        ("TOKN", "; did you mean SLACK_BOT_TOKEN?"),
+        ("STREAM_FLUSH_INTERVAL", "; did you mean SLACK_BOT_STREAM__FLUSH_INTERVAL?"),
+        ("ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
+    ],
+)
+def test_the_remedy_for_a_name_that_is_no_setting(name: str, words: str) -> None:
+    assert problems({f"SLACK_BOT_{name}": "1"}) == [f"SLACK_BOT_{name} is not a setting{words}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("A2A_AGENT_UR", "A2A_AGENT_URL"),
+        ("SLACK_APP_TOKE", "SLACK_APP_TOKEN"),
+        ("SLACK_SIGNING_SECRETS", "SLACK_SIGNING_SECRET"),
+        ("SLACK_API_TOKEN", None),
+        ("SLACK_APP_ID", None),
+        ("A2A_AGENT_NAME", None),
+        ("SLACK_TOKEN", None),
+        ("PATH", None),
+    ],
+)
+def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
+    name: str, meant: str | None
+) -> None:
+    if meant is None:
+        assert read({name: "1"}) == Settings()
+    else:
+        assert problems({name: "1"}) == [f"{name} is not a setting; did you mean {meant}?"]
 
 
 @pytest.mark.parametrize(
@@ -341,18 +382,6 @@ def test_any_other_value_in_quotes_is_reported() -> None:
     ]
 
 
-# -- overrides
-
-
-def test_a_leaf_is_named_flat() -> None:
-    settings = with_overrides(
-        read(READY), {"rotate_after": 60, "answer_source": "artifact", "allowed_hosts": ["a"]}
-    )
-    assert (settings.stream.rotate_after, settings.agent.answer_source) == (60.0, "artifact")
-    assert settings.agent.allowed_hosts == ("a",)
-    assert secrets_of(settings) == ("xoxb-1", "xapp-1")
-
-
 def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_themselves() -> None:
     env = {
         "SLACK_BOT_AGENT__HEADER_NAME": "Authorization",
@@ -365,21 +394,6 @@ def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_thems
     assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
 
 
-@pytest.mark.parametrize("section,model", list(sections()))
-def test_every_setting_can_be_named_with_its_section(section: str, model: type[SettingsSection]) -> None:
-    settings = load({}, env_file=None, secrets_dir=None)
-    for leaf, field in model.model_fields.items():
-        same = with_overrides(settings, {f"{section}.{leaf}": field.get_default(call_default_factory=True)})
-        assert getattr(getattr(same, section), leaf) == field.get_default(call_default_factory=True)
-
-
-def test_a_setting_keeps_to_its_section_where_two_have_the_name() -> None:
-    changed = with_overrides(Settings(), {"slack.write_timeout": 3, "agent.write_timeout": 4})
-    assert (changed.slack.write_timeout, changed.agent.write_timeout) == (3, 4)
-    with pytest.raises(SettingsError, match=r"write one of slack\.write_timeout or agent\.write_timeout"):
-        with_overrides(Settings(), {"write_timeout": 3})
-
-
 @pytest.mark.parametrize("old,now", RENAMED.items())
 def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -> None:
     for section, model in sections():
@@ -389,27 +403,11 @@ def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -
             with pytest.raises(SettingsError) as raised:
                 load({name: "1"}, env_file=None, secrets_dir=None)
             assert wanted in str(raised.value).upper()
-            with pytest.raises(SettingsError, match=f"{section}.{now}"):
-                with_overrides(Settings(), {old: 1})
 
 
 def test_a_section_that_was_renamed_is_named() -> None:
     with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__RETRY_CACHE_SIZE now"):
         load({"SLACK_BOT_DESK__REMEMBERED_QUESTIONS": "3"}, env_file=None, secrets_dir=None)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "line"),
-    [
-        ({"rotate_aftr": 1}, "rotate_aftr is not a setting; did you mean rotate_after?"),
-        ({"rotate_after": -1}, "rotate_after is -1: should be a finite number of seconds, greater than 0"),
-        ({"turn_timeout": 10}, "SLACK_BOT_AGENT__TURN_TIMEOUT (10 s) must be larger than"),
-    ],
-)
-def test_a_wrong_override_is_one_line(overrides: dict[str, object], line: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        with_overrides(Settings(), overrides)
-    assert str(caught.value).startswith(line)
 
 
 def test_the_tree_is_frozen_and_closed() -> None:

@@ -8,19 +8,19 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from slack_bot.clock import Clock
 from slack_bot.observe.facts import Fact, SlackCalled
-from slack_bot.settings.models import StreamSettings
+from slack_bot.settings.models import GovernorSettings, StreamSettings
 from slack_bot.slack.api import SlackApi, TurnClient
 from slack_bot.slack.faults import StreamingRefusalCache
-from slack_bot.slack.model import Destination
-from slack_bot.slack.post_surface import PostSurface
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
-from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock
+from slack_bot.turn.record import Question, ThreadKey
 
 TURN = "T1:C1:1.2"
 Faults = Mapping[str, Sequence[str | None]]
@@ -29,6 +29,12 @@ Faults = Mapping[str, Sequence[str | None]]
 def waiting_for(limiter: RateLimiter) -> int:
     """How many calls wait for a permit."""
     return sum(len(bucket.waiting) for bucket in limiter._governor._buckets.values())
+
+
+def unlimited(clock: Clock) -> RateLimiter:
+    """Grants every call at once, until Slack refuses one."""
+    rates = {name: 1e6 for name in GovernorSettings.model_fields if name.endswith("_per_minute")}
+    return RateLimiter(GovernorSettings(**rates, posts_per_second=1e6, post_burst=1e6), clock)
 
 
 class Scene:
@@ -61,18 +67,22 @@ class Scene:
             retry_handlers=[],
         )
         self.settings = StreamSettings(**settings)
-        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout)
-        self.place = Destination(TURN, self.channel, self.root, user, team, can_stream)
+        limiter = unlimited(self.clock)
+        self.api = SlackApi(self.client, self.clock, self.facts.append, self.settings.retry_timeout, limiter)
+        thread = ThreadKey("T1", self.channel, self.root)
+        self.question = Question(thread, "1.2", user, team, "question", asker_is_bot=not can_stream)
         self.stream_starts = StreamStartTracker(asyncio.ensure_future)
         refusals = memory or StreamingRefusalCache(self.settings.streaming_refusal_ttl)
-        self.sink = Sink(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        self.sink = Sink(self._client(refusals))
 
     def turn_client(self, on_wait: Callable[[], None] = lambda: None) -> TurnClient:
         """Calls of this turn."""
-        refusals = StreamingRefusalCache()
-        client = TurnClient(self.api, self.place, self.settings, self.clock, refusals, self.stream_starts)
+        client = self._client(StreamingRefusalCache())
         client.on_wait = on_wait
         return client
+
+    def _client(self, refusals: StreamingRefusalCache) -> TurnClient:
+        return TurnClient(self.api, self.question, self.settings, self.clock, refusals, self.stream_starts)
 
     def streams(self, client: TurnClient | None = None) -> StreamSurface:
         """Streamed messages of this turn."""

@@ -18,15 +18,14 @@ from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
 from slack_bot.settings.models import GovernorSettings, SlackSettings
 from slack_bot.slack.api import DROPPED, UNANSWERED, SlackApi, TurnClient, new_web_client
-from slack_bot.slack.calls import CallFailed, CallOk
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.faults import CallFailed, CallOk, Fault
 from slack_bot.slack.rate_limiter.governor import Priority
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.slack.scene import TURN, Scene, waiting_for
+from tests.slack.scene import TURN, Scene, unlimited, waiting_for
 
 POST = {"text": "hi", "unfurl_links": False}
 
@@ -117,7 +116,7 @@ class Governed(Scene):
         self.gate = RateLimiter(
             GovernorSettings(**{"rate_utilization": 1.0, "post_burst": 1.0, **governor}), self.clock
         )
-        self.door = SlackApi(self.client, self.clock, self.facts.append, 60, rate_limiter=self.gate)
+        self.door = SlackApi(self.client, self.clock, self.facts.append, 60, self.gate)
 
     def spend(self, method: str) -> None:
         while (door := self.door.for_turn("other")).reserve(method):
@@ -226,20 +225,12 @@ async def test_what_is_not_used_is_given_back() -> None:
     assert not waiting_for(scene.gate)
 
 
-def test_without_a_gate_everything_goes_at_once() -> None:
-    scene = virtual_clock.run(made())
-    assert scene.api.reserve("chat.postMessage", "C1")
-    scene.api.give_back()
-
-
-async def made() -> Scene:
-    return Scene()
-
-
 @on_virtual_time
 async def test_a_write_has_a_time_out_of_its_own() -> None:
     scene = Scene({"chat.postMessage": ["timeout"], "conversations.replies": ["timeout"]})
-    api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, write_timeout=10).for_turn(TURN)
+    api = SlackApi(scene.client, scene.clock, scene.facts.append, 60, unlimited(scene.clock), 10).for_turn(
+        TURN
+    )
     assert await api.call("chat.postMessage", {"channel": "C1", **POST}) == CallFailed(
         Fault.UNKNOWN, "timeout"
     )
@@ -287,7 +278,8 @@ def test_only_what_never_left_is_sent_again(error: Exception, failed: CallFailed
     async def go() -> tuple[Any, int]:
         session = Broken(error)
         client = AsyncWebClient(token="xoxb-1", session=session, retry_handlers=[])  # type: ignore[arg-type]
-        api = SlackApi(client, virtual_clock.new_clock(), lambda fact: None, retry_timeout=2.0)
+        clock = virtual_clock.new_clock()
+        api = SlackApi(client, clock, lambda fact: None, 2.0, unlimited(clock))
         return await api.call("chat.postMessage", {}), session.count
 
     assert virtual_clock.run(go()) == (failed, attempts)
@@ -340,9 +332,8 @@ async def test_answers_that_are_no_answers(
             settings = SlackSettings(
                 bot_token=SecretStr("xoxb-secret"), api_url=f"http://127.0.0.1:{port}/api/"
             )
-            api = SlackApi(
-                new_web_client(settings, session), loop_clock(), lambda fact: None, retry_timeout=0.1
-            )
+            clock, client = loop_clock(), new_web_client(settings, session)
+            api = SlackApi(client, clock, lambda fact: None, 0.1, unlimited(clock))
             result = await api.call("chat.postMessage", {"text": "x"})
     finally:
         await runner.cleanup()

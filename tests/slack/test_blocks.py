@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from slack_bot.slack import blocks
+from slack_bot.slack.blocks import TextForm
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Bot, WorkspaceRules, WorkspaceState
 from slack_bot.turn.actions import CardState, TaskCard
@@ -24,13 +25,13 @@ def words(made: list[dict[str, Any]]) -> str:
 
 
 def test_cards_as_blocks() -> None:
-    done = TaskCard("a", "Search", CardState.DONE, details="for it", output="found")
+    done = TaskCard("a", "Search", CardState.DONE, details="found")
     failed = TaskCard("b", "", CardState.ERROR)
     (plan,) = blocks.cards([done, failed], "Plan", "plan", 256)
     assert taken([plan]) == ["plan"]
     assert plan["title"] == "Plan"
     assert [task["status"] for task in plan["tasks"]] == ["complete", "error"]
-    assert blockkit.plain(plan["tasks"][0]["output"]) == "found"
+    assert blockkit.plain(plan["tasks"][0]["details"]) == "found"
     assert plan["tasks"][1]["title"] == "b"
     assert taken(blocks.cards([done, failed], "Plan", "timeline", 256)) == ["task_card", "task_card"]
     assert blocks.cards([done], "", "plan", 256)[0]["title"] == "Search"
@@ -71,6 +72,18 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
     assert blocks.all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
 
 
+def test_a_text_has_three_forms_and_a_fourth_with_blocks_around_it() -> None:
+    long, under = "A **long** text. " * 40, [blocks.context("x")]
+    alone = [TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+    assert [form for form, _ in blocks.forms(long, (), ())] == alone
+    assert [form for form, _ in blocks.forms(long, (), under)] == [TextForm.WHOLE, *alone]
+    assert blocks.forms("", (), under) == [(TextForm.WHOLE, {"blocks": under})]
+    (_, first), (_, second), (_, third) = blocks.forms(long, (), ())
+    assert (first, third) == ({"markdown_text": long}, {"text": long})
+    assert second["blocks"] == [{"type": "markdown", "text": long}]
+    assert len(second["text"]) <= 300
+
+
 def test_a_card_whose_title_has_nothing_to_be_seen_is_called_by_its_id_made_harmless() -> None:
     assert (
         blocks.card_title(TaskCard("<!channel> call-1", " ", CardState.RUNNING), 256)
@@ -90,15 +103,15 @@ def test_card_values_are_cut_and_guarded() -> None:
 
 
 def test_a_card_without_a_title_is_named_by_its_id() -> None:
-    assert blocks.task_chunk(TaskCard("t1", " ", CardState.DONE, output="found"), 256) == {
+    assert blocks.task_chunk(TaskCard("t1", " ", CardState.DONE, details="found"), 256) == {
         "type": "task_update",
         "id": "t1",
         "title": "t1",
         "status": "complete",
-        "output": "found",
+        "details": "found",
     }
 
 
-def test_details_and_output_weigh_twice() -> None:
-    card = TaskCard("t1", "Search", CardState.RUNNING, details="é", output="abc")
+def test_details_weigh_twice() -> None:
+    card = TaskCard("t1", "Search", CardState.RUNNING, details="éabc")
     assert blocks.weighted_bytes(blocks.all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)

@@ -7,15 +7,8 @@ from itertools import islice
 
 import pytest
 
-from slack_bot.slack.calls import (
-    NO_ANSWER,
-    NOT_REFUSED,
-    CallFailed,
-    CallOk,
-    backoff,
-    call_until_known,
-)
-from slack_bot.slack.faults import Fault
+from slack_bot.slack.api import backoff, call_until_known
+from slack_bot.slack.faults import NO_ANSWER, NOT_REFUSED, CallFailed, CallOk, Fault
 from slack_bot.testing import virtual_clock
 
 OK = CallOk({"ts": "1.2"})

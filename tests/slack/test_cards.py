@@ -29,8 +29,8 @@ def test_what_slack_has_not_confirmed_is_unsent() -> None:
     assert not cards.is_empty
     cards.want([TaskCard("a", "A again", DONE)])
     assert cards.unsent() == ()
-    cards.want([TaskCard("a", "A again", DONE, output="more")])
-    assert cards.unsent() == (TaskCard("a", "A again", DONE, output="more"),)
+    cards.want([TaskCard("a", "A again", DONE, details="more")])
+    assert cards.unsent() == (TaskCard("a", "A again", DONE, details="more"),)
 
 
 def test_cards_that_run_end_as_the_turn_did_and_the_others_as_they_did() -> None:
@@ -75,13 +75,13 @@ def test_a_card_whose_end_was_never_shown_is_closed_as_it_truly_ended() -> None:
     assert cards.whole() == (TaskCard("a", "A failed", ERROR, details="onetwo"),)
 
 
-def test_details_and_output_add_up() -> None:
-    cards = shown(TaskCard("a", "A", RUNNING, details="one ", output="x"))
-    cards.want([TaskCard("a", "A", DONE, details="two", output="y")])
+def test_details_add_up() -> None:
+    cards = shown(TaskCard("a", "A", RUNNING, details="one "))
+    cards.want([TaskCard("a", "A", DONE, details="two")])
     cards.confirm(cards.unsent())
-    assert cards.closed(CardClosing.DONE) == (TaskCard("a", "A", DONE, details="one two", output="xy"),)
+    assert cards.closed(CardClosing.DONE) == (TaskCard("a", "A", DONE, details="one two"),)
     assert cards.closing(CardClosing.FAILED) == ()
-    assert cards.wanted() == (TaskCard("a", "A", DONE, details="one two", output="xy"),)
+    assert cards.wanted() == (TaskCard("a", "A", DONE, details="one two"),)
 
 
 def test_a_message_that_is_written_as_a_whole_shows_all_its_cards() -> None:
@@ -116,11 +116,10 @@ def test_a_card_that_changes_thousands_of_times_does_not_grow_for_ever() -> None
     for _ in range(3_000):
         cards.want([TaskCard("a", "Search", CardState.RUNNING, details="one more line\n")])
     for _ in range(3_000):
-        cards.want([TaskCard("a", "Search", CardState.RUNNING, output="found")])
+        cards.want([TaskCard("a", "Search", CardState.RUNNING, details="found")])
         cards.confirm(cards.unsent())
     (card,) = cards.whole()
     assert LONGEST < len(card.details) < LONGEST + 20
-    assert LONGEST < len(card.output) < LONGEST + 20
 
 
 # -- over all messages --------------------------------------------------------------------------------------

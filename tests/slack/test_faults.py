@@ -14,7 +14,6 @@ from slack_bot.slack.faults import (
     after_write,
     classify,
     fault_of,
-    next_surface,
 )
 
 TABLE = {
@@ -131,24 +130,6 @@ def test_only_where_nothing_may_be_written_any_more_does_a_turn_end() -> None:
 def test_what_may_have_been_applied_before_is_looked_at_unless_the_turn_ends(fault: Fault) -> None:
     step = after_write(fault, opens=False, is_plain=True, in_doubt=True)
     assert step is Remedy.SETTLE or (step in ENDS and step is AFTER_WRITE[fault])
-
-
-DEPTH = {SurfaceKind.STREAM: 0, SurfaceKind.EDIT: 1, SurfaceKind.POST: 2, SurfaceKind.NONE: 3}
-
-
-@pytest.mark.parametrize("surface", SurfaceKind)
-@pytest.mark.parametrize("step", Remedy)
-def test_it_goes_down_and_never_up(surface: SurfaceKind, step: Remedy) -> None:
-    after = next_surface(surface, step)
-    assert DEPTH[after] >= DEPTH[surface]
-    assert (after is SurfaceKind.NONE) == (step in ENDS or surface is SurfaceKind.NONE)
-    assert DEPTH[after] - DEPTH[surface] <= 1 or step in ENDS
-
-
-def test_only_a_refusal_leads_down() -> None:
-    for step in Remedy:
-        moved = next_surface(SurfaceKind.STREAM, step) is SurfaceKind.EDIT
-        assert moved == (step in (Remedy.DOWN, Remedy.REMEMBER))
 
 
 def test_a_refusal_is_remembered_for_team_and_kind_of_channel_for_five_minutes() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.files import COMING, WRITING_ON, upload
-from slack_bot.slack.model import Batch, TurnEnd, WriteResult
+from slack_bot.slack.faults import CallOk
+from slack_bot.slack.model import Batch, Ending, WriteResult
+from slack_bot.slack.sink import COMING, WRITING_ON, upload
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
@@ -22,7 +23,7 @@ LINES = [f"Line {number} of a long answer.\n" for number in range(60)]
 TEXT = "".join(LINES)
 FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
 IN_FILE = "This answer is too long for the thread. All of it is in answer.md."
-ANSWERED = TurnEnd(Outcome.ANSWERED)
+ANSWERED = Ending(Outcome.ANSWERED)
 CONTENT = "Grüße,\r\n漢字 🎉\x00\n".encode() * 3
 
 
@@ -50,7 +51,7 @@ async def the_rest(scene: Scene, written: int, *, a_line: float = 1.0) -> None:
     """The agent goes on, and what it says can only be kept."""
     for text in LINES[written:]:
         await asyncio.sleep(a_line)
-        scene.sink.enqueue(Batch(text))
+        scene.sink.delivery.add(Batch(text))
 
 
 def status(scene: Scene) -> str | None:
@@ -115,7 +116,7 @@ def test_a_stop_takes_the_place_of_what_was_to_come() -> None:
     async def story(scene: Scene) -> None:
         await until_full(scene)
         scene.sink.cancel_writes()
-        await scene.sink.finish(TurnEnd(Outcome.STOPPED, note="Stopped."))
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
 
     scene = play(story)
     assert scene.thread()[-1].extras == ("Stopped.",)
@@ -127,7 +128,7 @@ def test_an_agent_that_breaks_off_leaves_a_file_of_what_it_said() -> None:
 
     async def story(scene: Scene) -> None:
         await the_rest(scene, await until_full(scene))
-        await scene.sink.finish(TurnEnd(Outcome.FAILED, note=note, offer_retry=True))
+        await scene.sink.finish(Ending(Outcome.FAILED, note=note, offer_retry=True))
 
     scene = play(story)
     told = f"This answer is too long for the thread. What there is of it is in answer.md. {note}"
@@ -137,7 +138,7 @@ def test_an_agent_that_breaks_off_leaves_a_file_of_what_it_said() -> None:
 def test_another_final_answer_that_fits_is_no_file() -> None:
     async def story(scene: Scene) -> None:
         await until_full(scene)
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rewrite="Right."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
 
     scene = play(story)
     assert (scene.only().text, scene.only().extras) == ("Right.", FEEDBACK)
@@ -159,7 +160,7 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
 def uploaded(faults: Any = None) -> tuple[bool, Scene]:
     async def go() -> tuple[bool, Scene]:
         scene = Scene(faults)
-        return await upload(scene.turn_client(), CONTENT), scene
+        return isinstance(await upload(scene.turn_client(), CONTENT), CallOk), scene
 
     return virtual_clock.run(go())
 

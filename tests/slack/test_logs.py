@@ -11,7 +11,7 @@ import pytest
 
 from slack_bot import slack
 from slack_bot.errors import SlackError
-from slack_bot.slack.model import Batch, TurnEnd
+from slack_bot.slack.model import Batch, Ending
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import BOT_TOKEN
@@ -76,7 +76,7 @@ def test_a_turn_that_fails_is_logged_by_its_ids(faults: Any, caplog: pytest.LogC
         try:
             await scene.sink.write(Batch(SECRET, (TaskCard("a", SECRET, CardState.RUNNING),), SECRET))
             await scene.sink.write(Batch(SECRET))
-            await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest=SECRET, note="Note."))
+            await scene.sink.finish(Ending(Outcome.ANSWERED, rest=SECRET, note="Note."))
         except SlackError:
             pass
         return scene

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from slack_bot.slack.faults import SurfaceKind
-from slack_bot.slack.model import Batch, SlackMessage, TurnEnd, WriteResult
+from slack_bot.slack.model import Batch, Ending, SlackMessage, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 
 CARD = TaskCard("a", "A", CardState.RUNNING)
 
 
-def test_a_batch_is_empty_only_if_nothing_waits() -> None:
-    assert Batch().is_empty
-    assert not Batch("a").is_empty
-    assert not Batch(plan_title="x").is_empty
-    assert not Batch(cards=(TaskCard("a", "A", CardState.DONE),)).is_empty
-
-
 def test_an_ending_says_nothing_by_itself() -> None:
-    assert TurnEnd(Outcome.ANSWERED) == TurnEnd(Outcome.ANSWERED, "", None, "", False, None)
+    assert Ending(Outcome.ANSWERED) == Ending(Outcome.ANSWERED, "", None, "", False, None)
     assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}
 
 

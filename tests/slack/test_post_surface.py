@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import dataclasses
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
 from slack_bot.slack.api import DROPPED
-from slack_bot.slack.blocks import TextForm, context, fallback
-from slack_bot.slack.calls import CallFailed, CallOk
+from slack_bot.slack.blocks import TextForm, context
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, StreamingRefusalCache, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
-from slack_bot.slack.post_surface import NOT_SHOWN, PostSurface, TextForms, shown_or_failed
+from slack_bot.slack.surfaces import PostSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
@@ -173,81 +173,33 @@ def test_a_stop_ends_the_insisting_on_an_answer_and_not_on_a_note() -> None:
 # -- forms of a text ----------------------------------------------------------------------------------------
 
 ALONE = (TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT)
-LONG = "A **long** text. " * 40
 
 
-def named(forms: TextForms, method: str = UPDATE, text: str = "One.", under: Any = ()) -> list[TextForm]:
-    return [form for form, _ in forms.of(method, text, (), under)]
-
-
-def test_a_text_has_three_forms_and_a_fourth_with_blocks_around_it() -> None:
-    forms = TextForms(StreamingRefusalCache(), "T1", lambda: 0.0)
-    assert named(forms) == list(ALONE)
-    assert named(forms, under=[context("x")]) == [TextForm.WHOLE, *ALONE]
-    assert named(forms, text="", under=[context("x")]) == [TextForm.WHOLE]
-    assert forms.of(UPDATE, "", (), ()) == [(TextForm.WHOLE, {"markdown_text": ""})]
-    (_, first), (_, second), (_, third) = forms.of(POST, LONG, (), ())
-    assert (first, third) == ({"markdown_text": LONG}, {"text": LONG})
-    assert second["blocks"] == [{"type": "markdown", "text": LONG}]
-    assert len(second["text"]) <= 300
+def named(posts: PostSurface, method: str = UPDATE, under: Any = ()) -> list[TextForm]:
+    return [form for form, _ in posts.forms(method, "One.", (), under)]
 
 
 def test_a_form_that_did_not_work_is_left_out_for_that_workspace_and_method_for_a_while() -> None:
-    memory, now = StreamingRefusalCache(300.0), [100.0]
-    forms = TextForms(memory, "T1", lambda: now[0])
-    forms.refused(UPDATE, TextForm.MARKDOWN_TEXT)
-    forms.refused(UPDATE, TextForm.WHOLE)
-    assert named(forms) == [TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
-    assert named(forms, under=[context("x")]) == [TextForm.WHOLE, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
-    assert named(forms, POST) == named(TextForms(memory, "T2", lambda: now[0])) == list(ALONE)
-    for form in ALONE:
-        forms.refused(UPDATE, form)
-    assert named(forms) == list(ALONE)  # something has to be tried
-    now[0] = 400.0
-    assert named(forms) == list(ALONE)
+    async def story(scene: Scene, _: PostSurface) -> None:
+        client, under, message = scene.turn_client(), [context("x")], SlackMessage(SurfaceKind.EDIT)
+        posts = PostSurface(client)
+        other = copy.copy(client)
+        other.question = dataclasses.replace(client.question, user_team="T2")
+        assert await posts.write(message, Batch("One.")) is None
+        assert named(posts, under=under) == [TextForm.WHOLE, *ALONE]
+        assert await posts.write(message, Batch(" Two."), under) is None
+        assert not message.is_signed
+        assert named(posts) == [TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+        assert named(posts, under=under) == [TextForm.WHOLE, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
+        assert named(posts, POST) == named(PostSurface(other)) == list(ALONE)
+        await asyncio.sleep(scene.settings.streaming_refusal_ttl)
+        assert named(posts) == list(ALONE)
+
+    scene = play(story, set(), {UPDATE: ["invalid_blocks", "invalid_arguments", None]})
+    assert scene.methods() == [POST, UPDATE, UPDATE, UPDATE]
 
 
-@pytest.mark.parametrize(
-    ("answer", "is_shown"),
-    [
-        ({}, True),
-        ({"message": {"text": "One. Two."}}, True),
-        ({"text": "One. ", "message": {"text": "One."}}, False),
-        ({"text": "", "message": {"text": "", "blocks": []}}, False),
-        ({"text": "One.", "message": {"blocks": [{"type": "markdown", "text": "One."}]}}, False),
-        ({"text": "", "message": {"blocks": [{"type": "markdown", "text": "One. Two."}]}}, True),
-        ({"text": "", "message": {"blocks": [{"type": "table", "rows": []}]}}, True),  # not to be read
-        ({"text": "Something else", "message": "?"}, True),
-    ],
-    ids=str,
-)
-def test_only_an_answer_that_reads_as_before_or_empty_shows_that_a_text_is_missing(
-    answer: dict[str, Any], is_shown: bool
-) -> None:
-    result = shown_or_failed(CallOk(answer), "One. **Two.**", "One.")
-    assert isinstance(result, CallOk) is is_shown
-    assert isinstance(result, CallOk) or result.error == NOT_SHOWN
-    assert isinstance(shown_or_failed(CallOk(answer), "One!", "One."), CallOk)  # nothing that could be missed
-    assert isinstance(shown_or_failed(CallOk(answer), ":tada:", "One."), CallOk)
-
-
-def test_a_notification_that_reads_as_before_tells_nothing_new() -> None:
-    more = f"{LONG} And more."
-    assert fallback(LONG) == fallback(more) != LONG
-    for blocks, is_shown in ((LONG, False), (more, True)):
-        shown = {"text": fallback(LONG), "blocks": [{"type": "markdown", "text": blocks}]}
-        result = shown_or_failed(CallOk({"text": shown["text"], "message": shown}), more, LONG)
-        assert isinstance(result, CallOk) is is_shown
-
-
-def test_the_titles_of_cards_are_no_news() -> None:
-    cards = [{"type": "task_card", "title": "Search"}]
-    for text, is_shown in (("Search\nOne.", False), ("Search", False), ("Search\nTwo.", True)):
-        result = shown_or_failed(CallOk({"message": {"text": text, "blocks": cards}}), "Two.", "One.")
-        assert isinstance(result, CallOk) is is_shown
-
-
-def play(story: Callable[[Scene, PostSurface], Awaitable[None]], deaf: set[str], faults: Any = None) -> Scene:
+def play(story: Story, deaf: set[str], faults: Any = None) -> Scene:
     async def go() -> Scene:
         scene = Scene(faults)
         rules = dataclasses.replace(WorkspaceRules(), ignores_markdown_text=frozenset(deaf))
@@ -260,9 +212,10 @@ def play(story: Callable[[Scene, PostSurface], Awaitable[None]], deaf: set[str],
 
 async def grown(scene: Scene, posts: PostSurface) -> None:
     message = SlackMessage(SurfaceKind.EDIT)
-    for text in ("One. ", "One. Two. ", "One. Two. Three."):
-        assert await posts.show(message, text, "") is None
-        assert scene.texts() == [text]
+    for text in ("One. ", "Two. ", "Three."):
+        assert await posts.write(message, Batch(text)) is None
+        assert scene.texts() == [message.text]
+    assert message.text == "One. Two. Three."
 
 
 def test_an_edit_that_shows_nothing_is_made_in_another_form_and_the_next_one_at_once() -> None:
@@ -292,7 +245,7 @@ def test_a_post_that_nothing_fills_is_taken_away() -> None:
 def test_the_last_form_is_the_text_itself(refused: int) -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.show(message, "One. ", "") is None
+        assert await posts.write(message, Batch("One. ")) is None
         assert await posts.rewrite(message, "*Two.*", (), CardClosing.DONE) is None
 
     scene = play(story, {UPDATE}, {UPDATE: [None, *["invalid_blocks"] * (refused - 1), None]})
@@ -327,14 +280,14 @@ async def streamed(scene: Scene, text: str, *cards: TaskCard, stop: bool = True)
 def test_a_message_is_posted_first_and_then_edited() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.show(message, "One. ", "") is None
+        assert await posts.write(message, Batch("One. ")) is None
         assert (message.ts, message.text, message.is_signed) == (scene.only().ts, "One. ", False)
         message.cards.want([CARD])
-        assert await posts.show(message, "One. Two.", "Plan") is None
+        assert await posts.write(message, Batch("Two.", plan_title="Plan")) is None
         assert [task.status for task in scene.only().tasks] == ["in_progress"]
         assert message.cards.unsent() == ()
         under = [context("under")]
-        assert await posts.show(message, "One. Two.", "Plan", footer=under, close=CardClosing.FAILED) is None
+        assert await posts.write(message, Batch(), under, CardClosing.FAILED) is None
         assert message.is_signed
 
     for mode in ("plan", "timeline"):
@@ -347,8 +300,8 @@ def test_a_message_is_posted_first_and_then_edited() -> None:
 def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        await posts.show(message, "One. ", "")
-        assert await posts.show(message, "One. Two.", "", footer=[context("under")]) is None
+        await posts.write(message, Batch("One. "))
+        assert await posts.write(message, Batch("Two."), [context("under")]) is None
         assert (message.text, message.is_signed) == ("One. Two.", False)
 
     assert edited(story, {UPDATE: ["invalid_blocks", None]}).texts() == ["One. Two."]
@@ -357,7 +310,7 @@ def test_blocks_that_are_refused_do_not_keep_the_text_back() -> None:
 def test_what_is_refused_changes_nothing_of_what_is_known() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        assert await posts.show(message, "One. ", "") == CallFailed(Fault.NO_WRITING, "no_permission")
+        assert await posts.write(message, Batch("One. ")) == CallFailed(Fault.NO_WRITING, "no_permission")
         assert (message.ts, message.text) == (None, "")
 
     edited(story, {POST: ["no_permission"]})
@@ -425,8 +378,8 @@ def test_the_text_stands_though_its_blocks_do_not() -> None:
 def test_an_edit_that_may_have_been_made_stays_in_doubt_when_its_text_alone_is_refused() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
-        await posts.show(message, "One. ", "")
-        refused = await posts.show(message, "One. Two.", "")
+        await posts.write(message, Batch("One. "))
+        refused = await posts.write(message, Batch("Two."))
         assert refused is not None
         assert refused.in_doubt
 
@@ -473,7 +426,7 @@ def test_a_message_whose_end_shows_its_cards_closed_has_none_left_to_close(kind:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(kind)
         message.cards.want([CARD])
-        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        await posts.write(message, Batch("One. "), close=CardClosing.CONTINUES)
         assert message.cards.closing(CardClosing.CONTINUES) == ()
 
     assert edited(story).methods() == [POST]
@@ -483,8 +436,8 @@ def test_cards_that_went_with_a_refused_form_are_still_to_be_closed() -> None:
     async def story(scene: Scene, posts: PostSurface) -> None:
         message = SlackMessage(SurfaceKind.EDIT)
         message.cards.want([CARD])
-        await posts.show(message, "One. ", "")
-        await posts.show(message, "One. ", "", close=CardClosing.CONTINUES)
+        await posts.write(message, Batch("One. "))
+        await posts.write(message, Batch("One. "), close=CardClosing.CONTINUES)
         assert message.cards.closing(CardClosing.CONTINUES) != ()
 
     edited(story, {UPDATE: ["invalid_blocks", None]})

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slack_bot.slack.readback import Readback, comparable, compare_shown, own_stream, words_of
+from slack_bot.slack.blocks import fallback
+from slack_bot.slack.readback import Readback, comparable, compare_shown, is_ignored, own_stream, words_of
 from slack_bot.testing.slack.rendering import mrkdwn, rich_text
 from tests.examples import examples, texts
 from tests.turn.work import HOSTILE, grows_like_its_text
@@ -223,3 +224,45 @@ def test_signs_are_known_where_no_dialect_changed_them(shown: str, stands: Readb
 @pytest.mark.parametrize("piece", [*HOSTILE, "[x](y", "&gt;", ":a:", "<a|b", "> ```"])
 def test_reading_takes_linear_time(piece: str) -> None:
     assert grows_like_its_text(comparable, piece)
+
+
+# -- an answer of Slack that shows nothing new
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_shown"),
+    [
+        ({}, True),
+        ({"message": {"text": "One. Two."}}, True),
+        ({"text": "One. ", "message": {"text": "One."}}, False),
+        ({"text": "", "message": {"text": "", "blocks": []}}, False),
+        ({"text": "One.", "message": {"blocks": [{"type": "markdown", "text": "One."}]}}, False),
+        ({"text": "", "message": {"blocks": [{"type": "markdown", "text": "One. Two."}]}}, True),
+        ({"text": "", "message": {"blocks": [{"type": "table", "rows": []}]}}, True),  # not to be read
+        ({"text": "Something else", "message": "?"}, True),
+    ],
+    ids=str,
+)
+def test_only_an_answer_that_reads_as_before_or_empty_shows_that_a_text_is_missing(
+    answer: dict[str, Any], is_shown: bool
+) -> None:
+    assert is_ignored(answer, "One. **Two.**", "One.") is not is_shown
+    assert not is_ignored(answer, "One!", "One.")  # nothing that could be missed
+    assert not is_ignored(answer, ":tada:", "One.")
+
+
+LONG = "A **long** text. " * 40
+
+
+def test_a_notification_that_reads_as_before_tells_nothing_new() -> None:
+    more = f"{LONG} And more."
+    assert fallback(LONG) == fallback(more) != LONG
+    for blocks, is_shown in ((LONG, False), (more, True)):
+        shown = {"text": fallback(LONG), "blocks": [{"type": "markdown", "text": blocks}]}
+        assert is_ignored({"text": shown["text"], "message": shown}, more, LONG) is not is_shown
+
+
+def test_the_titles_of_cards_are_no_news() -> None:
+    cards = [{"type": "task_card", "title": "Search"}]
+    for text, is_shown in (("Search\nOne.", False), ("Search", False), ("Search\nTwo.", True)):
+        assert is_ignored({"message": {"text": text, "blocks": cards}}, "Two.", "One.") is not is_shown

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from slack_bot.slack.blocks import TextForm
-from slack_bot.slack.calls import CallFailed
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
-from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.slack.surfaces import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene
@@ -175,7 +174,7 @@ def test_the_last_message_gets_its_cards_closed_too() -> None:
         scene: Scene, streams: StreamSurface, reconciler: Reconciler, message: SlackMessage
     ) -> None:
         message.cards.want([TaskCard("a", "A", CardState.RUNNING)])
-        await scene.posts().show(message, "One. ", "")
+        await scene.posts().write(message, Batch("One. "))
         reconciler._messages = [message]
         await reconciler.close_open(CardClosing.FAILED)
 

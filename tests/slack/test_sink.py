@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slack_bot.errors import SlackError
 from slack_bot.slack.blocks import TextForm
 from slack_bot.slack.faults import StreamingRefusalCache
-from slack_bot.slack.model import Batch, TurnEnd, WriteResult
+from slack_bot.slack.model import Batch, Ending, WriteResult
 from slack_bot.slack.sink import STILL_WORKING, footer_blocks
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack import blocks as blockkit
@@ -22,8 +22,7 @@ from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.form import Field, Form
-from slack_bot.turn.record import Outcome
+from slack_bot.turn.record import Field, Form, Outcome
 from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene
@@ -32,7 +31,7 @@ START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
 REPLIES = "conversations.replies"
 FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
-ANSWERED = TurnEnd(Outcome.ANSWERED)
+ANSWERED = Ending(Outcome.ANSWERED)
 NO_FILES = {"files.getUploadURLExternal": ["missing_scope"]}
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 SEARCH = TaskCard("t1", "Search", RUNNING)
@@ -51,7 +50,7 @@ def play(story: Callable[[Scene], Coroutine[Any, Any, None]], *args: Any, **kwar
     return scene
 
 
-def answer(*texts: str, ending: TurnEnd = ANSWERED) -> Callable[[Scene], Coroutine[Any, Any, None]]:
+def answer(*texts: str, ending: Ending = ANSWERED) -> Callable[[Scene], Coroutine[Any, Any, None]]:
     """A story: write these texts, one a second, as the runner would, then finish."""
 
     async def story(scene: Scene) -> None:
@@ -100,10 +99,10 @@ def test_an_answer_is_streamed_and_signed() -> None:
 
 def test_text_stands_while_it_is_written() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.is_live
-        assert not scene.sink.opened
+        assert scene.sink.delivery.is_live
+        assert not scene.sink.delivery.messages
         assert await scene.sink.write(Batch("One.\n")) is WriteResult.SHOWN
-        assert scene.sink.opened
+        assert scene.sink.delivery.messages
         assert (scene.only().text, scene.only().state) == ("One.\n", "streaming")
         assert await scene.sink.write(Batch("Two.\n")) is WriteResult.SHOWN
         assert scene.only().text == "One.\nTwo.\n"
@@ -113,20 +112,20 @@ def test_text_stands_while_it_is_written() -> None:
 
 
 def test_the_rest_is_appended_before_the_stop() -> None:
-    scene = play(answer("One.\n", ending=TurnEnd(Outcome.ANSWERED, rest="Two.")))
+    scene = play(answer("One.\n", ending=Ending(Outcome.ANSWERED, rest="Two.")))
     assert sealed(scene).text == "One.\nTwo."
     assert scene.methods() == [START, APPEND, STOP]
 
 
 def test_an_answer_that_comes_at_the_very_end_is_streamed_all_the_same() -> None:
-    scene = play(answer(ending=TurnEnd(Outcome.ANSWERED, rest="42.")))
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest="42.")))
     assert sealed(scene).text == "42."
     assert scene.methods() == [START, STOP]
 
 
 def test_a_long_rest_takes_several_messages() -> None:
     text = "".join(f"Line {number}.\n" for number in range(20))
-    scene = play(answer(ending=TurnEnd(Outcome.ANSWERED, rest=text)), rotate_bytes=100)
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), rotate_bytes=100)
     assert "".join(scene.texts()) == text
     assert [message.extras for message in scene.thread()] == [(), FEEDBACK]
     assert scene.methods() == [START, STOP, START, STOP]
@@ -158,7 +157,7 @@ def test_cards_are_shown_and_their_details_add_up() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (TaskCard("t1", "Search", RUNNING, details="first "),), "Looking"))
         await scene.sink.write(Batch("", (TaskCard("t1", "Searched", DONE, details="second"),)))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Found."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Found."))
 
     message = sealed(play(story))
     assert message.plan_title == "Looking"
@@ -170,14 +169,14 @@ def test_cards_are_shown_and_their_details_add_up() -> None:
 @pytest.mark.parametrize(
     ("ending", "status", "words"),
     [
-        (TurnEnd(Outcome.ANSWERED, rest="x"), "complete", ""),
-        (TurnEnd(Outcome.ASKED, form=Form("Which?")), "complete", ""),
-        (TurnEnd(Outcome.STOPPED, note="Stopped."), "complete", " (stopped)"),
-        (TurnEnd(Outcome.FAILED, note="It broke."), "error", ""),
-        (TurnEnd(Outcome.LOST, note="It was lost."), "error", ""),
+        (Ending(Outcome.ANSWERED, rest="x"), "complete", ""),
+        (Ending(Outcome.ASKED, form=Form("Which?")), "complete", ""),
+        (Ending(Outcome.STOPPED, note="Stopped."), "complete", " (stopped)"),
+        (Ending(Outcome.FAILED, note="It broke."), "error", ""),
+        (Ending(Outcome.LOST, note="It was lost."), "error", ""),
     ],
 )
-def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: TurnEnd, status: str, words: str) -> None:
+def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: Ending, status: str, words: str) -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
         await scene.sink.finish(ending)
@@ -189,7 +188,7 @@ def test_a_card_that_still_runs_is_closed_as_the_turn_ended(ending: TurnEnd, sta
 def test_a_failed_card_stays_failed() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (TaskCard("t1", "Search", ERROR), TaskCard("t2", "Read", RUNNING))))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="x"))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
 
     assert [task.status for task in sealed(play(story)).tasks] == ["error", "complete"]
 
@@ -216,14 +215,14 @@ def test_a_card_that_still_runs_goes_on_in_the_next_message() -> None:
 def test_hostile_titles_do_not_break_the_stream() -> None:
     async def story(scene: Scene) -> None:
         cards = (
-            TaskCard("t1", "## " + "x" * 400, DONE, output="y" * 400),
+            TaskCard("t1", "## " + "x" * 400, DONE, details="y" * 400),
             TaskCard("t2", "", DONE, details="  ## z"),
         )
         assert await scene.sink.write(Batch("", cards, "p" * 400)) is WriteResult.SHOWN
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="x"))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x"))
 
     first, second = sealed(play(story)).tasks
-    assert (first.title[:5], len(first.title), len(first.output)) == ("\u200b## x", 256, 256)
+    assert (first.title[:5], len(first.title), len(first.details)) == ("\u200b## x", 256, 256)
     assert (second.title, second.details) == ("t2", "\u200b## z")
 
 
@@ -231,7 +230,7 @@ def test_hostile_titles_do_not_break_the_stream() -> None:
 
 
 def test_a_failure_with_nothing_shown_is_a_note_with_a_way_to_try_again() -> None:
-    scene = play(answer(ending=TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True)))
+    scene = play(answer(ending=Ending(Outcome.FAILED, note="It broke.", offer_retry=True)))
     note = scene.only()
     assert (note.text, note.extras, note.state) == ("", ("It broke.", "Try again"), "posted")
     assert note.metadata is not None
@@ -240,14 +239,14 @@ def test_a_failure_with_nothing_shown_is_a_note_with_a_way_to_try_again() -> Non
 
 
 def test_a_failure_after_some_text_stands_below_it() -> None:
-    scene = play(answer("Half. ", ending=TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True)))
+    scene = play(answer("Half. ", ending=Ending(Outcome.FAILED, note="It broke.", offer_retry=True)))
     assert sealed(scene).text == "Half. "
     assert sealed(scene).extras == ("It broke.", "Try again")
 
 
 def test_a_question_is_streamed_and_the_thread_waits() -> None:
     form = Form("Which repository?", (Field("repo", choices=("a", "b"), required=True),))
-    scene = play(answer("I can do that.", ending=TurnEnd(Outcome.ASKED, form=form)))
+    scene = play(answer("I can do that.", ending=Ending(Outcome.ASKED, form=form)))
     assert sealed(scene).text == f"I can do that.\n\n{form.as_markdown()}"
     assert sealed(scene).extras == ("Reply in this thread to answer.",)
     assert scene.workspace.session("C1", scene.root) == "suspended"
@@ -255,18 +254,18 @@ def test_a_question_is_streamed_and_the_thread_waits() -> None:
 
 def test_nobody_is_called_by_the_names_of_fields() -> None:
     form = Form("Which?", (Field("<!here>", choices=("<@U2>",)),))
-    text = sealed(play(answer(ending=TurnEnd(Outcome.ASKED, form=form)))).text
+    text = sealed(play(answer(ending=Ending(Outcome.ASKED, form=form)))).text
     assert "<!" not in text
     assert "<@" not in text
 
 
 def test_a_question_with_nothing_before_it() -> None:
-    scene = play(answer(ending=TurnEnd(Outcome.ASKED, form=Form("Which?"))))
+    scene = play(answer(ending=Ending(Outcome.ASKED, form=Form("Which?"))))
     assert sealed(scene).text == "Which?"
 
 
 def test_a_question_where_streaming_is_refused_is_asked_all_the_same() -> None:
-    ending = TurnEnd(Outcome.ASKED, rest="I can.", form=Form("Which?"))
+    ending = Ending(Outcome.ASKED, rest="I can.", form=Form("Which?"))
     scene = play(answer(ending=ending), can_stream=False)
     assert (scene.only().text, scene.only().extras) == (
         "I can.\n\nWhich?",
@@ -277,7 +276,7 @@ def test_a_question_where_streaming_is_refused_is_asked_all_the_same() -> None:
 
 def test_without_agent_sessions_the_question_stands_all_the_same() -> None:
     scene = play(
-        answer("Hm. ", ending=TurnEnd(Outcome.ASKED, form=Form("Which?"))),
+        answer("Hm. ", ending=Ending(Outcome.ASKED, form=Form("Which?"))),
         {STOP: ["invalid_arguments", None]},
     )
     assert sealed(scene).text == "Hm. \n\nWhich?"
@@ -290,7 +289,7 @@ def test_without_agent_sessions_the_question_stands_all_the_same() -> None:
 def test_a_different_final_answer_replaces_what_was_streamed() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("Wrong. ", (SEARCH,), "Looking"))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rewrite="**Right.**"))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="**Right.**"))
 
     scene = play(story)
     message = sealed(scene)
@@ -302,14 +301,14 @@ def test_a_different_final_answer_replaces_what_was_streamed() -> None:
 
 
 def test_a_rewrite_where_nothing_was_streamed_is_just_the_answer() -> None:
-    scene = play(answer(ending=TurnEnd(Outcome.ANSWERED, rewrite="Right.")))
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rewrite="Right.")))
     assert sealed(scene).text == "Right."
     assert scene.methods() == [START, STOP]
 
 
 def test_a_long_rewrite_goes_on_in_posts() -> None:
     text = "".join(f"Line {number}.\n" for number in range(28))
-    scene = play(answer("Wrong.", ending=TurnEnd(Outcome.ANSWERED, rewrite=text)), max_call_chars=100)
+    scene = play(answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite=text)), max_call_chars=100)
     assert "".join(scene.texts()) == text
     assert [message.extras for message in scene.thread()][-1] == FEEDBACK
     assert [message.extras for message in scene.thread()].count(FEEDBACK) == 1
@@ -319,7 +318,7 @@ def test_a_long_rewrite_goes_on_in_posts() -> None:
 def test_a_rewrite_is_laid_over_the_messages_that_stand() -> None:
     lines = [f"Wrong line {number}.\n" for number in range(20)]
     for text, messages in (("".join(f"Right line {n}.\n" for n in range(20)), 3), ("Right.", 1)):
-        scene = play(answer(*lines, ending=TurnEnd(Outcome.ANSWERED, rewrite=text)), rotate_bytes=120)
+        scene = play(answer(*lines, ending=Ending(Outcome.ANSWERED, rewrite=text)), rotate_bytes=120)
         assert "".join(scene.texts()) == text
         assert "Wrong" not in "".join(message.read for message in scene.thread())
         assert len(scene.thread()) == messages
@@ -330,7 +329,7 @@ def test_a_rewrite_is_laid_over_the_messages_that_stand() -> None:
 
 def test_a_rewrite_that_is_refused_is_posted_instead() -> None:
     scene = play(
-        answer("Wrong.", ending=TurnEnd(Outcome.ANSWERED, rewrite="Right.")),
+        answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite="Right.")),
         {UPDATE: ["cant_update_message"]},
     )
     assert scene.texts() == ["Right."]
@@ -339,12 +338,12 @@ def test_a_rewrite_that_is_refused_is_posted_instead() -> None:
 
 def test_what_can_neither_be_rewritten_nor_taken_away_stands_above_the_answer() -> None:
     faults = {UPDATE: ["cant_update_message"], "chat.delete": ["cant_delete_message"]}
-    scene = play(answer("Wrong.", ending=TurnEnd(Outcome.ANSWERED, rewrite="Right.")), faults)
+    scene = play(answer("Wrong.", ending=Ending(Outcome.ANSWERED, rewrite="Right.")), faults)
     assert scene.texts() == ["Wrong.", "Right."]
 
 
 def test_a_rewrite_whose_blocks_are_refused_is_made_plain() -> None:
-    ending = TurnEnd(Outcome.FAILED, rewrite="Right.", note="But.")
+    ending = Ending(Outcome.FAILED, rewrite="Right.", note="But.")
     scene = play(answer("Wrong.", ending=ending), {UPDATE: ["block_mismatch", None]})
     assert scene.texts() == ["Right.", ""]
     assert scene.thread()[1].extras == ("But.",)
@@ -363,7 +362,7 @@ def test_an_asker_who_cannot_be_streamed_to_gets_a_post() -> None:
 
 def test_a_long_post_takes_several_messages_and_is_signed_once() -> None:
     text = "".join(f"Line {number}.\n" for number in range(28))
-    scene = play(answer(ending=TurnEnd(Outcome.ANSWERED, rest=text)), can_stream=False, max_call_chars=100)
+    scene = play(answer(ending=Ending(Outcome.ANSWERED, rest=text)), can_stream=False, max_call_chars=100)
     assert "".join(scene.texts()) == text
     assert [message.extras for message in scene.thread()] == [(), (), FEEDBACK]
 
@@ -418,7 +417,7 @@ def test_cards_alone_that_are_refused_are_given_up() -> None:
     async def story(scene: Scene) -> None:
         assert await scene.sink.write(Batch("", (SEARCH,))) is WriteResult.SHOWN
         assert await scene.sink.write(Batch("", (SEARCH,))) is WriteResult.SHOWN
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="One."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
 
     scene = play(story, {START: ["invalid_chunks", None]})
     assert (sealed(scene).text, sealed(scene).tasks) == ("One.", ())
@@ -528,7 +527,7 @@ def expire(scene: Scene) -> None:
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "internal_error!"])
 @pytest.mark.parametrize("method", [START, APPEND, STOP, UPDATE])
 def test_a_call_without_an_answer_neither_loses_nor_doubles(method: str, entry: str) -> None:
-    ending = TurnEnd(Outcome.ANSWERED, rewrite="One. Two. Three. Four." if method == UPDATE else None)
+    ending = Ending(Outcome.ANSWERED, rewrite="One. Two. Three. Four." if method == UPDATE else None)
     scene = play(answer("One. ", "Two. ", "Three. ", "Four.", ending=ending), {method: [entry, None]})
     assert "".join(scene.texts()) == "One. Two. Three. Four."
     assert scene.thread()[-1].extras == FEEDBACK
@@ -586,7 +585,7 @@ def test_a_write_that_was_cancelled_is_in_doubt() -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
                 await scene.sink.write(Batch("Two. "))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Three."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three."))
 
     for entry in ("timeout", "timeout!"):
         scene = play(story, {APPEND: [entry, None]})
@@ -622,7 +621,7 @@ def test_whatever_fails_for_a_while_the_reader_has_the_answer_whole_and_once(
 
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
-        ending = TurnEnd(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
+        ending = Ending(Outcome.ANSWERED, rest="" if anew else "End.", rewrite=rewritten if anew else None)
         await answer(*chunks, ending=ending)(scene)
 
     with unheard():
@@ -649,10 +648,10 @@ def test_after_slacks_own_stop_nothing_more_appears_but_the_truth() -> None:
         await scene.sink.write(Batch("One. ", (SEARCH,)))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
         assert await scene.sink.write(Batch("Two. ")) is WriteResult.STOPPED
-        assert not scene.sink.is_live
+        assert not scene.sink.delivery.is_live
         assert await scene.sink.write(Batch("Three. ")) is WriteResult.STOPPED
         note = "Stopped here. The agent could not be stopped."
-        await scene.sink.finish(TurnEnd(Outcome.STOPPED, rest="Two. Three.", note=note))
+        await scene.sink.finish(Ending(Outcome.STOPPED, rest="Two. Three.", note=note))
 
     message = play(story).only()
     assert (message.text, message.plan_failed) == ("One. ", False)
@@ -669,7 +668,7 @@ def test_after_slacks_own_stop_the_session_is_put_to_rest(writes: bool) -> None:
         if writes:
             await scene.sink.write(Batch("Two. "))
         scene.sink.cancel_writes()
-        await scene.sink.finish(TurnEnd(Outcome.STOPPED, note="Stopped."))
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
 
     scene = play(story)
     assert scene.workspace.session(scene.channel, scene.root) == "active"
@@ -679,19 +678,19 @@ def test_a_stop_that_comes_while_the_rest_is_written() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Two."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
 
     message = play(story).only()
     assert (message.text, message.extras) == ("One. ", ("Stopped.",))
 
 
 def test_a_stop_before_anything_was_shown_is_a_note() -> None:
-    scene = play(answer(ending=TurnEnd(Outcome.STOPPED, rest="Two.", note="Stopped.")))
+    scene = play(answer(ending=Ending(Outcome.STOPPED, rest="Two.", note="Stopped.")))
     assert (scene.only().text, scene.only().extras) == ("", ("Stopped.",))
 
 
 def test_a_stop_by_word_ends_the_stream_without_the_rest() -> None:
-    scene = play(answer("One. ", ending=TurnEnd(Outcome.STOPPED, rest="Two.", note="Stopped.")))
+    scene = play(answer("One. ", ending=Ending(Outcome.STOPPED, rest="Two.", note="Stopped.")))
     assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
 
 
@@ -700,7 +699,7 @@ def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> Non
         await scene.sink.write(Batch("One. "))
         scene.workspace.stop("U1", "C1", scene.root, now=scene.clock.wall())
         await scene.sink.write(Batch("Two. "))
-        await scene.sink.finish(TurnEnd(Outcome.STOPPED, note="Stopped."))
+        await scene.sink.finish(Ending(Outcome.STOPPED, note="Stopped."))
 
     first, second = play(story, {UPDATE: ["cant_update_message"]}).thread()
     assert (first.text, second.extras) == ("One. ", ("Stopped.",))
@@ -710,7 +709,7 @@ def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
         assert await scene.sink.write(Batch("Two. ")) is WriteResult.STOPPED
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Three. "))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Three. "))
 
     scene = play(story, {APPEND: ["msg_too_long"], STOP: ["stopped_by_user"]})
     assert scene.texts() == ["One. "]
@@ -720,18 +719,18 @@ def test_a_stop_that_comes_with_the_last_call_keeps_the_rest_back() -> None:
 def test_a_message_that_goes_while_it_is_written_anew_ends_quietly() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("Wrong."))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rewrite="Right."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
 
     assert play(story, {UPDATE: ["message_not_found"]}).methods() == [START, STOP, UPDATE]
 
 
-BROKE = TurnEnd(Outcome.FAILED, note="Something broke.", offer_retry=True)
+BROKE = Ending(Outcome.FAILED, note="Something broke.", offer_retry=True)
 
 
 def test_below_a_whole_answer_nothing_is_said_about_what_broke_afterwards() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("Wrong."))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rewrite="Right."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rewrite="Right."))
         await scene.sink.finish(BROKE)
 
     message = play(story).only()
@@ -746,7 +745,7 @@ def test_an_answer_that_is_whole_at_the_second_attempt_reads_as_if_nothing_had_b
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch(streamed, (SEARCH,) if streamed else ()))
         with pytest.raises(SlackError):
-            await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
+            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
         await scene.sink.finish(BROKE)
 
     refused = ["feature_disabled"] * (1 if rewrite and streamed else 2)
@@ -762,7 +761,7 @@ def test_where_the_rest_stays_missing_the_reader_is_told_so() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
         with pytest.raises(SlackError):
-            await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Two."))
+            await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
         await scene.sink.finish(BROKE)
 
     faults = {APPEND: ["invalid_chunks"], POST: [*["feature_disabled"] * 3, None], **NO_FILES}
@@ -784,7 +783,7 @@ def test_a_turn_that_broke_before_its_end_was_known_is_closed_with_a_note() -> N
 def test_what_slack_takes_in_no_message_comes_as_a_file(rewrite: str | None) -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.", rewrite=rewrite))
 
     updates = [*["cant_update_message"] * (len(TextForm) if rewrite else 0), None]
     scene = play(story, {APPEND: ["invalid_chunks"], POST: ["invalid_blocks"] * 40, UPDATE: updates})
@@ -803,7 +802,7 @@ def test_a_deleted_thread_is_left_alone(texts: tuple[str, ...]) -> None:
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall(), with_replies=True)
         assert await scene.sink.write(Batch("Two.")) is WriteResult.GONE
         assert await scene.sink.write(Batch("Three.")) is WriteResult.GONE
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Two."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two."))
 
     scene = play(story)
     assert scene.thread() == []
@@ -813,7 +812,7 @@ def test_a_deleted_thread_is_left_alone(texts: tuple[str, ...]) -> None:
 def test_a_thread_that_is_deleted_at_the_end_is_left_alone() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.delete_root("C1", scene.root, now=scene.clock.wall())
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="x" * 500))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="x" * 500))
 
     for can_stream in (True, False):
         assert play(story, can_stream=can_stream, max_call_chars=100).workspace.history("C1") == []
@@ -848,7 +847,7 @@ def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.state.channels["C1"].archived = True
         assert await scene.sink.write(Batch("One.")) is WriteResult.GONE
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="One."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="One."))
 
     scene = play(story)
     assert scene.thread() == []
@@ -859,7 +858,7 @@ def test_where_the_bot_may_not_write_the_asker_is_told_once() -> None:
 def test_an_asker_who_cannot_be_told_either() -> None:
     async def story(scene: Scene) -> None:
         scene.workspace.state.channels["C1"].archived = True
-        await scene.sink.finish(TurnEnd(Outcome.FAILED, note="x"))
+        await scene.sink.finish(Ending(Outcome.FAILED, note="x"))
 
     assert play(story, {"conversations.open": ["missing_scope"]}).methods() == [POST, "conversations.open"]
 
@@ -877,7 +876,7 @@ LONG = "".join(f"Line {number}, Grüße.\n" for number in range(60))
 
 @pytest.mark.parametrize("rewrites", [False, True])
 def test_an_answer_with_more_than_its_messages_is_a_file_too(rewrites: bool) -> None:
-    ending = TurnEnd(Outcome.ANSWERED, rewrite=LONG) if rewrites else TurnEnd(Outcome.ANSWERED, rest=LONG)
+    ending = Ending(Outcome.ANSWERED, rewrite=LONG) if rewrites else Ending(Outcome.ANSWERED, rest=LONG)
     scene = play(answer("Wrong. " if rewrites else "", ending=ending), rotate_bytes=300, max_segments=2)
     *messages, last = scene.thread()
     assert [file.content for file in last.files] == [LONG.encode()]
@@ -891,7 +890,7 @@ def test_an_answer_with_more_than_its_messages_is_a_file_too(rewrites: bool) -> 
 
 @pytest.mark.parametrize("rewrites", [False, True])
 def test_without_a_file_it_takes_all_the_messages_it_needs(rewrites: bool) -> None:
-    ending = TurnEnd(Outcome.ANSWERED, rewrite=LONG) if rewrites else TurnEnd(Outcome.ANSWERED, rest=LONG)
+    ending = Ending(Outcome.ANSWERED, rewrite=LONG) if rewrites else Ending(Outcome.ANSWERED, rest=LONG)
     faults = {"files.completeUploadExternal": ["missing_scope"]}
     story = answer("Wrong. " if rewrites else "", ending=ending)
     scene = play(story, faults, rotate_bytes=300, max_segments=2)
@@ -907,9 +906,9 @@ def test_after_a_stop_a_write_that_waits_is_dropped_and_nothing_more_is_shown() 
         scene.sink.cancel_writes()
         async with asyncio.timeout(0.1):
             assert await waiting is WriteResult.HELD
-        assert not scene.sink.is_live
+        assert not scene.sink.delivery.is_live
         assert await scene.sink.write(Batch("Three. ")) is WriteResult.HELD
-        await scene.sink.finish(TurnEnd(Outcome.ANSWERED, rest="Four."))
+        await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Four."))
         await asyncio.sleep(100)
 
     scene = play(story, {APPEND: ["ratelimited:30"]})
@@ -922,7 +921,7 @@ def stopped_while_finishing(rest: str, after: float, faults: Any = None, **endin
 
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
-        end = TurnEnd(Outcome.ANSWERED, rest=rest, **ending)
+        end = Ending(Outcome.ANSWERED, rest=rest, **ending)
         finishing = asyncio.ensure_future(scene.sink.finish(end))
         await asyncio.sleep(after)
         scene.sink.cancel_writes()
@@ -965,7 +964,7 @@ def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
         await scene.sink.show_status("is thinking...")
         await asyncio.sleep(1)
         form = Form("Which?") if outcome is Outcome.ASKED else None
-        await scene.sink.finish(TurnEnd(outcome, rest="One.", form=form))
+        await scene.sink.finish(Ending(outcome, rest="One.", form=form))
 
     scene = play(story, {START: ["user_not_found"], STATUS: [shown, None]})
     assert scene.workspace.session(scene.channel, scene.root) == reads
@@ -973,10 +972,10 @@ def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
 
 def test_no_stream_in_time_is_a_post_that_is_edited() -> None:
     async def story(scene: Scene) -> None:
-        assert scene.sink.begins
-        scene.sink.fall_back()
+        assert scene.sink.delivery.begins
+        scene.sink.delivery.downgrade_surface()
         await answer("One. ", "Two.")(scene)
-        assert scene.sink.pause() >= 0.0
+        assert scene.sink.delivery.pause() >= 0.0
 
     scene = play(story)
     assert (scene.texts(), scene.methods()) == (["One. Two."], [POST, UPDATE])
@@ -1004,8 +1003,8 @@ def test_a_status_stands_until_the_answer_begins_and_never_beside_it() -> None:
 def test_where_a_message_ended_by_its_age_a_status_tells_that_work_goes_on() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("", (SEARCH,)))
-        await asyncio.sleep(scene.sink.due() or 0)
-        await scene.sink.write()
+        await asyncio.sleep(scene.sink.delivery.due() or 0)
+        await scene.sink.write(Batch())
         await asyncio.sleep(0.5)
         assert (line(scene), len(scene.thread())) == (STILL_WORKING, 1)
         for _ in range(4):
@@ -1037,7 +1036,7 @@ def test_a_status_is_kept_over_a_long_silence() -> None:
         for _ in range(4):
             await asyncio.sleep(90)
             assert line(scene) == "is thinking..."
-        await scene.sink.finish(TurnEnd(Outcome.FAILED, note="It broke."))
+        await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
         assert line(scene) is None
 
     play(story)
@@ -1048,7 +1047,7 @@ def test_a_status_is_taken_away_where_nothing_was_written() -> None:
         await scene.sink.show_status("is thinking...")
         await asyncio.sleep(0.5)
         with pytest.raises(SlackError):
-            await scene.sink.finish(TurnEnd(Outcome.FAILED, note="It broke."))
+            await scene.sink.finish(Ending(Outcome.FAILED, note="It broke."))
         assert line(scene) is None
 
     play(story, {POST: ["missing_scope"]})
@@ -1082,7 +1081,7 @@ def words(made: list[dict[str, Any]]) -> str:
 
 
 def test_under_an_answer_stand_feedback_and_footer() -> None:
-    under = footer_blocks(TurnEnd(Outcome.ANSWERED), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.ANSWERED), TURN, "C1")
     assert taken(under) == ["context_actions", "context"]
     assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
     (buttons,) = under[0]["elements"]
@@ -1092,11 +1091,11 @@ def test_under_an_answer_stand_feedback_and_footer() -> None:
 
 
 def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
-    assert words(footer_blocks(TurnEnd(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
+    assert words(footer_blocks(Ending(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
 
 
 def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
-    under = footer_blocks(TurnEnd(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
     assert taken(under) == ["context", "actions"]
     assert words(under) == "It broke. / Try again"
     assert under[1]["elements"][0]["action_id"] == "retry"
@@ -1104,16 +1103,16 @@ def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
 
 
 def test_under_a_question_stands_where_to_answer() -> None:
-    under = footer_blocks(TurnEnd(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
     assert taken(under) == ["context"]
     assert words(under) == "Reply in this thread to answer."
 
 
 def test_a_note_may_be_a_button_only_or_nothing() -> None:
-    assert taken(footer_blocks(TurnEnd(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
-    assert footer_blocks(TurnEnd(Outcome.FAILED), TURN, "C1") == []
+    assert taken(footer_blocks(Ending(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
+    assert footer_blocks(Ending(Outcome.FAILED), TURN, "C1") == []
 
 
 def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
-    ending = TurnEnd(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
+    ending = Ending(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
     assert taken(footer_blocks(ending, "t" * 3_000, "C1")) == ["context", "actions"]

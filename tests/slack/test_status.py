@@ -151,7 +151,7 @@ def test_a_limit_drops_that_one_and_the_next_is_sent() -> None:
         await asyncio.sleep(2)
         assert await shown(scene) == "b"
 
-    assert told(story, {"assistant.threads.setStatus": ["ratelimited:9", None]})[1] == [
+    assert told(story, {"assistant.threads.setStatus": ["ratelimited:1", None]})[1] == [
         (0.0, "a"),
         (2.0, "b"),
     ]
@@ -222,7 +222,7 @@ def mark_calls(
         scene = Scene(faults)
         settings = GovernorSettings(others_per_minute=1, rate_utilization=1, burst_share=1)
         limiter = RateLimiter(settings, scene.clock)
-        api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, rate_limiter=limiter)
+        api = SlackApi(scene.client, scene.clock, scene.facts.append, 0.0, limiter)
         for _ in range(before):
             await api.call(ADD, {"channel": "C1", "timestamp": scene.root, "name": "eyes"})
         mark = QueuedReaction(api.for_turn("turn"), "C1", scene.root)

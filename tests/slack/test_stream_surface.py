@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from slack_bot.slack.api import UNANSWERED, SlackApi
-from slack_bot.slack.calls import CallFailed, CallOk
 from slack_bot.slack.cards import CardClosing
-from slack_bot.slack.faults import Fault, SurfaceKind
+from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
-from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.slack.reconcile import Reconciler
+from slack_bot.slack.surfaces import StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
-from tests.slack.scene import Scene
+from tests.slack.scene import Scene, unlimited
 
 START, APPEND, STOP, REPLIES = (
     "chat.startStream",
@@ -46,6 +46,10 @@ async def send(
     return await streams.write(message, Batch(text, message.cards.unsent()))
 
 
+async def find(streams: StreamSurface, message: SlackMessage, *known: SlackMessage) -> bool:
+    return await Reconciler(streams._client, streams, streams._posts, known).find(message)
+
+
 def test_only_what_slack_said_ok_to_is_confirmed() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         assert message.ts is None
@@ -70,10 +74,10 @@ def test_a_call_without_an_answer_leaves_a_doubt_and_its_text_unconfirmed() -> N
 def test_a_stream_that_slack_ended_is_not_open() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert streams.session == "processing"
+        assert streams._client.session == "processing"
         await send(streams, message, "Two. ")
         # after the human's stop the session is the app's to put to rest (facts: Slack 1.9)
-        assert (message.is_open, streams.session) == (False, reads)
+        assert (message.is_open, streams._client.session) == (False, reads)
 
     reads = "active"
     play(story, {APPEND: ["message_not_in_streaming_state"]})
@@ -95,7 +99,7 @@ def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
         assert (message.ts, message.doubt) == (None, "One. ")
-        assert await streams.find(message, [])
+        assert await find(streams, message)
         assert (message.ts, message.is_open) == (scene.only().ts, True)
 
     play(story, {START: ["timeout!"], REPLIES: ["internal_error", None]})
@@ -104,8 +108,7 @@ def test_a_start_without_an_answer_is_found_in_the_thread() -> None:
 def test_a_thread_that_cannot_be_read_leaves_it_open_whether_there_is_a_stream() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        assert not await streams.find(message, [])
-        assert await streams.read(message) is None
+        assert not await find(streams, message)
 
     scene = play(story, {START: ["timeout"], REPLIES: ["missing_scope"]})
     assert scene.methods().count(REPLIES) == 1
@@ -120,7 +123,7 @@ def begun(scene: Scene) -> None:
 def test_slacks_event_names_the_stream_before_the_thread_is_read() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
         await send(streams, message, "One. ")
-        looking = asyncio.ensure_future(streams.find(message, []))
+        looking = asyncio.ensure_future(find(streams, message))
         await asyncio.sleep(2)
         begun(scene)
         async with asyncio.timeout(0.1):
@@ -139,7 +142,7 @@ def test_a_start_whose_event_came_is_not_waited_for_much_longer() -> None:
         async with asyncio.timeout(2.1):
             assert await sending == CallFailed(Fault.UNKNOWN, UNANSWERED)
         assert message.doubt == "One. "
-        assert await streams.find(message, [])
+        assert await find(streams, message)
         assert message.ts == scene.only().ts
 
     assert REPLIES not in play(story, {START: ["timeout!"]}, start_answer_wait=2.0).methods()
@@ -163,9 +166,9 @@ def test_a_stream_that_another_start_claimed_is_not_found_in_the_thread() -> Non
         other = SlackMessage(SurfaceKind.STREAM)
         await send(streams, other, "One. ")
         begun(scene)
-        assert await streams.find(other, [])
+        assert await find(streams, other)
         await send(streams, message, "One. ")
-        assert await streams.find(message, [])
+        assert await find(streams, message)
         assert message.ts not in (None, other.ts)
 
     play(story, {START: ["timeout!"]})
@@ -173,7 +176,7 @@ def test_a_stream_that_another_start_claimed_is_not_found_in_the_thread() -> Non
 
 def test_what_was_never_asked_for_is_not_looked_for() -> None:
     async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
-        assert await streams.find(message, [])
+        assert await find(streams, message)
         assert message.ts is None
 
     assert play(story).methods() == []
@@ -193,20 +196,10 @@ def test_what_is_not_a_stream_or_is_signed_or_known_or_older_is_not_taken_for_it
         await send(streams, known, "One. ")
         await scene.api.call("chat.postMessage", {"channel": "C1", "thread_ts": scene.root, "text": "One. "})
         await send(streams, message, "One. ")
-        assert await streams.find(message, [str(known.ts)])
+        assert await find(streams, message, known)
         assert message.ts is None
 
     play(story, {START: [None, None, None, "internal_error"]})
-
-
-def test_a_message_is_read_back() -> None:
-    async def story(scene: Scene, streams: StreamSurface, message: SlackMessage) -> None:
-        await send(streams, message, "One. ")
-        shown = await streams.read(message)
-        assert shown is not None
-        assert (shown["ts"], shown["text"]) == (message.ts, "One. ")
-
-    play(story, {REPLIES: ["timeout", None]})
 
 
 def test_a_stop_is_repeated_until_it_has_an_answer() -> None:
@@ -294,7 +287,7 @@ class Nameless(SlackApi):
 def test_a_start_that_names_no_message_is_in_doubt() -> None:
     async def go() -> None:
         scene = Scene()
-        scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60)
+        scene.api = Nameless(scene.client, scene.clock, scene.facts.append, 60, unlimited(scene.clock))
         message = SlackMessage(SurfaceKind.STREAM)
         assert await send(streams_of(scene), message, "One. ") == CallFailed(Fault.UNKNOWN, "unreadable")
         assert message.doubt == "One. "

@@ -10,8 +10,7 @@ import pytest
 from slack_bot.slack.cards import CONTINUES, CardClosing
 from slack_bot.slack.faults import Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
-from slack_bot.slack.post_surface import PostSurface
-from slack_bot.slack.stream_surface import StreamSurface
+from slack_bot.slack.surfaces import PostSurface, StreamSurface
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene

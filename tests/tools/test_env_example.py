@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from slack_bot.settings.load import Settings, load, sections
-from slack_bot.settings.suggestions import env_name
+from slack_bot.settings.names import env_name
 from slack_bot.tools.env_example import example_env
 
 FILE = Path(__file__).parents[2] / ".env.example"

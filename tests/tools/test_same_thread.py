@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.agent import AgentApp, adjusted
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.asgi_transport import AsgiTransport

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.fit import MessageLimits
-from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.ledger import Ledger
+from slack_bot.turn.markdown import inside_cluster
+from slack_bot.turn.sanitize import StreamSanitizer
 from tests.examples import PAUSES, examples, texts
 from tests.turn.work import work
 
@@ -20,9 +21,9 @@ EARLY = 1e-6
 class Buffer(StreamBuffer):
     """A buffer with a ledger of its own, whose released text a test takes as Slack would."""
 
-    def __init__(self, first: float, interval: float, most: int) -> None:
+    def __init__(self, first: float, interval: float, most: int, secrets: tuple[str, ...]) -> None:
         self.ledger = Ledger(MessageLimits(max_call_chars=most))
-        super().__init__(self.ledger, first_flush_delay=first, flush_interval=interval)
+        super().__init__(self.ledger, first_flush_delay=first, flush_interval=interval, secrets=secrets)
 
     def ready(self, now: float, *, is_late: bool = False) -> str:
         """What is released at `now`."""
@@ -43,8 +44,10 @@ class Buffer(StreamBuffer):
         return waiting.tail(waiting.size) if waiting.size else ""
 
 
-def new(*, first: float = 0.4, interval: float = 1.0, most: int = 12_000) -> Buffer:
-    return Buffer(first, interval, most)
+def new(
+    *, first: float = 0.4, interval: float = 1.0, most: int = 12_000, secrets: tuple[str, ...] = ()
+) -> Buffer:
+    return Buffer(first, interval, most, secrets)
 
 
 @dataclass
@@ -280,12 +283,12 @@ def test_white_space_at_the_end_stays() -> None:
 
 def test_more_white_space_than_a_call_takes_still_ends() -> None:
     buffer = new(most=10)
-    buffer.push(" " * 1_000 + "x", 0)
+    buffer.push(" " * 1_000 + "y", 0)
     buffer.flush()
     sent = []
     while text := buffer.shown(0):
         sent.append(text)
-    assert "".join(sent) == " " * 1_000 + "x"
+    assert "".join(sent) == " " * 1_000 + "y"
 
 
 def test_half_a_flag_goes_when_nothing_else_is_there() -> None:
@@ -373,9 +376,10 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
     steps: list[tuple[str, float, bool, bool]], most: int
 ) -> None:
     buffer, now, pushed, shown = new(most=most), 0.0, "", ""
+    sanitizer = StreamSanitizer()
     for delta, pause, answered, flushed in steps:
         buffer.push(delta, now)
-        pushed += delta
+        pushed += sanitizer.push(delta)
         if flushed:
             buffer.flush()
         now += pause
@@ -388,8 +392,9 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
             buffer.acknowledge(now)
         shown += text
         assert shown + buffer.remaining() == pushed
+    pushed += sanitizer.end()
     buffer.acknowledge(now)
-    buffer.flush()
+    buffer.end(now)
     while text := buffer.shown(now):
         assert len(text) <= most
         shown += text
@@ -399,7 +404,7 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
 
 
 @examples(2_000)
-@given(DELTA, st.floats(0, 5))
+@given(DELTA.filter(lambda delta: StreamSanitizer().push(delta) == delta), st.floats(0, 5))
 def test_a_deadline_is_kept(delta: str, start: float) -> None:
     """At the deadline there is text, before it there is none, and nothing waits longer than two waits."""
     buffer = new()
@@ -476,7 +481,7 @@ def test_what_is_shown_starts_the_reading_anew() -> None:
 def test_what_is_taken_back_leaves_no_trace() -> None:
     slack = Slack(new())
     slack.push(0, "Let me loo")
-    slack.buffer.retract(10)
+    slack.buffer.retract()
     slack.until(50)
     assert (slack.sent, slack.buffer.remaining(), slack.buffer.deadline()) == ([], "", None)
     slack.push(50, "Found **it")
@@ -491,9 +496,10 @@ def test_what_is_taken_back_leaves_no_trace() -> None:
 def test_only_the_end_is_taken_back(most: int) -> None:
     buffer = new(most=most)
     buffer.push("one two ", 0.0)
+    buffer.start_new_text(0.0)
     buffer.push("three", 0.0)
     buffer.flush()
-    buffer.retract(5)
+    buffer.retract()
     got = ""
     while text := buffer.shown(0.0):
         got += text
@@ -502,12 +508,65 @@ def test_only_the_end_is_taken_back(most: int) -> None:
 
 def test_text_that_is_under_way_cannot_be_taken_back() -> None:
     buffer = new()
-    buffer.push("one\ntwo", 0.0)
+    buffer.push("one\n", 0.0)
+    buffer.start_new_text(0.0)
+    buffer.push("two", 0.0)
     assert buffer.ready(0.0) == "one\n"
-    assert buffer.waiting == 3
-    buffer.retract(3)
+    assert buffer.is_unsent
+    buffer.retract()
     buffer.acknowledge(0.1)
-    assert (buffer.remaining(), buffer.waiting) == ("", 0)
+    assert buffer.remaining() == ""
+
+
+def test_what_nobody_has_seen_is_taken_back_to_the_last_mark() -> None:
+    buffer = new()
+    buffer.push("It stands.\n", 0.0)
+    assert buffer.shown(0.0) == "It stands.\n"
+    buffer.start_new_text(0.0)
+    assert buffer.is_unsent
+    buffer.push("Let me look <", 0.0)
+    assert buffer.is_unsent
+    buffer.retract()
+    assert buffer.deadline() is None
+    buffer.push("Found it.", 5.0)
+    buffer.end(5.0)
+    assert buffer.ready(5.0) == "Found it."
+
+
+def test_what_is_under_way_has_been_seen() -> None:
+    buffer = new()
+    buffer.push("Let me look.\nThere", 0.0)
+    assert buffer.ready(0.0) == "Let me look.\n"
+    assert not buffer.is_unsent
+    buffer.acknowledge(0.0)
+    assert not buffer.is_unsent
+    buffer.start_new_text(0.0)
+    assert buffer.is_unsent
+    assert buffer.remaining() == "There"
+
+
+# -- a flush -------------------------------------------------------------------------------------------------
+
+HELD = ("e-mail-key",)  # of what begins so, the first letters are held back
+
+
+def test_a_flush_shows_no_torn_word() -> None:
+    buffer = new(secrets=HELD)
+    buffer.push("tell me a jok", 0.0)
+    buffer.push("e", 0.0)
+    buffer.flush()
+    assert buffer.shown(0.0) == "tell me a "
+    assert buffer.ready(0.0) == ""
+    buffer.end(0.1)
+    assert buffer.ready(0.1) == "joke"
+
+
+def test_without_a_held_letter_a_flush_shows_all_of_it() -> None:
+    buffer = new(secrets=("<key>",))
+    for text in ("tell me a jok", "e", " <"):
+        buffer.push(text, 0.0)
+    buffer.flush()
+    assert buffer.ready(0.0) == "tell me a joke "
 
 
 @pytest.mark.parametrize(
@@ -515,18 +574,18 @@ def test_text_that_is_under_way_cannot_be_taken_back() -> None:
     [("a jok", "a "), ("jok", ""), ("a joke.", "a joke."), ("笑" * 41, "笑" * 41), ("x\njok", "x\n")],
 )
 def test_a_flush_within_a_word_leaves_the_word(text: str, goes: str) -> None:
-    buffer = new()
-    buffer.push(text, 0.0)
-    buffer.flush(in_word=True)
+    buffer = new(secrets=HELD)
+    buffer.push(f"{text}e", 0.0)
+    buffer.flush()
     assert buffer.ready(0.0) == goes
 
 
 @pytest.mark.parametrize("pieces", [["one two thr"], ["one two ", "t", "h", "r"], ["x" * 20_000, " thr"]])
 def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[str]) -> None:
-    buffer = new()
-    for piece in pieces:
+    buffer = new(secrets=HELD)
+    for piece in (*pieces, "e"):
         buffer.push(piece, 0.0)
-    buffer.flush(in_word=True)
+    buffer.flush()
     shown = ""
     while text := buffer.shown(9.0):
         shown += text

@@ -48,9 +48,8 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegun,
 )
-from slack_bot.turn.form import Field, Form
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
-from slack_bot.turn.record import Outcome
+from slack_bot.turn.record import Field, Form, Outcome
 from tests.examples import examples
 
 from .work import steps, work

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.graphemes import inside_cluster
 from slack_bot.turn.markdown import (
     _LONG_LINE,
     Cuts,
+    InlineMarks,
     MarkdownState,
     OpenMarks,
     _within,
+    cluster_cut,
     find_cuts,
+    inside_cluster,
 )
 from tests.examples import examples, texts
 from tests.turn.work import work
@@ -230,3 +232,194 @@ def test_hostile_text_takes_linear_work(piece: str) -> None:
         return work(lambda: (cuts_of(text).safe, MarkdownState().then(text).at_end))
 
     assert read(1_200) <= 6 * read(300)
+
+
+def opened(line: str, inherited: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
+    spans = InlineMarks(inherited)
+    list(spans.places(line))
+    return spans.runs("*_~"), "".join(spans.runs("`"))
+
+
+@pytest.mark.parametrize(
+    ("line", "emphasis"),
+    [
+        ("**bold", ("**",)),
+        ("**bold**", ()),
+        ("**bold *it", ("**", "*")),
+        ("**bold *it***", ()),
+        ("***both", ("***",)),
+        ("***both* bold", ("**",)),
+        ("_it_ ~~gone~~ ~one~", ()),
+        ("~~gone", ("~~",)),
+        ("2 * 3 and a_b_c", ()),
+        ("* item", ()),
+        ("a ** b", ()),
+        (r"\*not", ()),
+        ("*a _b* c", ()),
+        ("__init__.py", ()),
+        ("[a *b](u) c", ()),
+        ("(c) and a > b < c", ()),
+        ("] **x", ("**",)),
+        ("a\\", ()),
+    ],
+)
+def test_emphasis(line: str, emphasis: tuple[str, ...]) -> None:
+    assert opened(line) == (emphasis, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("`a", "`"), ("`a`", ""), ("``a` b", "``"), ("``a`` b", ""), ("`*a", "`"), ("[x](a`b_c) d", "")],
+)
+def test_code(line: str, code: str) -> None:
+    assert opened(line) == ((), code)
+
+
+def test_what_earlier_lines_left_open_is_closed_here() -> None:
+    assert opened("more** text", ("**",)) == ((), "")
+    assert opened("more` text", ("**", "`")) == (("**",), "")
+    assert opened("more text", ("**", "`")) == (("**",), "`")
+
+
+def marks(line: str) -> list[tuple[int, int]]:
+    return [(at, mark) for at, mark, _, _ in InlineMarks().places(line)]
+
+
+@pytest.mark.parametrize(
+    ("line", "places"),
+    [
+        ("one two", [(4, -1)]),
+        ("one  two ", [(5, -1), (9, -1)]),
+        ("a **b c** d", [(2, -1), (6, 2), (10, -1)]),
+        ("[a b](u v) w", [(3, 0), (8, 0), (11, -1)]),
+        ("[a b](u (v) w) x", [(3, 0), (8, 0), (12, 0), (15, -1)]),
+        ("[a b][c] d", [(3, 0), (9, -1)]),
+        ("<http://a|*b `c> d", [(13, 0), (17, -1)]),
+        ("<http://a|b c> d", [(12, 0), (15, -1)]),
+        ("<https://a> b < c", [(12, -1), (14, -1), (16, -1)]),
+        ("中文", [(1, -1), (2, -1)]),
+        ("か\u0301x", []),
+        ("か\u3099x", [(2, -1)]),
+        ("a \u0301b", []),
+    ],
+)
+def test_places_and_the_mark_they_stand_in(line: str, places: list[tuple[int, int]]) -> None:
+    assert marks(line) == places
+
+
+def test_a_place_knows_the_word_before_it() -> None:
+    first, second = InlineMarks().places("- one. two")
+    assert first[2:] == ("-", True)
+    assert second[2:] == ("one.", False)
+    (indented, number) = InlineMarks().places("  1. two")
+    assert indented[2:] == ("", True)
+    assert number[2:] == ("1.", True)
+
+
+def test_a_sentence_s_end_is_a_border_where_nothing_is_open() -> None:
+    assert marks("one two.") == [(4, -1), (8, -1)]
+    assert marks("**one two.") == [(6, 0)]
+    assert marks("one.") == []
+
+
+def test_of_a_long_word_only_the_end_is_told() -> None:
+    (place,) = InlineMarks().places("x" * 100 + ". ")
+    assert place[2] == "x" * 39 + "."
+
+
+SIGNS = st.sampled_from(
+    [
+        *("*", "_", "**", "`", "``", "[", "](", "(", ")", "<https://a ", "<", ">", "\\", "~~"),
+        *("é", "字", " ", "a b "),
+    ]
+)
+
+
+@examples(300)
+@given(st.lists(SIGNS, min_size=1, max_size=99).map("".join), st.sampled_from([(), ("**", "`")]))
+def test_the_marks_are_the_same_whether_or_not_the_borders_are_asked_for(
+    line: str, inherited: tuple[str, ...]
+) -> None:
+    marks = InlineMarks(inherited).read(line)
+    assert (marks.runs("*_~"), "".join(marks.runs("`"))) == opened(line, inherited)
+
+
+def test_of_very_many_open_marks_the_innermost_count() -> None:
+    many = InlineMarks().read("*a " * 5_000)
+    assert many.runs("*") == ("*",) * 100
+    spans = InlineMarks(many.runs("*"))
+    assert len(list(spans.places("b* c* d "))) == 3  # borders
+    assert spans.runs("*") == ("*",) * 98
+    assert InlineMarks(("**",)).read("[a " * 5_000 + "*b").runs("*") == ("*",)
+
+
+FAMILY = "👩\u200d👩\u200d👧"
+TRICKY = st.text(
+    st.sampled_from("a \r\n\u0301\u200d\ufe0f👩🏽🇩🇪\U000e0067\U000e007f中") | st.characters(), max_size=40
+)
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "e\u0301",
+        "👍🏽",
+        FAMILY,
+        "🇩🇪",
+        "❤\ufe0f",
+        "🏴\U000e0067\U000e0062\U000e007f",
+        "\ud83d\ude00",
+        "\r\n",
+        "น้ำ"[:2],
+    ],
+)
+def test_a_cluster_is_whole(cluster: str) -> None:
+    text = f"a{cluster}b"
+    inner = range(2, 1 + len(cluster))
+    assert all(inside_cluster(text, at) for at in inner)
+    assert not inside_cluster(text, 1)
+    assert not inside_cluster(text, 1 + len(cluster))
+
+
+def test_flags_go_by_two() -> None:
+    text = "🇩🇪🇫🇷"
+    assert [inside_cluster(text, at) for at in range(5)] == [False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"), [("👩\u200d", True), ("\ud83d", True), ("🇩", True), ("🇩🇪", False), ("a", False)]
+)
+def test_an_end_that_wants_a_partner_is_inside(text: str, waits: bool) -> None:
+    assert inside_cluster(text, len(text)) is waits
+
+
+def test_outside_of_the_text_nothing_is_inside() -> None:
+    assert not inside_cluster("", 0)
+    assert not inside_cluster("a", 2)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028"])
+def test_nothing_is_drawn_onto_a_lines_end(end: str) -> None:
+    assert not inside_cluster(f"a{end}\u0301b", 1 + len(end))
+    assert inside_cluster("a\r\n", 2)
+
+
+def test_a_flag_half_before_another_letter_is_a_border() -> None:
+    assert not inside_cluster("🇩x", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "at"),
+    [("abc", 2, 2), ("abc", 9, 3), ("ab\u0301c", 2, 1), (FAMILY, 3, 3), (f"x{FAMILY}", 3, 1), ("", 4, 0)],
+)
+def test_cluster_cut(text: str, limit: int, at: int) -> None:
+    assert cluster_cut(text, limit) == at
+
+
+@examples(1_000)
+@given(TRICKY, st.integers(1, 50))
+def test_cluster_cut_makes_progress_and_keeps_the_limit(text: str, limit: int) -> None:
+    at = cluster_cut(text, limit)
+    assert at <= limit
+    assert at > 0 or not text
+    assert not inside_cluster(text, at) or at == min(limit, len(text))

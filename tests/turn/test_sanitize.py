@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
-from slack_bot.turn.form import Field, Form
+from slack_bot.turn.record import Field, Form
 from slack_bot.turn.sanitize import (
     MASK,
     MAX_UNDECIDED,
@@ -360,8 +360,8 @@ def result(work: Generator[None, None, T]) -> T:
 
 
 def test_a_card() -> None:
-    card = TaskCard("t1", f"Search {SECRET}", CardState.ERROR, details="<!channel>", output=f"{SECRET}\n")
-    shown = TaskCard("t1", f"Search {MASK}", CardState.ERROR, details="&lt;!channel>", output=f"{MASK}\n")
+    card = TaskCard("t1", f"Search {SECRET}", CardState.ERROR, details=f"<!channel>{SECRET}\n")
+    shown = TaskCard("t1", f"Search {MASK}", CardState.ERROR, details=f"&lt;!channel>{MASK}\n")
     assert sanitize_card(card, (SECRET,)) == shown
     assert (
         sanitize_card(TaskCard(f"\ud83d {SECRET}", "Search", CardState.DONE), (SECRET,)).id
@@ -382,8 +382,8 @@ def test_a_very_long_text_is_cut_and_never_within_a_secret() -> None:
     text = "x" * (LONGEST - 5) + SECRET + "y" * 99
     assert sanitize_beginning(text, (SECRET,)) == "x" * (LONGEST - 5) + "…"
     assert sanitize_beginning("x" * LONGEST, (SECRET,)) == "x" * LONGEST
-    card = sanitize_card(TaskCard(text, text, CardState.DONE, text, text), (SECRET,))
-    assert max(map(len, (card.id, card.title, card.details, card.output))) < LONGEST
+    card = sanitize_card(TaskCard(text, text, CardState.DONE, text), (SECRET,))
+    assert max(map(len, (card.id, card.title, card.details))) < LONGEST
 
 
 def test_of_too_many_fields_and_choices_the_reader_is_told_how_many_there_are() -> None:

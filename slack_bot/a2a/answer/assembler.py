@@ -6,14 +6,12 @@ only where the agent is known to answer there; else it is held. If it was the an
 An agent that then answers otherwise is not trusted again (delivery.md 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
-from ...turn.form import Form
+from ...turn.record import Form
 from ..wire.frames import Artifact
 from .delta_detector import BEFORE, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text

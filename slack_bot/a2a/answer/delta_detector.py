@@ -12,8 +12,6 @@ Many servers give each chunk an id of its own. White space within the line, or a
 that; then the following texts of the same name are chunks too.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -5,17 +5,14 @@ Open models begin with `<think>...</think>`. Some supervisors stream the argumen
 thinking ends.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, NamedTuple
 
-from ...turn.form import Form
+from ...turn.record import Form
 from ..content.data_markdown import as_markdown
 from ..content.parts import extract_content, form_of
-from ..wire.decode import object_of, text_of
-from ..wire.frames import Artifact
+from ..wire.frames import Artifact, object_of, text_of
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
 

@@ -4,8 +4,6 @@ A chunk may change what was shown. Slack cannot take text back, so then the whol
 follows is kept for the end (facts: A2A 8.1). Nothing here copies the whole for one chunk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

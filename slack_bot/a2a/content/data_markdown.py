@@ -4,8 +4,6 @@ The fields of an object become a list, rows of equal fields a table. What is sho
 a bound; the text says where something was left out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ is no standard form: ADK sends the tool call that waits, Strands a list of inter
 with a value, others fields or a JSON schema (facts: A2A 3).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from ...turn.form import Field, Form
+from ...turn.record import Field, Form
 from ..dialects import Dialect
-from ..wire.decode import object_of, text_of
-from ..wire.frames import AgentMessage, Artifact, Metadata, Part
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
@@ -264,7 +261,7 @@ def last_message(history: Sequence[AgentMessage]) -> str:
 
 def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
-    if (form := form_in(parts, prompt) or _schema_in(parts, prompt)) is not None:
+    if form := form_in(parts, prompt) or _schema_in(parts, prompt):
         return form
     paragraphs = [prompt.strip()] if prompt.strip() else []
     shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
@@ -279,16 +276,14 @@ def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
 
 def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
     """The first question in the data parts."""
-    forms = (form_of(object_of(part.data), prompt) for part in parts)
-    return next((form for form in forms if form is not None), None)
+    return next(filter(None, (form_of(object_of(part.data), prompt) for part in parts)), None)
 
 
 def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
     """The question in an object with fields or flags; None if there is none."""
     inner = object_of(data.get("metadata"))
     source = inner if inner.get("input_fields") else data
-    rows = _as_list(source.get("input_fields") or source.get("fields"))
-    fields = tuple(_listed_field(row) for row in rows if isinstance(row, dict))
+    fields = tuple(map(_listed_field, objects_of(source.get("input_fields") or source.get("fields"))))
     asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
     if not fields and not any(asks):
         return None
@@ -339,8 +334,8 @@ def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
         if tool.begins:
             yield _named(tool.name, data.get("args") or data.get("arguments") or data.get("input"))
     elif isinstance(data.get("interrupts"), list):
-        for each in data["interrupts"]:
-            if isinstance(each, dict) and not shown.contains(name := text_of(each.get("name"))):
+        for each in objects_of(data["interrupts"]):
+            if not shown.contains(name := text_of(each.get("name"))):
                 yield _named(name, each.get("reason"))
     elif set(data) == {"id", "value"}:
         yield from filter(None, [_value(data["value"])])
@@ -364,7 +359,7 @@ def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:
     """The steps, in their order, of the first data part that lists any; and the title beside them, or ""."""
     plans = (object_of(part.data) for part in parts)
     plan = next((data for data in plans if isinstance(data.get("steps"), list)), {})
-    rows = sorted((step for step in plan.get("steps", ()) if isinstance(step, dict)), key=_order)
+    rows = sorted(objects_of(plan.get("steps")), key=_order)
     return tuple(_step(number, row) for number, row in enumerate(rows)), text_of(plan.get("title"))
 
 

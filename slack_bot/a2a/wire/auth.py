@@ -4,13 +4,9 @@ A card can name any address. Another port is another server, and plain HTTP does
 behind a balancer need their cookie back; one jar for all would give one conversation's session away.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Generator, Iterable
-from copy import copy
 from dataclasses import dataclass
-from typing import Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
@@ -84,17 +80,10 @@ def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool
 
 
 class Credentials(httpx.Auth):
-    """The configured credentials, for the addresses that may have them."""
+    """The configured credentials, for the addresses that may have them. `cookies`: one conversation's."""
 
-    def __init__(self, settings: AgentSettings) -> None:
-        self._headers, self._settings = _headers(settings), settings
-        self._cookies: httpx.Cookies | None = None
-
-    def keeping(self, cookies: httpx.Cookies | None) -> Self:
-        """The same credentials, with the cookies of one conversation."""
-        found = copy(self)
-        found._cookies = cookies
-        return found
+    def __init__(self, settings: AgentSettings, cookies: httpx.Cookies | None = None) -> None:
+        self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Add the headers, or leave the request bare."""

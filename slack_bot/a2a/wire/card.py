@@ -4,8 +4,6 @@ JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every inst
 sentence says what cannot be used, with the setting to change.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,8 +16,8 @@ from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ...settings.models import AgentSettings
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
-from .decode import Object, object_of, objects_of, text_of
-from .transport import map_exceptions, media_type, read_json, with_read_timeout
+from .frames import Object, object_of, objects_of, text_of
+from .transport import map_exceptions, media_type, read_json
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
 _MAX_CARD_BYTES = 1024 * 1024
@@ -81,7 +79,7 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
     try:
         async with asyncio.timeout(settings.card_timeout):
             for url in card_urls(configured):
-                found = await _fetch(http, auth, url, settings.card_timeout)
+                found = await _fetch(http, auth, url)
                 if not isinstance(found, str):
                     return resolve(found, url, settings)
                 misses.append((url, found))
@@ -97,12 +95,11 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
     raise NoCard(f"no agent card at {tried} ({reason})")
 
 
-async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeout: float) -> Object | str:
+async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
     """The card, or what is there instead."""
     host = str(origin_of(url))
-    timeout = with_read_timeout(http, card_timeout)
     with map_exceptions(host):
-        async with http.stream("GET", url, headers=_ACCEPT, auth=auth, timeout=timeout) as response:
+        async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:
             if not response.is_success:
                 return _refused(response.status_code)
             try:
@@ -113,12 +110,9 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str, card_timeo
                 if "html" in media_type(response):
                     return "a web page is there, not JSON; is a login or another site at this address?"
                 return "what is there is not JSON, or too large"
-    return object_of(value) if _looks_like_card(value) else "it is JSON, but not an agent card"
-
-
-def _looks_like_card(value: Any) -> bool:
     found = object_of(value)
-    return "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
+    is_card = "supportedInterfaces" in found or "url" in found or {"name", "skills"} <= found.keys()
+    return found if is_card else "it is JSON, but not an agent card"
 
 
 def _refused(status: int) -> str:

@@ -7,13 +7,10 @@ A stream's error comes as JSON instead, as an event's data, as an event named `e
 5). A JSON answer may as well be a success.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-import math
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -21,19 +18,18 @@ import httpx
 
 from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
-from ..offload import LARGE, offload
 from . import sse
 from .auth import origin_of
-from .decode import failure, frame_of, unwrap
-from .frames import Received, Snapshot, Unknown
+from .frames import Received, Snapshot, Unknown, failure, frame_of, unwrap
 from .transport import (
+    LARGE,
     error_from_status,
     map_exceptions,
     media_type,
     not_a2a,
+    offload,
     parse_json,
     read_body,
-    with_read_timeout,
 )
 
 Json: TypeAlias = dict[str, Any]
@@ -45,21 +41,12 @@ HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
 """Messages to read of a task whose stream was lost."""
 
-_METHODS: Mapping[Wire, Mapping[str, str]] = {
-    "0.3": {
-        "stream": "message/stream",
-        "send": "message/send",
-        "get": "tasks/get",
-        "cancel": "tasks/cancel",
-        "subscribe": "tasks/resubscribe",
-    },
-    "1.0": {
-        "stream": "SendStreamingMessage",
-        "send": "SendMessage",
-        "get": "GetTask",
-        "cancel": "CancelTask",
-        "subscribe": "SubscribeToTask",
-    },
+_METHODS: Mapping[str, Mapping[Wire, str]] = {
+    "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
+    "send": {"0.3": "message/send", "1.0": "SendMessage"},
+    "get": {"0.3": "tasks/get", "1.0": "GetTask"},
+    "cancel": {"0.3": "tasks/cancel", "1.0": "CancelTask"},
+    "subscribe": {"0.3": "tasks/resubscribe", "1.0": "SubscribeToTask"},
 }
 _SSE = "text/event-stream"
 _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
@@ -92,11 +79,8 @@ def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     else:
         message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
         waiting = {"returnImmediately": False}
-    message["messageId"] = request.message_id
-    if request.context_id:
-        message["contextId"] = request.context_id
-    if request.task_id:
-        message["taskId"] = request.task_id
+    ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
+    message |= {name: value for name, value in ids.items() if value}
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": accepted | waiting}
     return _envelope(at, "stream" if stream else "send", request.message_id, params)
@@ -132,7 +116,7 @@ def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict
 def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
     if at.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
         params["tenant"] = at.tenant
-    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[at.wire][verb], "params": params}
+    return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[verb][at.wire], "params": params}
 
 
 class Client:
@@ -141,27 +125,19 @@ class Client:
     def __init__(
         self, http: httpx.AsyncClient, interface: Interface, settings: AgentSettings, auth: httpx.Auth
     ) -> None:
-        self._http = http
-        self._interface = interface
-        self._settings = settings
-        self._auth = auth
+        self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
         self._host = str(origin_of(interface.url) or "the agent")
 
-    def stream(self, asking: MessageRequest, patience: float | None = None) -> AsyncGenerator[Received, None]:
-        """Ask, and yield each event as it comes. Close it (`aclosing`).
+    def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[Received, None]:
+        """Ask, and yield each event as it comes, or the one answer. Close it (`aclosing`).
 
-        `patience`: seconds for each event; None: `idle_timeout`, `math.inf`: the caller keeps the time.
+        The caller keeps the time between events.
         """
-        return self._streamed(ask_body(self._interface, asking, stream=True), patience)
+        return self._received(ask_body(self._interface, asking, stream=stream), stream=stream)
 
     def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
-        return self._streamed(task_body(self._interface, "subscribe", task_id), math.inf)
-
-    async def send(self, asking: MessageRequest) -> Received:
-        """Ask, and wait for the one answer."""
-        body = ask_body(self._interface, asking, stream=False)
-        return await self._called(body, self._settings.turn_timeout)
+        return self._received(task_body(self._interface, "subscribe", task_id))
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read or cancel the task; the task as it is then."""
@@ -173,54 +149,43 @@ class Client:
 
     async def _called(self, body: Json, limit: float) -> Received:
         with map_exceptions(self._host):
-            async with self._in_time(limit), self._posted(body, stream=False, limit=limit) as response:
-                return await self._single(response)
+            try:
+                async with asyncio.timeout(limit), self._posted(body, stream=False) as response:
+                    return await self._single(response)
+            except TimeoutError as error:
+                raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
 
-    async def _streamed(self, body: Json, patience: float | None) -> AsyncGenerator[Received, None]:
-        idle = self._settings.idle_timeout if patience is None else patience
+    async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[Received, None]:
+        if not stream:
+            yield await self._called(body, self._settings.turn_timeout)
+            return
         with map_exceptions(self._host):
-            async with self._posted(body, stream=True, limit=idle) as response:
+            async with self._posted(body, stream=True) as response:
                 if media_type(response) != _SSE:
-                    async with self._in_time(idle):
-                        only = await self._single(response)
-                    yield only
+                    yield await self._single(response)
                     return
-                limit = self._settings.max_event_bytes
-                async with aclosing(sse.events(response, idle=idle, max_event_bytes=limit)) as events:
+                async with aclosing(sse.events(response, self._settings.max_event_bytes)) as events:
                     async for event in events:
                         if len(event.raw) <= LARGE:
-                            received = self._received(event)
+                            received = self._read(event)
                         else:
-                            received = await offload(self._received, event)
+                            received = await offload(self._read, event)
                         if received is not None:
                             yield received
 
     @asynccontextmanager
-    async def _posted(self, body: Json, *, stream: bool, limit: float) -> AsyncIterator[httpx.Response]:
-        """The successful response, its head read within `limit` seconds. Others are raised."""
-        async with AsyncExitStack() as stack:
-            async with self._in_time(limit):
-                response = await stack.enter_async_context(
-                    self._http.stream(
-                        "POST",
-                        self._interface.url,
-                        content=json.dumps(body).encode("ascii"),
-                        headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
-                        timeout=with_read_timeout(self._http, limit),
-                        auth=self._auth,
-                    )
-                )
-                if not response.is_success:
-                    raise await error_from_status(response, self._host)
+    async def _posted(self, body: Json, *, stream: bool) -> AsyncIterator[httpx.Response]:
+        """The successful response. Others are raised."""
+        async with self._http.stream(
+            "POST",
+            self._interface.url,
+            content=json.dumps(body).encode("ascii"),
+            headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
+            auth=self._auth,
+        ) as response:
+            if not response.is_success:
+                raise await error_from_status(response, self._host)
             yield response
-
-    @asynccontextmanager
-    async def _in_time(self, seconds: float) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(None if math.isinf(seconds) else seconds):
-                yield
-        except TimeoutError as error:
-            raise StreamIdle(f"{self._host} did not answer within {seconds:g} s") from error
 
     async def _single(self, response: httpx.Response) -> Received:
         if "json" not in media_type(response):
@@ -232,7 +197,7 @@ class Client:
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
         return Received(raw, frame, len(body))
 
-    def _received(self, event: sse.SseBlock) -> Received | None:
+    def _read(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
         data = event.data or ""
         try:

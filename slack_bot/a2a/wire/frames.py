@@ -1,16 +1,19 @@
-"""PURE. What an agent's server sent: one frame for each event, whatever the wire version.
+"""PURE. What an agent's server sent becomes frames: by its shape, never by a version.
 
-Nothing changes them. What each chunk makes is not frozen: that would take three times as long.
+Cards lie about versions and servers mix them (facts: A2A 0.1). Odd values are left out. Nothing changes a
+frame. What each chunk makes is not frozen: that would take three times as long.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-Metadata: TypeAlias = Mapping[str, Any]
+from ...errors import AgentFailed, BadAgentData
+
+Object: TypeAlias = Mapping[str, Any]
+Metadata: TypeAlias = Object
 
 
 class TaskState(StrEnum):
@@ -42,11 +45,10 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by value (base64) or by address."""
+    """A file by address, or by value, which is not kept."""
 
     name: str = ""
     mime_type: str = ""
-    base64: str | None = None
     url: str | None = None
 
 
@@ -155,3 +157,283 @@ class Received:
     raw: Mapping[str, Any]
     frame: Frame
     size: int = 0
+
+
+_STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
+_NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's numbers
+_SAFE = {
+    -32001: "The agent no longer knows this task.",
+    -32601: "The agent does not understand this bot's requests.",
+    -32008: "The agent asks for an extension that this bot does not speak.",
+    -32009: "The agent does not understand this bot's requests.",
+}
+_NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_QUOTED_CHARS = 1200
+_KIND_CHARS = 60
+
+
+def decode(payload: Any) -> Frame:
+    """The frame in a JSON-RPC envelope or a bare event.
+
+    Raises AgentFailed: it reports an error (`code` 0: without a number); BadAgentData: not an object.
+    """
+    return frame_of(unwrap(payload))
+
+
+def unwrap(payload: Any) -> Object:
+    """The event without its JSON-RPC envelope. Raises as `decode` does."""
+    if not isinstance(payload, dict):
+        raise BadAgentData("the agent sent JSON that is not an object")
+    if _kind(payload) in _READERS or _wrapper(payload) is not None:
+        return payload
+    if payload.get("error") is not None and not isinstance(payload.get("result"), dict):
+        raise failure(payload["error"])
+    if "result" in payload:
+        return object_of(payload["result"])
+    if _integer(payload.get("code")) is not None and isinstance(payload.get("message"), str):
+        raise failure(payload)  # a bare google.rpc.Status, as REST servers stream it
+    return payload
+
+
+def failure(error: Any) -> AgentFailed:
+    """The error object of JSON-RPC or google.rpc.Status as ours. Any JSON value is taken."""
+    found = object_of(error)
+    code = _integer(found.get("code")) or 0
+    message = found.get("message") if found else error
+    quoted = quote(message) if isinstance(message, str) else ""
+    return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
+
+
+def quote(text: str) -> str:
+    """What a server wrote, fit for one line: bounded, no control characters."""
+    return _SURROGATE.sub("\ufffd", _NOT_PLAIN.sub(" ", text[:_QUOTED_CHARS])).strip()
+
+
+def frame_of(event: Object) -> Frame:
+    """The frame of an event that has no envelope."""
+    kind, body = _kind(event), event
+    reader = _READERS.get(kind)
+    if reader is None and (wrapper := _wrapper(event)) is not None:
+        body = event[wrapper]
+        reader = _READERS.get(_kind(body)) or _WRAPPERS[wrapper]
+    if reader is None and not kind:
+        reader = _guess(event)
+    return Unknown(kind[:_KIND_CHARS]) if reader is None else reader(body)
+
+
+def _wrapper(event: Object) -> str | None:
+    """The key of the one value that `event` wraps."""
+    if _WRAPPERS.keys().isdisjoint(event):
+        return None
+    return next((key for key in _WRAPPERS if isinstance(event.get(key), dict)), None)
+
+
+def _kind(event: Object) -> str:
+    kind = event.get("kind")
+    if not isinstance(kind, str):
+        return ""
+    return kind if kind in _READERS else kind.replace("-", "").replace("_", "").lower()
+
+
+def _guess(event: Object) -> Callable[[Object], Frame] | None:
+    """How to read an event without a kind, by its keys."""
+    if isinstance(event.get("artifact"), dict):
+        return _artifact_update
+    if isinstance(event.get("status"), dict | str):
+        return _status_update if "taskId" in event and "id" not in event else _task
+    if isinstance(event.get("artifacts"), list):
+        return _task
+    if isinstance(event.get("parts"), list) or isinstance(event.get("content"), list):
+        return _reply
+    return None
+
+
+def _task(body: Object) -> Frame:
+    state, message = _status(body)
+    return Snapshot(
+        task_id=_id(body, "id", "taskId", "task_id"),
+        context_id=_id(body, "contextId", "context_id"),
+        state=state,
+        message=message,
+        artifacts=tuple(_artifact(each) for each in objects_of(body.get("artifacts"))),
+        history=tuple(_message(each) for each in objects_of(body.get("history"))),
+        metadata=object_of(body.get("metadata")),
+    )
+
+
+def _status_update(body: Object) -> Frame:
+    state, message = _status(body)
+    return StatusUpdate(
+        task_id=_id(body, "taskId", "task_id", "id"),
+        context_id=_id(body, "contextId", "context_id"),
+        state=state,
+        message=message,
+        final=_flag(body.get("final")),
+        metadata=object_of(body.get("metadata")),
+    )
+
+
+def _artifact_update(body: Object) -> Frame:
+    artifact = object_of(body.get("artifact"))  # up to 0.2 the artifact says how it grows
+    last_chunk = _either(body, "lastChunk", "last_chunk")
+    if last_chunk is None:
+        last_chunk = _either(artifact, "lastChunk", "last_chunk")
+    return ArtifactUpdate(
+        artifact=_artifact(artifact),
+        task_id=_id(body, "taskId", "task_id", "id"),
+        context_id=_id(body, "contextId", "context_id"),
+        append=_flag(body.get("append", artifact.get("append"))),
+        last_chunk=last_chunk is True,
+        metadata=object_of(body.get("metadata")),
+    )
+
+
+def _reply(body: Object) -> Frame:
+    return MessageReply(_message(body))
+
+
+_READERS: Mapping[str, Callable[[Object], Frame]] = {
+    "task": _task,
+    "message": _reply,
+    "status-update": _status_update,
+    "statusupdate": _status_update,
+    "artifact-update": _artifact_update,
+    "artifactupdate": _artifact_update,
+}
+# keys that a 1.0 event wraps its one value in; 0.3's proto calls a message `msg`
+_WRAPPERS: Mapping[str, Callable[[Object], Frame]] = {
+    "task": _task,
+    "message": _reply,
+    "msg": _reply,
+    "statusUpdate": _status_update,
+    "status_update": _status_update,
+    "artifactUpdate": _artifact_update,
+    "artifact_update": _artifact_update,
+}
+
+
+def _status(body: Object) -> tuple[TaskState, AgentMessage | None]:
+    status = body.get("status")
+    if not isinstance(status, dict):
+        return _state(status), None
+    message = _either(status, "message", "update")  # `update` is 0.3's proto name for it
+    return _state(status.get("state")), _message(message) if isinstance(message, dict) else None
+
+
+def _state(value: Any) -> TaskState:
+    """The state in any spelling: `input-required`, `TASK_STATE_INPUT_REQUIRED`, 6, British `cancelled`."""
+    if isinstance(value, str):
+        word = value.strip().upper().replace("-", "_").removeprefix("TASK_STATE_")
+        return _STATES.get(word, TaskState.UNKNOWN)
+    number = _integer(value) or 0
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else TaskState.UNKNOWN
+
+
+def _message(body: Object) -> AgentMessage:
+    role = body.get("role")
+    is_user = isinstance(role, str) and role.upper().removeprefix("ROLE_") == "USER"
+    return AgentMessage(
+        message_id=_id(body, "messageId", "message_id") or "",
+        role="user" if is_user else "agent",
+        parts=_parts(body),
+        task_id=_id(body, "taskId", "task_id"),
+        context_id=_id(body, "contextId", "context_id"),
+        metadata=object_of(body.get("metadata")),
+    )
+
+
+def _artifact(body: Object) -> Artifact:
+    return Artifact(
+        artifact_id=_id(body, "artifactId", "artifact_id") or "",
+        name=text_of(body.get("name")),
+        description=text_of(body.get("description")),
+        parts=_parts(body),
+        metadata=object_of(body.get("metadata")),
+    )
+
+
+def _parts(body: Object) -> tuple[Part, ...]:
+    parts = body.get("parts")
+    if is_boxed := not isinstance(parts, dict | str | list):
+        parts = body.get("content")
+        if not isinstance(parts, list | str):
+            return ()
+    if not isinstance(parts, list):
+        parts = [parts]  # one part, as hand-written servers send it
+    found = [_part(each, is_boxed=is_boxed) for each in parts]
+    return tuple(part for part in found if part is not None)
+
+
+def _part(value: Any, *, is_boxed: bool) -> Part | None:
+    if isinstance(value, str):
+        return Part(text=value)
+    if not isinstance(value, dict):
+        return None
+    metadata = object_of(value.get("metadata"))
+    if isinstance(text := value.get("text"), str):
+        return Part(text=text, metadata=metadata)
+    if "data" in value:
+        data = value["data"]
+        if is_boxed and isinstance(data, dict) and data.keys() == {"data"}:
+            data = data["data"]  # 0.3's proto has a message of its own around the value
+        return Part(data=data, has_data=True, metadata=metadata)
+    file = _file(value)
+    return Part(file=file, metadata=metadata) if file is not None else None
+
+
+def _file(part: Object) -> FileRef | None:
+    """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
+    inner = part.get("file")
+    source = inner if isinstance(inner, dict) else part
+    value = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
+    url = _either(source, "uri", "url", "fileWithUri", "fileUrl", "file_with_uri")
+    if not isinstance(value, str) and not isinstance(url, str):
+        return None
+    return FileRef(
+        name=text_of(_either(source, "name", "filename") or part.get("filename")),
+        mime_type=text_of(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
+        url=url if isinstance(url, str) else None,
+    )
+
+
+# --- values that may be anything ----------------------------------------------------------------------------
+
+
+def object_of(value: Any) -> Object:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: Any) -> list[Object]:
+    """The objects in `value` if it is a list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """`value` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _either(source: Object, *keys: str) -> Any:
+    for key in keys:
+        if (value := source.get(key)) is not None:
+            return value
+    return None
+
+
+def _id(source: Object, *keys: str) -> str | None:
+    """Some servers count, and half a surrogate pair cannot be stored."""
+    value = _either(source, *keys)
+    if isinstance(value, str):
+        return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None
+    number = _integer(value)
+    return None if number is None else str(number)

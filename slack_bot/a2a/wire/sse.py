@@ -1,21 +1,17 @@
-"""Server-sent events: cut from bytes, with a bound in size and in time.
+"""Server-sent events: cut from bytes, with a bound in size.
 
 httpx-sse alone keeps a line of any size, hides pings, believes the header's charset, loses the first event
 behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
 """
 
-from __future__ import annotations
-
 import asyncio
-import math
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import httpx
 from httpx_sse import EventSource
 
-from ...errors import BadAgentData, StreamIdle
+from ...errors import BadAgentData
 from .transport import unpacked
 
 _AT_ONCE = 8 * 1024
@@ -35,7 +31,6 @@ class SseBlock(NamedTuple):
     raw: bytes
     data: str | None = None
     name: str = "message"
-    comments: tuple[str, ...] = ()
     whole: bool = True
 
 
@@ -47,7 +42,7 @@ class SseReader:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._partial: list[bytes] = []  # a line that is not whole
+        self._partial = bytearray()  # a line that is not whole
         self._lines: list[bytes] = []  # whole lines of an event that is not
         self._size = 0  # bytes of both
         self._bom = _BOM  # that the first line may begin with
@@ -62,7 +57,7 @@ class SseReader:
                 blocks.append(_event([*self._lines, line], whole=True) if self._lines else SseBlock(line))
                 self._lines = []
             elif text[:1] == b":" and not self._lines:
-                blocks.append(SseBlock(line, comments=(_comment(text),)))
+                blocks.append(SseBlock(line))
             else:
                 self._lines.append(line)
                 continue
@@ -71,48 +66,34 @@ class SseReader:
 
     def end(self) -> list[SseBlock]:
         """What is left when nothing more comes."""
-        lines = [*self._lines, b"".join(self._partial)]
-        self._lines, self._partial, self._size = [], [], 0
+        lines = [*self._lines, bytes(self._partial)]
+        self._lines, self._partial, self._size = [], bytearray(), 0
         return [_event(lines, whole=False)] if any(lines) else []
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
         """A CR at the end of `chunk` waits: its newline may follow."""
-        if self._partial:
-            after_cr = self._partial[-1].endswith(b"\r")
-            if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
-                self._partial.append(chunk)
-                return []
-            chunk, self._partial = b"".join((*self._partial, chunk)), []
-        lines = chunk.splitlines(keepends=True)
-        if lines and not lines[-1].endswith(b"\n"):
-            self._partial.append(lines.pop())
+        after_cr = self._partial.endswith(b"\r")
+        self._partial += chunk
+        if not after_cr and b"\n" not in chunk and b"\r" not in chunk:
+            return []
+        lines = bytes(self._partial).splitlines(keepends=True)
+        is_whole = lines[-1].endswith(b"\n")
+        self._partial = bytearray(b"" if is_whole else lines.pop())
         return lines
 
 
-async def events(
-    response: httpx.Response, *, idle: float, max_event_bytes: int
-) -> AsyncGenerator[SseBlock, None]:
-    """The events that have data, whatever the Content-Type says.
+async def events(response: httpx.Response, max_event_bytes: int) -> AsyncGenerator[SseBlock, None]:
+    """The events that have data, whatever the Content-Type says. The caller keeps the time.
 
-    `idle`: seconds from event to event, not to comments; `math.inf`: the caller keeps the time. Raises
-    StreamIdle; BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
+    Raises BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
     """
-    reader, read, until = SseReader(max_event_bytes), 0, _until(idle)
-    body = unpacked(response, max_event_bytes)
-    while True:
-        try:
-            async with nullcontext() if until is None else asyncio.timeout_at(until):
-                chunk = await anext(body, None)
-        except TimeoutError as error:
-            raise StreamIdle(f"the agent sent no event for {idle:g} s") from error
-        if chunk is None:
-            break
+    reader, read = SseReader(max_event_bytes), 0
+    async for chunk in unpacked(response, max_event_bytes):
         for at in range(0, len(chunk), _AT_ONCE):
             piece = chunk[at : at + _AT_ONCE]
             for block in reader.feed(piece):
                 if _has_data(block, max_event_bytes):
                     yield block
-                    until = _until(idle)
             read += max(len(piece), _A_CHUNK)
             if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
                 read = 0
@@ -128,11 +109,6 @@ def _has_data(block: SseBlock, limit: int) -> bool:
     return bool(block.data)
 
 
-def _until(idle: float) -> float | None:
-    """The loop's time at which the silence is too long."""
-    return None if math.isinf(idle) else asyncio.get_running_loop().time() + idle
-
-
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
     content = raw.removeprefix(_BOM)
@@ -140,12 +116,7 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
         return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
     response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
     event = next(EventSource(response).iter_sse(), None)
-    comments = tuple(_comment(line) for line in lines if line[:1] == b":") if len(lines) > 2 else ()
     if event is None:
-        return SseBlock(raw, comments=comments, whole=whole)
+        return SseBlock(raw, whole=whole)
     has_data = event.data or any(line.startswith(b"data") for line in lines)
-    return SseBlock(raw, event.data if has_data else None, event.event, comments, whole)
-
-
-def _comment(line: bytes) -> str:
-    return line[1:].removeprefix(b" ").rstrip(b"\r\n").decode("utf-8", "replace")
+    return SseBlock(raw, event.data if has_data else None, event.event, whole)

@@ -4,17 +4,15 @@ Before a connection is there, the question cannot have been taken (facts: A2A 2.
 answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-import math
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import httpx
 
@@ -29,12 +27,17 @@ from ...errors import (
 )
 from ...settings.models import AgentSettings
 from .auth import origin_of
-from .decode import failure, object_of, quote
+from .frames import failure, object_of, quote
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _KEEP_ALIVE = 3.0
 """Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
-_READ_MARGIN = 10.0
-"""Seconds by which httpx's read timeout is longer than the idle watch, which should be the one to speak."""
+LARGE = 32 * 1024
+"""Characters that are worked on in the loop at most: a few tens of milliseconds."""
+_THREADS = 2  # a second one, so that a small answer does not wait for a huge one
+_executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 _ERROR_BODY_BYTES = 64 * 1024
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
@@ -77,31 +80,15 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     Redirects are not followed: the question and its credentials would be. The environment's proxies are not
     used to an agent on this machine. The caller closes it.
     """
-    place = origin_of(settings.url or "")
+    place, connect = origin_of(settings.url or ""), settings.connect_timeout
     return httpx.AsyncClient(
         transport=transport,
-        timeout=httpx.Timeout(
-            connect=settings.connect_timeout,
-            write=settings.write_timeout,
-            read=settings.idle_timeout + _READ_MARGIN,
-            pool=settings.connect_timeout,
-        ),
-        limits=httpx.Limits(
-            max_connections=None, max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE
-        ),
+        # None to read: the callers bound the silence
+        timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
+        limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
-    )
-
-
-def with_read_timeout(http: httpx.AsyncClient, seconds: float) -> httpx.Timeout:
-    """`http`'s timeouts, with `seconds` to wait for the next byte; `math.inf`: without end."""
-    return httpx.Timeout(
-        connect=http.timeout.connect,
-        write=http.timeout.write,
-        pool=http.timeout.pool,
-        read=None if math.isinf(seconds) else seconds + _READ_MARGIN,
     )
 
 
@@ -175,14 +162,10 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     """A successful answer that is neither SSE nor JSON."""
     kind, status = media_type(response), response.status_code
-    if "html" not in kind:
-        return BadAgentData(
-            f"{host} answered with {kind or 'no content type'} (HTTP {status}) instead of A2A"
-        )
-    return BadAgentData(
-        f"{host} answered with a web page (HTTP {status}, {kind}) instead of A2A;"
-        " is a login or another site at this address?"
-    )
+    what, more = f"{kind or 'no content type'} (HTTP {status})", ""
+    if "html" in kind:
+        what, more = f"a web page (HTTP {status}, {kind})", "; is a login or another site at this address?"
+    return BadAgentData(f"{host} answered with {what} instead of A2A{more}")
 
 
 def parse_retry_after(response: httpx.Response) -> float | None:
@@ -197,72 +180,72 @@ def parse_retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-class Unpacker:
-    """Unpacks a body of this Content-Encoding. `free`: bytes that may come out however few went in.
+async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+    """What `work(*args)` returns or raises. For input larger than `LARGE`: in a thread.
 
-    BadEncoding: neither gzip nor deflate, or more than once.
+    A cancelled call waits for the work too, so that no object is left half changed.
     """
+    doing = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        while not doing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({doing})
+        doing.exception()  # retrieved, so that asyncio does not log it
+        raise
 
-    def __init__(self, encoding: str, free: int) -> None:
-        names = [
-            name for each in encoding.lower().split(",") if (name := each.strip()) not in ("", "identity")
-        ]
-        if len(names) > 1:
-            raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
-        if names and names[0] not in ("gzip", "x-gzip", "deflate"):
-            raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
-        self.is_plain = not names
-        """The body is not compressed."""
-        self._may_be_bare = names == ["deflate"]
-        self._zlib: zlib._Decompress | None = None
-        self._head = b""
-        self._free = free + PIECE  # the caller's own bound comes first
-        self._taken = self._given = 0
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The unpacked `data`, in pieces of at most `PIECE` bytes.
-
-        Raises BadEncoding if the body grows too much, httpx.DecodingError if it is broken.
-        """
-        if self.is_plain:
-            yield data
-            return
-        self._taken += len(data)
-        self._head = data = self._head + data
-        if self._zlib is None and len(data) < 2:
-            return  # the first two bytes say whether there is a head
-        unzip = self._zlib = self._zlib or zlib.decompressobj(self._window(data))
-        self._head = b""
-        while not unzip.eof:
-            try:
-                piece = unzip.decompress(data, PIECE)
-            except zlib.error as error:
-                raise httpx.DecodingError(str(error)) from error
-            data = unzip.unconsumed_tail
-            self._given += len(piece)
-            if self._given > self._free + _GROWTH * self._taken:
-                raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
-            if piece:
-                yield piece
-            if not data and len(piece) < PIECE:
-                return
-
-    def _window(self, data: bytes) -> int:
-        """Servers send deflate with its head (RFC 9110) and without."""
-        has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
-        return _RAW if self._may_be_bare and not has_head else _AUTO
+def encoding_of(response: httpx.Response) -> str:
+    """The Content-Encoding, "" for none. BadEncoding: neither gzip nor deflate, or more than one."""
+    said = response.headers.get("content-encoding", "").lower().split(",")
+    names = [name for each in said if (name := each.strip()) not in ("", "identity")]
+    if len(names) > 1:
+        raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
+    if names and names[0] not in ("gzip", "x-gzip", "deflate"):
+        raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
+    return names[0] if names else ""
 
 
 def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
     """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
-    unpacker = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
-    return response.aiter_raw() if unpacker.is_plain else _pieces(response, unpacker)
+    encoding, chunks = encoding_of(response), response.aiter_raw()
+    return unpack(chunks, encoding, max_bytes) if encoding else chunks
 
 
-async def _pieces(response: httpx.Response, unpacker: Unpacker) -> AsyncGenerator[bytes, None]:
-    async for chunk in response.aiter_raw():
-        for piece in unpacker.feed(chunk):
-            yield piece
-            await asyncio.sleep(0)  # other tasks run, and a deadline may end this one
+async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> AsyncGenerator[bytes, None]:
+    """A body of this encoding (`encoding_of`), in pieces of at most `PIECE` bytes.
+
+    `free`: bytes that may come out however few went in. BadEncoding: it grows more; httpx.DecodingError: it
+    is broken.
+    """
+    unzip, head, taken, given = None, b"", 0, 0
+    async for chunk in chunks:
+        taken += len(chunk)
+        data, head = head + chunk, b""
+        if unzip is None and len(data) < 2:
+            head = data  # the first two bytes say whether there is a head
+            continue
+        unzip = unzip or zlib.decompressobj(_window(encoding, data))
+        while not unzip.eof:
+            try:
+                piece = unzip.decompress(data, PIECE)
+            except zlib.error as error:
+                raise httpx.DecodingError(str(error)) from error
+            data = unzip.unconsumed_tail
+            given += len(piece)
+            if given > free + PIECE + _GROWTH * taken:  # the caller's own bound comes first
+                raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
+            if piece:
+                yield piece
+                await asyncio.sleep(0)  # other tasks run, and a deadline may end this one
+            if not data and len(piece) < PIECE:
+                break
+
+
+def _window(encoding: str, data: bytes) -> int:
+    """Servers send deflate with its head (RFC 9110) and without."""
+    has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
+    return _RAW if encoding == "deflate" and not has_head else _AUTO

@@ -1,7 +1,5 @@
 """The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import math

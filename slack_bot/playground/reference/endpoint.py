@@ -85,13 +85,14 @@ class EndpointModel:
         try:
             async with self._http.stream("POST", url, json={**asked, "stream": True}) as response:
                 _check(response)
-                async for event in sse.events(response, idle=idle, max_event_bytes=_MOST_BYTES):
+                events = sse.events(response, _MOST_BYTES)
+                while event := await asyncio.wait_for(anext(events, None), idle):
                     data = event.data or ""
                     if data.strip() == "[DONE]":
                         return
                     for said in deltas.feed(data):
                         yield said
-        except (httpx.HTTPError, httpx.InvalidURL, AgentError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, AgentError, TimeoutError) as error:
             log.warning("the language model's endpoint: %s", type(error).__name__)
             if deltas.is_empty:
                 raise _Unlucky("cannot be reached") from error

@@ -4,8 +4,6 @@ Two differences are on purpose: narration and answer have different artifact ids
 the task too, and a heartbeat is a status, not text.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping

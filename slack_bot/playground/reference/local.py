@@ -4,8 +4,6 @@ Structured, it does what made CAIPE 0.3.0 silent and then sudden: the answer is 
 whose arguments are handed over only when they are complete.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator

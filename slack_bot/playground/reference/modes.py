@@ -3,24 +3,21 @@
 With the local model that is on virtual time. A model behind an endpoint takes the time it takes.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from ...clock import loop_clock
-from ...settings.load import Settings, with_overrides
+from ...settings.load import Settings
 from ...settings.models import ReferenceSettings
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import AGENT_URL, bot_settings
+from ...testing.overrides import with_overrides
 from ...tools.conform.conform import MemoryTarget
 from ...tools.replay.replay import observe
 from ...tools.replay.result import Observation
 from ...tools.replay.scenario import Scenario
 from ...tools.turn_log import TurnLog
 from .agent import AgentApp, adjusted
-
-MODES = ("hybrid", "marker", "structured")
 
 
 def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog) -> Observation:

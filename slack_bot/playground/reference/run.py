@@ -3,8 +3,6 @@
 Text goes out as soon as it is known to be narration or answer, all of it before the final result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ first words ask for something special, so that each way of an answer may be trie
 `long 8000`, `unicode 8000`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Full-text search over a handful of Markdown pages: SQLite's FTS5 over their sections, in memory."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import weakref

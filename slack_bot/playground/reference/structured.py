@@ -3,15 +3,13 @@
 It is written in whole words. The other fields count when the object is complete (facts: CAIPE 2, 6).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...a2a.answer.filters import JsonContentFilter
-from ...turn.graphemes import cluster_cut
+from ...turn.markdown import cluster_cut
 from .scenarios import InputField
 from .toolbox import parse_object
 

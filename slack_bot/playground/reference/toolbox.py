@@ -3,8 +3,6 @@
 A call beyond the limit is answered with a sentence, never with an error, and never ends the run.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

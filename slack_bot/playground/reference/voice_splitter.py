@@ -4,8 +4,6 @@ Text waits only if it may be the beginning of a marker, also over a tool call. A
 marker comes narration again, up to the next marker. Without a marker the last message is the answer.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TypeAlias
 

@@ -7,8 +7,6 @@ A part of each budget is kept for higher priorities: a new answer starts at once
 spread over the time for which answers are likely to go on, so that many readers see text at even distances.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 httpx's own ASGI transport returns the whole response at its end; this one hands on each piece at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """A scripted agent: serves any tape or recording as an A2A server does, behind httpx or on a port."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

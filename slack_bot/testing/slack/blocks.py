@@ -3,8 +3,6 @@
 Limits are Slack's documented ones (facts: Slack 1.4 and 5). A field that a type does not have is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeAlias

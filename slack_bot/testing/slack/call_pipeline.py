@@ -4,8 +4,6 @@ A fault whose name says what became of the stream makes it so: after `message_no
 stream is sealed, after `msg_too_long` it takes nothing more, after `stopped_by_user` somebody stopped it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """PURE. Posts, edits, deletions, messages for one person only, response addresses, and reactions."""
 
-from __future__ import annotations
-
 from . import blocks as blockkit
 from . import payloads, rendering
 from .state import Channel, Json, Refused, StoredMessage, WorkspaceState

@@ -4,8 +4,6 @@ A typing status goes away when the app writes in the thread, and after two minut
 stream is open there shows up as a second row under the answer (facts: Slack 4).
 """
 
-from __future__ import annotations
-
 import re
 
 from . import payloads, rendering

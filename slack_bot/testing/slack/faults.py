@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from ...settings.suggestions import nearest
+from ...settings.names import nearest
 from . import rules
 from .state import Json
 

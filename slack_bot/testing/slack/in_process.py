@@ -5,8 +5,6 @@ So the whole Web API client runs as it does against Slack, on a virtual clock an
     client = AsyncWebClient(token=BOT_TOKEN, session=SlackSession(workspace, clock))
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

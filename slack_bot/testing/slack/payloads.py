@@ -3,8 +3,6 @@
 The app also hears of its own messages and of metadata-only changes (facts: Slack 1.8).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from . import rendering

@@ -3,8 +3,6 @@
 A bot that compares what it reads with what it wrote, character by character, fails here as it fails there.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Mapping

@@ -9,8 +9,6 @@ What the app does not acknowledge in time comes again, up to three times; then i
 and 3.4).
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ A stream is bound to the mode of its first content. Titles and states of task ca
 details and output append (facts: Slack 1.4).
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """PURE. Modals, the Home tab, and files on their way in."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

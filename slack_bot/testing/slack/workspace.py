@@ -10,8 +10,6 @@
     workspace.thread("C1", ts)  # what a person sees
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 `task`, `status` and `chunk` build single events of A2A 0.3; `on_wire` turns a tape into one of A2A 1.0.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

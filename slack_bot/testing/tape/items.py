@@ -1,7 +1,5 @@
 """PURE. One item of a capture becomes a moment of a tape. Its keys say which wrapping a tool gave it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """PURE. JSON from files that people give us: strict, one sentence for what is wrong (UnreadableInput)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypeAlias
 

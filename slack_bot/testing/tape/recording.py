@@ -5,8 +5,6 @@ lines before the body: `>>>` (or `>`) what was sent, `<<<` (or `<`) what came, a
 chunk came and how the connection ended. All of these are optional; without times, events are 20 ms apart.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

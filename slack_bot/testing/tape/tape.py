@@ -4,8 +4,6 @@ Formats are recognised by content, never by name: people rename files. What is r
 JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrote it.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 from array import array

@@ -3,8 +3,6 @@
 The settings' credentials are for the settings' agent alone: a mistyped address must not get a token.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -15,7 +13,8 @@ from ...a2a.wire.auth import admits, origin_of
 from ...a2a.wire.card import AgentCard
 from ...clock import loop_clock
 from ...errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard, UnreadableInput
-from ...settings.load import Settings, secrets_of, with_overrides
+from ...settings.load import Settings, secrets_of
+from ...testing.overrides import with_overrides
 from .redaction import Redactor
 
 _READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})

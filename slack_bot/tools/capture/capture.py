@@ -21,10 +21,9 @@ from ...a2a.agent import Agent, new_http
 from ...a2a.wire.auth import bare
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.client import MessageRequest
-from ...a2a.wire.decode import decode
-from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown
+from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
 from ...clock import Clock, loop_clock
-from ...errors import AgentError, BotError, UnreadableInput
+from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
 from ...settings.load import Settings, load
 from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
@@ -173,14 +172,17 @@ class _CaptureSession:
         task_id, self.state = (self.task if self.state.is_asking else None), TaskState.UNKNOWN
         message_id, limit = f"capture-{uuid.uuid4().hex}", asyncio.timeout(self.request.cut_after)
         asking = self.agent.ask(MessageRequest(text, message_id, self.context, task_id))
+        streams = (await self.agent.ensure_card()).streaming  # else the first event may be the whole answer
+        silence = self.settings.idle_timeout if streams else self.settings.turn_timeout
         try:
             async with limit, aclosing(asking) as events:
-                async for received in events:
+                while received := await asyncio.wait_for(anext(events, None), silence):
+                    silence = self.settings.idle_timeout
                     self._learn(received.frame)
                     self._end_soon(limit)
-        except TimeoutError:
+        except TimeoutError as error:
             if not limit.expired():
-                raise
+                raise StreamIdle(f"the agent sent no event for {silence:g} s") from error
             if not self._is_done:
                 self.progress.say("the stream is dropped, as --cut-after says", self.tap.now())
                 return True

@@ -4,18 +4,16 @@ The tap sees each answer's bytes before the client does and hands them on, excep
 client give up: a capture wants to see what comes after them.
 """
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any, Literal
 
 import httpx
 
-from ...a2a.wire.decode import decode
+from ...a2a.wire.frames import decode
 from ...a2a.wire.sse import SseBlock, SseReader
-from ...a2a.wire.transport import Unpacker, parse_retry_after
+from ...a2a.wire.transport import encoding_of, parse_retry_after, unpack
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
@@ -75,11 +73,11 @@ class _TappedBody(httpx.AsyncByteStream):
     def __init__(self, response: httpx.Response, tap: HttpTap) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)
         self._inner, self._tap = response.stream, tap
+        self._chunks = _unpacked(response, tap.max_bytes)
         self._status, pause = response.status_code, parse_retry_after(response)
         self._retry_after = None if pause is None else math.ceil(pause)
         self._type = response.headers.get("content-type", "")
         self._is_sse = response.is_success and self._type.lower().startswith("text/event-stream")
-        self._unpacker = _unpacker(response, tap.max_bytes)
         self._events, self._body = 0, bytearray()
         self._has_ended = False
 
@@ -106,10 +104,9 @@ class _TappedBody(httpx.AsyncByteStream):
     async def _read_events(self) -> AsyncIterator[bytes]:
         splitter = SseReader(self._tap.max_bytes)
         try:
-            async for chunk in self._inner:
-                for data in self._unpacker.feed(chunk):
-                    for block in splitter.feed(data):
-                        yield self._take(block)
+            async for data in self._chunks:
+                for block in splitter.feed(data):
+                    yield self._take(block)
         except httpx.HTTPError:
             for block in splitter.end():
                 self._take(block)
@@ -118,11 +115,10 @@ class _TappedBody(httpx.AsyncByteStream):
             yield self._take(block)
 
     async def _read_whole(self) -> AsyncIterator[bytes]:
-        async for chunk in self._inner:
-            for data in self._unpacker.feed(chunk):
-                self._body += data[: max(0, self._tap.max_bytes - len(self._body))]
-                self._notify(data, None)
-                yield data
+        async for data in self._chunks:
+            self._body += data[: max(0, self._tap.max_bytes - len(self._body))]
+            self._notify(data, None)
+            yield data
         self._notify_body()
 
     def _notify_body(self) -> None:
@@ -191,11 +187,12 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _unpacker(response: httpx.Response, max_bytes: int) -> Unpacker:
+def _unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterable[bytes]:
     """What cannot be decompressed is left for the client to refuse."""
+    assert isinstance(response.stream, httpx.AsyncByteStream)
     try:
-        found = Unpacker(response.headers.get("content-encoding", ""), max_bytes)
+        encoding = encoding_of(response)
     except BadEncoding:
-        return Unpacker("", max_bytes)
+        return response.stream
     response.headers.pop("content-encoding", None)
-    return found
+    return unpack(response.stream, encoding, max_bytes) if encoding else response.stream

@@ -3,8 +3,6 @@
 In JSON a secret becomes `MASK`; in raw bytes, and where a stream has cut it in pieces, as many asterisks.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,6 @@
 """Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
-from __future__ import annotations
-
+import codecs
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -51,7 +50,9 @@ class ExchangeListener:
 
 def moments_of(t: float, block: SseBlock) -> list[Moment]:
     """What a block of an event stream says: its comments, then its event."""
-    found = [Moment(t, comment=comment) for comment in block.comments]
+    lines = block.raw.removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
+    comments = [line[1:] for line in lines if line[:1] == b":" and line.endswith((b"\n", b"\r"))]
+    found = [Moment(t, comment=_text(each.removeprefix(b" ").rstrip(b"\r\n"))) for each in comments]
     if block.data is not None:
         found.append(_moment(t, block.data, block.raw))
     elif not block.whole:

@@ -8,8 +8,6 @@ Every mistake in a suite is named, one line each: a misspelt check would otherwi
 fails.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter
@@ -22,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UnreadableInput
-from ...settings.suggestions import nearest
+from ...settings.names import nearest
 from ...testing.tape.json_file import load_document
 from ...testing.tape.tape import Recording, Tape, read_tape
 from ..files import read_bytes, read_text

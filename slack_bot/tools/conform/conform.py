@@ -23,10 +23,11 @@ from ...a2a.wire.auth import bare
 from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import AgentEvent, Fact
-from ...settings.load import Settings, load, with_overrides
+from ...settings.load import Settings, load
 from ...testing import virtual_clock
 from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import bot_settings, emulated
+from ...testing.overrides import with_overrides
 from ...testing.tape.tape import Recording, Tape
 from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import rpc_call

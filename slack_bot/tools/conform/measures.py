@@ -4,8 +4,6 @@ What the agent meant is read from its raw events without the bot's parser: a bot
 not judge it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 The same results give the same bytes. The Markdown has the sections of CAIPE's reports.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """PURE. Which stretches of a text are also in another one: what a rewrite left unchanged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`slack-bot explain FILE`: why each part of an answer went where it went, in the machine's own words."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

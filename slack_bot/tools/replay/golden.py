@@ -1,7 +1,5 @@
 """`slack-bot replay --golden DIR`: compare threads with kept ones, which are text without times and ids."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import re

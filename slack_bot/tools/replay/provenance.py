@@ -3,8 +3,6 @@
 Times are seconds from the first question.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import accumulate

@@ -3,8 +3,6 @@
 Only HTTP is in memory: a replay takes milliseconds and gives the same result every time.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import io
@@ -23,10 +21,11 @@ from ...app import App
 from ...clock import Clock, loop_clock
 from ...errors import SettingsError, UnreadableInput
 from ...observe.facts import Fact, TurnEnded, TurnStarted
-from ...settings.load import Settings, with_overrides
+from ...settings.load import Settings
 from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
+from ...testing.overrides import with_overrides
 from ...testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of

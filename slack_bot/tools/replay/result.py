@@ -4,8 +4,6 @@ All is measured on the thread, not on what the bot believes it sent. Times are s
 rounded to milliseconds.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

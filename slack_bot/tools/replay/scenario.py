@@ -3,8 +3,6 @@
 Every key and every fault is checked: a misspelt one would test something else than its author meant.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import UnreadableInput
-from ...settings.suggestions import RENAMED, nearest
+from ...settings.names import RENAMED, nearest
 from ...testing.slack.faults import METHODS as FAULT_METHODS
 from ...testing.slack.faults import method_name
 from ...testing.slack.faults import parse as parse_fault

@@ -4,8 +4,6 @@ In a terminal, of many rows that are alike, with at most calls between them, the
 printed; the rest is counted, as are polls that find nothing new. What agents wrote is never markup.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape

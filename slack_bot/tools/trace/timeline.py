@@ -4,8 +4,6 @@ Rows are made entry by entry, so that a live turn is shown while it runs. Times 
 question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, assert_never

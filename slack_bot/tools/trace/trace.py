@@ -1,7 +1,5 @@
 """`slack-bot trace`: the timeline of a turn, from tapes or live, as a table and as a picture."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import shutil
@@ -13,8 +11,9 @@ from pathlib import Path
 from ...clock import loop_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import TurnStarted
-from ...settings.load import Settings, load, with_overrides
+from ...settings.load import Settings, load
 from ...testing.harness import emulated
+from ...testing.overrides import with_overrides
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded

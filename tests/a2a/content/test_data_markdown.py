@@ -73,7 +73,7 @@ def test_files() -> None:
         file_line(FileRef("a[1].png", url="https://e.example/a.png")) == "[a(1).png](https://e.example/a.png)"
     )
     assert file_line(FileRef(url="javascript:x")) == "_The agent made a file that is not shown here: a file_"
-    said = file_line(FileRef("h.txt", "text/plain", base64="aGk="))
+    said = file_line(FileRef("h.txt", "text/plain"))
     assert said == "_The agent made a file that is not shown here: h.txt (text/plain)_"
 
 

@@ -31,7 +31,7 @@ from slack_bot.a2a.content.parts import (
 from slack_bot.a2a.dialects import CAIPE
 from slack_bot.a2a.wire.frames import AgentMessage, Artifact, FileRef, Part
 from slack_bot.turn.events import Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from slack_bot.turn.form import Field, Form
+from slack_bot.turn.record import Field, Form
 
 
 def text(value: str, **metadata: Any) -> Part:

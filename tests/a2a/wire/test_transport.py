@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import ssl
+import threading
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,16 +20,16 @@ from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import Frame, Snapshot, TaskState
 from slack_bot.a2a.wire.transport import (
     PIECE,
-    Unpacker,
     error_from_status,
     map_exceptions,
     media_type,
     new_http,
     not_a2a,
+    offload,
     parse_json,
     read_json,
+    unpack,
     unpacked,
-    with_read_timeout,
 )
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
@@ -48,14 +49,11 @@ HOST = "agent.example"
 
 
 async def test_one_client_without_a_limit_of_connections() -> None:
-    settings = AgentSettings(
-        url="https://agent.example/", idle_timeout=50, connect_timeout=7, write_timeout=8
-    )
+    settings = AgentSettings(url="https://agent.example/", connect_timeout=7, write_timeout=8)
     async with new_http(settings) as http:
-        assert http.timeout == httpx.Timeout(connect=7, write=8, read=60, pool=7)
+        assert http.timeout == httpx.Timeout(connect=7, write=8, read=None, pool=7)
         assert not http.follow_redirects
         assert http.trust_env
-        assert with_read_timeout(http, 5) == httpx.Timeout(connect=7, write=8, read=15, pool=7)
 
 
 async def test_an_agent_on_this_machine_is_not_asked_through_a_proxy() -> None:
@@ -365,20 +363,24 @@ async def test_a_stream_that_unpacks_without_end_is_left(pattern: bytes) -> None
     assert events * len(pattern) <= 2 * PIECE + 100 * len(packed) < 4 * MB
 
 
+async def coming(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
 async def test_a_piece_is_unpacked_when_it_is_asked_for() -> None:
-    pieces = Unpacker("gzip", BOMB).feed(ZEROS)
-    assert [len(next(pieces)) for _ in range(3)] == [PIECE] * 3
+    pieces = unpack(coming(ZEROS), "gzip", BOMB)
+    assert [len(await anext(pieces)) for _ in range(3)] == [PIECE] * 3
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
 @pytest.mark.parametrize("step", [1, 2, 7, 1000])
-def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, step: int) -> None:
+async def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, step: int) -> None:
     for pack in (gzip.compress, zlib.compress) if encoding == "gzip" else (zlib.compress, raw_deflate):
-        unpacker = Unpacker(encoding, BOMB)
         packed = pack(bytes(range(256)) * (size // 256) + bytes(size % 256)) + b"and what stands behind it"
         chunks = (packed[at : at + step] for at in range(0, len(packed), step))
-        found = [piece for chunk in chunks for piece in unpacker.feed(chunk)]
+        found = [piece async for piece in unpack(coming(*chunks), encoding, BOMB)]
         assert sum(map(len, found)) == size
         assert max(map(len, found), default=0) <= PIECE
 
@@ -386,10 +388,17 @@ def test_it_does_not_matter_where_the_chunks_are_cut(encoding: str, size: int, s
 async def test_text_comes_out_as_soon_as_it_came() -> None:
     """Servers flush what they compress event by event."""
     pack = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
-    unpacker = Unpacker("gzip", LIMIT)
-    for number in range(3):
-        event = f"data: {number}\n\n".encode()
-        assert b"".join(unpacker.feed(pack.compress(event) + pack.flush(zlib.Z_SYNC_FLUSH))) == event
+    events = [f"data: {number}\n\n".encode() for number in range(3)]
+    chunks = [pack.compress(event) + pack.flush(zlib.Z_SYNC_FLUSH) for event in events]
+    sent: list[bytes] = []
+
+    async def sending() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            sent.append(chunk)
+            yield chunk
+
+    found = [(piece, len(sent)) async for piece in unpack(sending(), "gzip", LIMIT)]
+    assert found == list(zip(events, (1, 2, 3), strict=True))
 
 
 @pytest.mark.parametrize("body", [b"not gzip at all", gzip.compress(REPLY, mtime=0)[:12] + b"x" * 12, b"x"])
@@ -430,3 +439,41 @@ async def test_what_httpx_raises_passes() -> None:
     with pytest.raises(httpx.ReadError):
         async for _ in unpacked(reply(b"a", error=httpx.ReadError("cut")), 10):
             pass
+
+
+# --- work in a thread ---------------------------------------------------------------------------------------
+
+
+async def test_it_is_done_in_a_thread() -> None:
+    assert await offload(threading.get_ident) != threading.get_ident()
+
+
+async def test_the_loop_runs_while_a_thread_works() -> None:
+    turned = threading.Event()
+    asyncio.get_running_loop().call_later(0.0, turned.set)
+    assert await offload(turned.wait, 60.0), "the loop set it meanwhile"
+
+
+async def test_what_it_raises_is_raised() -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        await offload(int, "x")
+
+
+async def test_who_is_cancelled_waits_for_the_work_all_the_same() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(60.0)
+        done.append("done")
+
+    working = asyncio.create_task(offload(work))
+    assert await asyncio.to_thread(begun.wait, 60.0)
+    working.cancel()
+    await asyncio.sleep(0)
+    assert not working.done() and not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert done == ["done"]

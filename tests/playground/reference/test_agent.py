@@ -18,8 +18,8 @@ from a2a.types import CancelTaskRequest, GetTaskRequest, Role, SendMessageReques
 
 from slack_bot.cli import main
 from slack_bot.errors import BotError
+from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.agent import agent_card, chosen_agent, load_knowledge, serve
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.harness import free_port
 

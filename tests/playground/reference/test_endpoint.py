@@ -1,3 +1,4 @@
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -139,6 +140,18 @@ def test_a_stream_that_breaks_in_the_middle_is_not_begun_anew() -> None:
 
     with pytest.raises(ModelFailed, match="broke in the middle"):
         talked(lambda: httpx.Response(200, stream=Broken()))
+
+
+def test_a_stream_that_falls_silent_is_given_up() -> None:
+    class Silent(httpx.AsyncByteStream):
+        async def __aiter__(self) -> Any:
+            yield chunk(content="Half ").encode()
+            while True:
+                await asyncio.sleep(5)
+                yield b": ping\n\n"
+
+    with pytest.raises(ModelFailed, match="broke in the middle"):
+        talked(lambda: httpx.Response(200, stream=Silent()), model_timeout=20)
 
 
 def delta_of(**delta: Any) -> str:

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.local import BURST, PLANNING, LocalModel
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.playground.reference.scenarios import CallTool, Thought, WriteMove, think
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.toolbox import (

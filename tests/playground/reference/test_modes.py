@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.playground.reference.modes import MODES, observe_mode
+from slack_bot.playground.command_line import MODES
+from slack_bot.playground.reference.modes import observe_mode
 from slack_bot.settings.load import Settings, load
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.tools.turn_log import TurnLog

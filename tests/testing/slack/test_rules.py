@@ -26,6 +26,7 @@ from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.rules import METHODS, SHIPPED, AppManifest, Buckets, MethodRate
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SeenFile, Workspace, WorkspaceRules
+from tests.slack.scene import unlimited
 
 from .scene import NOW, U1, Scene, task, text
 
@@ -42,10 +43,13 @@ class Client:
         session: Any = SlackSession(scene.workspace, clock, timeout=settings.timeout)
         self.scene, self.clock = scene, clock
         self.web = new_web_client(settings, session)
-        self.api = SlackApi(self.web, clock, lambda fact: None, 0.0)
+
+    def api(self) -> SlackApi:
+        """Each call has a limiter of its own, which knows of no refusal."""
+        return SlackApi(self.web, self.clock, lambda fact: None, 0.0, unlimited(self.clock))
 
     async def call(self, method: str, **args: Any) -> CallOk | CallFailed:
-        return await self.api.call(method, {"channel": "C1", **args})
+        return await self.api().call(method, {"channel": "C1", **args})
 
     async def ok(self, method: str, **args: Any) -> CallOk:
         done = await self.call(method, **args)
@@ -66,7 +70,7 @@ class Client:
 
     async def status(self, words: str) -> CallOk | CallFailed:
         args = {"channel_id": "C1", "thread_ts": self.scene.root, "status": words}
-        return await self.api.call(STATUS, args)
+        return await self.api().call(STATUS, args)
 
     async def wait(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

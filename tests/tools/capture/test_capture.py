@@ -655,3 +655,55 @@ async def test_a_terminal_has_one_line_that_is_redrawn_and_elsewhere_there_is_on
         async with CaptureProgress(plain).ticking(tap):
             await plain.written.wait()
         assert plain.getvalue().count("\n") == 1
+
+
+def late(at: float, *data: bytes, kind: dict[str, str] = SSE) -> httpx.Response:
+    return httpx.Response(200, headers=kind, stream=Body([(at, each) for each in data], ended=10_000.0))
+
+
+PINGS = httpx.Response(
+    200, headers=SSE, stream=Body([(15.0 * n, b": ping\n\n") for n in range(60)], ended=10_000.0)
+)
+
+
+@pytest.mark.parametrize("answer", [PINGS, late(0.0, b"data: {", b"1"), late(0.0, b"{", kind=JSON)])
+def test_a_stream_that_falls_silent_is_left(answer: httpx.Response, tmp_path: Path) -> None:
+    async def run() -> tuple[int, bool, float]:
+        wanted = CaptureRequest(("q",))
+        status, _, said = await captured(
+            tmp_path / "tape", "http://agent.example/", wanted, answering(answer), idle_timeout="40"
+        )
+        return status, "the agent sent no event for 40 s" in said, asyncio.get_running_loop().time()
+
+    assert virtual_clock.run(run()) == (1, True, 40.0)
+
+
+def test_the_silence_counts_from_event_to_event(tmp_path: Path) -> None:
+    events = [
+        (39.0 * n, b"data: " + json.dumps({"result": each}).encode() + b"\n\n")
+        for n, each in enumerate((TASK, TASK, TASK, DONE))
+    ]
+    answer = httpx.Response(200, headers=SSE, stream=Body(events))
+
+    async def run() -> int:
+        wanted = CaptureRequest(("q",))
+        status, _, _ = await captured(
+            tmp_path / "tape", "http://agent.example/", wanted, answering(answer), idle_timeout="40"
+        )
+        return status
+
+    assert virtual_clock.run(run()) == 0
+
+
+def test_a_whole_answer_may_take_the_time_of_a_turn(tmp_path: Path) -> None:
+    body = json.dumps({"result": {"kind": "message", "parts": [{"kind": "text", "text": "Yes."}]}}).encode()
+    answer = httpx.Response(200, headers=JSON, stream=Body([(500.0, body)]))
+
+    async def run() -> int:
+        wanted = CaptureRequest(("q",), streaming=False)
+        status, _, _ = await captured(
+            tmp_path / "tape", "http://agent.example/", wanted, answering(answer), idle_timeout="40"
+        )
+        return status
+
+    assert virtual_clock.run(run()) == 0

@@ -33,8 +33,7 @@ from slack_bot.turn.actions import (
     UpdateCard,
 )
 from slack_bot.turn.events import AnswerText, FinalAnswer, InputRequired, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.form import Form
-from slack_bot.turn.record import Outcome
+from slack_bot.turn.record import Form, Outcome
 from tests.tools.trace.turns import START, called, closed, decided, event, opened
 
 from .messages import shown

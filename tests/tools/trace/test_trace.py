@@ -16,7 +16,7 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import UnreadableInput
-from slack_bot.playground.reference.modes import MODES as MODE_NAMES
+from slack_bot.playground.command_line import MODES as MODE_NAMES
 from slack_bot.playground.reference.modes import observe_mode
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed

@@ -1,0 +1,391 @@
+"""How messages are written: streamed, or as a whole, posted once at the end or edited while the answer grows.
+
+An edit may be repeated, and the next one makes good one that failed. A post has no key that would make that
+safe: each carries metadata of its own, by which it is looked for before it is posted again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from ..turn.actions import TaskCard
+from . import blocks
+from .api import DROPPED, REPEAT_PAUSES, TurnClient, backoff, call_until_known
+from .blocks import Args, TextForm
+from .cards import CardClosing
+from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
+from .model import Batch, SlackMessage
+from .readback import is_ignored
+
+_log = logging.getLogger(__name__)
+
+Body = tuple[TextForm, Args]
+
+NOT_SHOWN = "not_shown"
+"""The error of a call that Slack said ok to and that changed nothing."""
+
+_POST, _UPDATE = "chat.postMessage", "chat.update"
+_FILLED = frozenset({"metadata", "text", "blocks"})  # what an edit takes of a post
+_FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 60.0  # seconds between attempts at what was refused
+
+_FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
+"""No time changes these: the turn is over, or the app is not set up for this."""
+
+
+class PostSurface:
+    """Whole messages of one turn. One writer: calls must not overlap.
+
+    `retry_timeout`: the most seconds of pauses for a post that must not be lost.
+    """
+
+    def __init__(self, client: TurnClient) -> None:
+        self._client, self._settings = client, client.settings
+        self.retry_timeout = client.settings.post_retry_timeout
+        self._count = 0
+
+    # -- an answer's messages --------------------------------------------------------------------------------
+
+    async def write(
+        self,
+        message: SlackMessage,
+        write: Batch,
+        footer: Sequence[Args] = (),
+        close: CardClosing | None = None,
+    ) -> CallFailed | None:
+        """Show `write` behind the message's text, with all its cards: posted if it is not there yet, else
+        edited.
+
+        None: it does; `is_signed` says whether `footer` is there. `close`: how cards that still run read;
+        None: they run on.
+        """
+        text, title = message.text + write.text, write.plan_title or message.title
+        above = self._card_blocks(message.cards.whole(close), title)
+        if message.ts is None:
+            result = await self.post(
+                text, above, footer, "answer", persist=message.surface is SurfaceKind.POST
+            )
+            message.ts = result.ts if isinstance(result, CallOk) else None
+        else:
+            result = await self._edit(message, self.forms(_UPDATE, text, above, footer))
+        if isinstance(result, CallFailed):
+            return result
+        message.text, message.title = text, title
+        message.is_signed = bool(footer) and not result.is_fallback
+        message.cards.confirm(message.cards.unsent())
+        if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
+            message.cards.confirm_closed(close)
+        return None
+
+    async def end(self, message: SlackMessage) -> CallOk:
+        if message.cards.closing(CardClosing.CONTINUES):
+            await self.write(message, Batch(), close=CardClosing.CONTINUES)
+        return CallOk({})
+
+    async def rewrite(
+        self, message: SlackMessage, text: str, footer: Sequence[Args], close: CardClosing
+    ) -> CallFailed | None:
+        """Make a stopped message read `text`, with the cards it shows above and `footer` under it.
+
+        None: it does, perhaps in its plainest form.
+        """
+        cards = message.cards.closed(close)
+        above = self._card_blocks(cards, message.title)
+        forms = self.forms(_UPDATE, text, above, footer)
+        if cards and not text:
+            forms.append((TextForm.WHOLE, {"blocks": above}))
+        result = await self._edit(message, forms)
+        if isinstance(result, CallFailed):
+            return result
+        message.text, message.doubt, message.is_open = text, None, False
+        message.is_signed = bool(footer) and not result.is_fallback
+        if cards and not (result.is_fallback and text):
+            message.cards.confirm_closed(close)
+        return None
+
+    async def delete(self, message: SlackMessage) -> bool:
+        """Stopped first where its stream is open. False: it is still there."""
+        client, args = self._client, self._client.address(message.ts)
+        for pause in (*REPEAT_PAUSES, None):
+            result = await client.call_until_known("chat.delete", args, applied_as=Fault.GONE)
+            if pause is None or isinstance(result, CallOk) or result.fault is not Fault.STILL_OPEN:
+                break
+            await client.call_until_known("chat.stopStream", args)
+            await asyncio.sleep(pause)
+        return isinstance(result, CallOk) or result.fault is Fault.GONE
+
+    async def _edit(self, message: SlackMessage, forms: Sequence[Body]) -> CallResult:
+        address = self._client.address(message.ts)
+        metadata = blocks.metadata(self._client.turn, "answer")
+
+        async def call(body: Args) -> CallResult:
+            args = {**address, "metadata": metadata, **body}
+            result = await self._client.call_until_known(_UPDATE, args)
+            if isinstance(result, CallFailed) and result.fault is Fault.STILL_OPEN:
+                await self._client.call_until_known("chat.stopStream", address)
+                result = await self._client.call_until_known(_UPDATE, args)
+            return result
+
+        return await self._send(_UPDATE, forms, message.text, call)
+
+    # -- forms of a text -------------------------------------------------------------------------------------
+
+    def forms(
+        self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
+    ) -> list[Body]:
+        """The forms in which a text may go to Slack, best first.
+
+        A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
+        blocks is tried each time: the fault may be one block of that message.
+        """
+        client, team, now = self._client, self._client.question.user_team, self._client.clock.monotonic()
+        return [
+            (form, body)
+            for form, body in blocks.forms(text, above, under, says=says)
+            if not client.refusals.refuses(team, method, form, now)
+        ]
+
+    async def _send(
+        self,
+        method: str,
+        bodies: Sequence[Body],
+        before: str,
+        call: Callable[[Args], Awaitable[CallResult]],
+    ) -> CallResult:
+        """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
+        client, refused, in_doubt = self._client, list[TextForm](), False
+        result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
+        for form, body in bodies:
+            result = await call(body)
+            sent = body.get("markdown_text")
+            if sent and isinstance(result, CallOk) and is_ignored(result.data, sent, before):
+                result = CallFailed(Fault.WRONG_CALL, NOT_SHOWN)
+            if isinstance(result, CallOk):
+                team, now = client.question.user_team, client.clock.monotonic()
+                for each in refused:
+                    if each is not TextForm.WHOLE:
+                        client.refusals.remember(team, method, each, now)
+                return replace(result, is_fallback=bool(refused))
+            in_doubt = in_doubt or result.in_doubt
+            result = replace(result, in_doubt=in_doubt)
+            if result.fault is not Fault.WRONG_CALL:
+                break
+            refused.append(form)
+        return result
+
+    def _card_blocks(self, cards: Sequence[TaskCard], title: str) -> list[Args]:
+        return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)
+
+    # -- posts -----------------------------------------------------------------------------------------------
+
+    async def post(
+        self,
+        text: str,
+        above: Sequence[Args],
+        under: Sequence[Args],
+        kind: str,
+        *,
+        says: str = "",
+        persist: bool = False,
+    ) -> CallResult:
+        """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
+
+        `kind` is "answer", "question" or "note"; `says` is what a notification reads where there is no text.
+        `persist`: there is no other way to show it, so it is posted again, an answer unless the human stops
+        the turn (`DROPPED`).
+        """
+        self._count += 1
+        client = self._client
+        base: Args = {
+            "channel": client.channel,
+            "thread_ts": client.thread_ts,
+            "metadata": blocks.metadata(client.turn, kind, self._count),
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+        forms = self.forms(_POST, text, above, under, says=says)
+        bodies = [(form, {**base, **body}) for form, body in forms]
+        result = await self._post(bodies)
+        for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
+            if isinstance(result, CallOk) or result.fault in _FINAL:
+                break
+            client.on_wait()
+            await client.sleep(pause)
+            if kind == "answer" and client.is_cancelled:
+                return CallFailed(Fault.LATER, DROPPED)
+            result = await self._post_again(bodies, result)
+        return result
+
+    async def _post(self, bodies: Sequence[Body]) -> CallResult:
+        """A post that came out empty is filled, or else deleted."""
+        client, empty = self._client, ""
+
+        async def call(args: Args) -> CallResult:
+            nonlocal empty
+            if empty:
+                shown = {name: value for name, value in args.items() if name in _FILLED}
+                result = await client.call_until_known(_UPDATE, {**client.address(empty), **shown})
+                return CallOk({**result.data, "ts": empty}) if isinstance(result, CallOk) else result
+            result = await call_until_known(
+                lambda: client.api.call(_POST, args), lambda: self._find(args["metadata"])
+            )
+            empty = result.ts if isinstance(result, CallOk) else ""
+            return result
+
+        result = await self._send(_POST, bodies, "", call)
+        if empty and isinstance(result, CallFailed):
+            await client.call_until_known("chat.delete", client.address(empty))
+        return result
+
+    async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
+        in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
+        if in_doubt and (found := await self._find(bodies[0][1]["metadata"])) is not None:
+            return replace(found, is_fallback=True)  # perhaps: it is not known which form it was
+        result = await self._post(bodies)
+        return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
+
+    async def _find(self, metadata: Args) -> CallOk | None:
+        messages = await self._client.read_thread()
+        for message in () if isinstance(messages, CallFailed) else messages:
+            if blocks.is_ours(message.get("metadata"), metadata):
+                return CallOk({"ts": str(message["ts"])})
+        return None
+
+    async def tell_asker(self) -> None:
+        client, api = self._client, self._client.api
+        opened = await api.call("conversations.open", {"users": client.question.user}, patience=0)
+        if isinstance(opened, CallFailed):
+            return
+        channel = opened.data.get("channel") or {}
+        text = f"I may not write in <#{client.channel}>, so I cannot answer you there."
+        await api.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
+        _log.info("thread not writable: the asker was told directly", extra=api.log_fields)
+
+
+class StreamSurface:
+    """The streamed messages of one turn. One writer: calls must not overlap.
+
+    `is_plain`: Slack refused a form, so streams take text only from now on.
+    """
+
+    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
+        self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
+        self.is_plain = False
+
+    async def write(
+        self,
+        message: SlackMessage,
+        write: Batch,
+        footer: Sequence[Args] = (),
+        close: CardClosing | None = None,
+    ) -> CallFailed | None:
+        """As in `PostSurface`; `close` and `footer` are left to `stop`."""
+        if not write.text and write.is_plain:
+            return None
+        chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
+        before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
+        if message.ts is None:
+            result = await self._start(message, chunks)
+        else:
+            args = {**self._client.address(message.ts), "chunks": chunks}
+            result = await self._client.write("chat.appendStream", args)
+        if isinstance(result, CallFailed):
+            message.doubt = write.text if result.fault is Fault.UNKNOWN else before
+            self._note_end(message, result)
+            if result.fault is Fault.UNKNOWN:
+                message.cards.confirm(write.cards, unsure=True)
+            return result
+        self._client.session = "processing"
+        message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
+        message.text += write.text
+        message.title = write.plan_title or message.title
+        message.cards.confirm(write.cards)
+        return None
+
+    async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
+        client, asked, starts = self._client, self._client.question, self._client.stream_starts
+        start = starts.expect(client.channel, client.thread_ts, asked.ts)
+        message.begun_at, message.start = self._clock.wall(), start
+        args: Args = {
+            "channel": client.channel,
+            "thread_ts": client.thread_ts,
+            "recipient_user_id": asked.user,
+            "recipient_team_id": asked.user_team,
+        }
+        if not self.is_plain:
+            args["task_display_mode"] = self._settings.task_display_mode
+        args["chunks"] = chunks
+        result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
+        try:
+            wait = self._settings.start_answer_wait
+            result = await client.write("chat.startStream", args, start, wait)
+            if isinstance(result, CallOk) and not result.ts:
+                result = CallFailed(Fault.UNKNOWN, "unreadable")
+        finally:
+            if isinstance(result, CallOk):
+                starts.settle(start, result.ts)
+            else:
+                starts.settle(start, in_doubt=result.fault is Fault.UNKNOWN)
+        return result
+
+    def _note_end(self, message: SlackMessage, failed: CallFailed) -> None:
+        """When Slack seals it, the session rests; after the human's stop it does not (facts: Slack 1.9)."""
+        if failed.fault in (Fault.SEALED, Fault.STOPPED):
+            message.is_open = False
+            if failed.fault is Fault.SEALED and not self._client.is_cancelled:
+                self._client.session = "active"
+
+    async def end(self, message: SlackMessage) -> CallResult:
+        stopped: CallResult = CallFailed(Fault.SEALED, "not open")
+        if message.is_open:
+            stopped = await self.stop(message, CardClosing.CONTINUES, session="processing")
+        if isinstance(stopped, CallOk) or stopped.fault in FINAL_FAULTS:
+            return stopped
+        if not message.is_open and message.cards.closing(CardClosing.CONTINUES):
+            await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
+        return stopped
+
+    async def stop(
+        self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
+    ) -> CallResult:
+        """Close the cards and stop the stream, with `footer` under it. Ok: Slack shows all that.
+
+        Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.
+        """
+        limit = self._settings.card_chars
+        chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
+        address = self._client.address(message.ts)
+        cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
+        full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
+        if footer:
+            full["blocks"] = list(footer)
+        if session:
+            full["session_status"] = session
+        refused: CallFailed | None = None
+        for args in (full, cards, address) if chunks else (full, address):
+            # sealed when asked again: by our own call, or by Slack with the cards open and nothing under it
+            applied_as = None if args.get("chunks") or args.get("blocks") else Fault.SEALED
+            result = await self._client.call_until_known("chat.stopStream", args, applied_as=applied_as)
+            if isinstance(result, CallOk):
+                message.is_open = False
+                self._client.session = session or "active"
+                if args.get("chunks") or not chunks:
+                    message.cards.confirm_closed(close)
+                return refused or result
+            refused = refused or result
+            if result.fault not in (Fault.WRONG_CALL, Fault.FULL):
+                self._note_end(message, result)
+                return result
+        return refused or CallFailed(Fault.WRONG_CALL, "refused")
+
+    async def rest_session(self, session: str) -> None:
+        """Make the agent session read `session`, "" for at rest, if it does not."""
+        wanted = session or "active"
+        if self._client.session not in ("", wanted) and not await self.set_session(wanted) and not session:
+            # the older method sets the session too (facts: Slack 4)
+            await self._client.set_status("")
+
+    async def set_session(self, session: str) -> bool:
+        """Tried once; False: this app or workspace has no agent sessions."""
+        self._client.session = session
+        return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)

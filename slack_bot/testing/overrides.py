@@ -1,0 +1,33 @@
+"""Settings with some replaced: for tests, tools and the playground."""
+
+from collections.abc import Iterable, Mapping
+
+from ..errors import SettingsError
+from ..settings.load import FIELDS, Settings, validated
+from ..settings.names import RENAMED, SettingPath, nearest
+
+
+def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
+    """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError."""
+    given = {_path_of(name): (name, value) for name, value in overrides.items()}
+    changed, problems = validated(given, settings)
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return changed
+
+
+def _path_of(name: str) -> SettingPath:
+    """A name that only one section has needs no section."""
+    found = [path for path in FIELDS if name in (path[1], ".".join(path))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingsError(f"{name} is a setting of several sections; write one of {_named(found)}")
+    if now := [path for path in FIELDS if path[1] == RENAMED.get(name)]:
+        raise SettingsError(f"{name} is not a setting any more; it is called {_named(now)} now")
+    guess = nearest(name, (leaf for _, leaf in FIELDS))
+    raise SettingsError(f"{name} is not a setting{f'; did you mean {guess}?' if guess else ''}")
+
+
+def _named(paths: Iterable[SettingPath]) -> str:
+    return " or ".join(".".join(path) for path in paths)

@@ -1,0 +1,194 @@
+"""The tools' verbs: their options, and what runs them. That is imported when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from .conform.conform import Target
+    from .trace.trace import ModeObserver
+
+Verb: TypeAlias = Callable[[argparse.Namespace], int]
+AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
+"""Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
+
+_CAPTURE = "tape, capture or raw SSE"
+_KEY = "which stream, where a file holds several"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaygroundParts:
+    """What the tools take from the playground, which they may not import."""
+
+    modes: Sequence[str]
+    """The names of the reference agent's modes."""
+    show_replays: Verb
+    """`replay --play`."""
+    mode_observers: Callable[[], Mapping[str, ModeObserver]]
+    """The reference agent in each of its modes, to be asked."""
+    reference: Callable[[str | None], Target]
+    """The reference agent in a mode, in memory."""
+
+
+def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
+    """Declare them, in the order of the help."""
+    _add_replay(add, playground)
+    _add_explain(add)
+    _add_capture(add)
+    _add_trace(add, playground)
+    _add_compare(add)
+    _add_conform(add, playground)
+
+
+def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
+    about = "show the thread that a recorded stream of an agent would have made"
+    verb = add("replay", partial(_replay, playground), about, "slack-bot replay export.json --json")
+    option = verb.add_argument
+    option("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
+    option("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
+    option("--key", metavar="NAME", help=_KEY)
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="one JSON object a file")
+    shrink = "find the smallest tape that still breaks a promise or differs from --golden; with -o"
+    what.add_argument("--shrink", action="store_true", help=shrink)
+    what.add_argument("--play", action="store_true", help="show it in the playground's page")
+    golden = "compare with the threads kept there; exit 1 if one differs or is new"
+    option("--golden", metavar="DIR", help=golden)
+    option("--update", action="store_true", help="keep the threads as they are now, with --golden")
+    option("-o", "--output", metavar="FILE", help="where --shrink writes the tape")
+    speed = "N times as fast as it was; 1: in real time (default: virtual time, at once; with --play 1)"
+    option("--speed", metavar="N", type=float, help=speed)
+    option("--port", type=int, default=8765, help="port of --play's page (default: %(default)s)")
+
+
+def _add_explain(add: AddVerb) -> None:
+    about = "say why each part of an answer went where it went, and what was left out"
+    option = add("explain", _tool, about, "slack-bot explain export.json").add_argument
+    option("file", metavar="FILE", help=_CAPTURE)
+    option("--scenario", metavar="FILE", help="as for replay")
+    option("--key", metavar="NAME", help=_KEY)
+
+
+def _add_capture(add: AddVerb) -> None:
+    about = "ask a live agent and keep all it sends, with its times, as a tape"
+    option = add(
+        "capture", _tool, about, "slack-bot capture http://127.0.0.1:8000 'what can you do?' -o answer.jsonl"
+    ).add_argument
+    option("url", metavar="URL", help="the agent's address, or its card's")
+    option("text", metavar="TEXT", help="the question")
+    option("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
+    option("--no-stream", action="store_true", help="message/send instead of message/stream")
+    option("--sse", action="store_true", help="keep the raw bytes instead of a tape")
+    follow_up = "a follow-up in the same context (repeat for more)"
+    option("--then", metavar="TEXT", action="append", default=[], help=follow_up)
+    option("--cut-after", metavar="SECONDS", type=float, help="drop the stream on purpose")
+    option("--poll", action="store_true", help="after that, poll the task")
+
+    about = "make a tape fit to share: its words replaced, its shape and timing kept"
+    option = add("scrub", _tool, about, "slack-bot scrub answer.jsonl -o shareable.jsonl").add_argument
+    option("file", metavar="FILE", help=_CAPTURE)
+    option("-o", "--output", metavar="FILE", required=True, help="where the new tape is written")
+    option("--key", metavar="NAME", help=_KEY)
+
+
+def _add_trace(add: AddVerb, playground: PlaygroundParts) -> None:
+    about = "show when each event came, what was decided and why, and which calls Slack got"
+    option = add(
+        "trace", partial(_trace, playground), about, "slack-bot trace answer.jsonl --html answer.html"
+    ).add_argument
+    targets = "tapes or captures; or an agent's address and a question"
+    option("targets", nargs="+", metavar="FILE | URL TEXT", help=targets)
+    modes = "ask the reference agent in all its modes; TEXT alone is given"
+    option("--modes", action="store_true", help=modes)
+    option("--html", metavar="FILE", help="draw it, with all rows, as a page")
+    option("--svg", metavar="FILE", help="draw it")
+    option("--all", action="store_true", help="print every row, also of many alike")
+    option("--scenario", metavar="FILE", help="as for replay")
+    option("--key", metavar="NAME", help=_KEY)
+
+
+def _add_compare(add: AddVerb) -> None:
+    about = "compare two captures, or the answers of two live agents"
+    option = add(
+        "compare", _tool, about, "slack-bot compare before.jsonl after.jsonl -o comparison.md"
+    ).add_argument
+    option("one", metavar="A", help="tape, capture, or an agent's address")
+    option("two", metavar="B", help="the same")
+    option("text", metavar="TEXT", nargs="?", help="the question, for live agents")
+    option("-o", "--output", metavar="FILE", help="write the Markdown there")
+    option("--key", metavar="NAME", help=_KEY)
+
+
+def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
+    about = "check that an agent's answers get into Slack as they should"
+    option = add(
+        "conform",
+        partial(_conform, playground),
+        about,
+        "slack-bot conform --url http://127.0.0.1:8000 --report",
+    ).add_argument
+    option("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
+    suite = "caipe, extended, or a file (default: %(default)s)"
+    option("--suite", metavar="NAME|FILE", default="caipe", help=suite)
+    only = "this case only (repeat for more)"
+    option("--only", metavar="CASE", action="append", default=[], help=only)
+    option("--mode", choices=playground.modes, help="how the playground's agent marks its answer")
+    report = "write it as Markdown (default: a name with the time)"
+    option("--report", metavar="FILE", type=str, nargs="?", const="", help=report)
+    option("--json", action="store_true", help="print the findings as one JSON object")
+    option("--junit", metavar="FILE", help="write them as JUnit XML")
+    repeat = "ask each question N times; a check must pass each time"
+    option("--repeat", metavar="N", type=int, default=1, help=repeat)
+    limit = "with --url: the longest time for a question; then it is judged as it is (default: 300)"
+    option("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
+    option("-v", "--verbose", action="store_true", help="every check, and what it found")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The bot does not log: what is printed says what happened."""
+    logging.disable(logging.ERROR)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _replay(playground: PlaygroundParts, args: argparse.Namespace) -> int:
+    return playground.show_replays(args) if args.play else _tool(args)
+
+
+def _tool(args: argparse.Namespace) -> int:
+    if args.name == "replay":
+        from .replay.replay import main
+    elif args.name == "explain":
+        from .replay.explain import main
+    elif args.name == "compare":
+        from .comparison import main
+    elif args.name == "capture":
+        from .capture.capture import main
+    else:
+        from .scrub import main
+    with nullcontext() if args.name in ("capture", "scrub") else _quiet():
+        return main(args)
+
+
+def _trace(playground: PlaygroundParts, args: argparse.Namespace) -> int:
+    from .trace import trace
+
+    modes = playground.mode_observers() if args.modes else {}
+    with _quiet():
+        return trace.main(args, modes)
+
+
+def _conform(playground: PlaygroundParts, args: argparse.Namespace) -> int:
+    from .conform import conform
+
+    with _quiet():
+        return conform.main(args, playground.reference)
