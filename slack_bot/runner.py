@@ -265,8 +265,8 @@ class TurnRunner:
         if not self._delivery.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
-        self._slot_until = None
-        released, cards = self._buffer.release(now), self._take_cards()
+        is_late, self._slot_until = self._slot_until is not None, None
+        released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)

@@ -240,6 +240,9 @@ class GovernorSettings(SettingsSection):
     """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
     burst_share: float = Field(default=1.0, gt=0, le=1)
     """Part of a minute's calls that may be made at once after a rest. Slack does not say how many."""
+    burst_horizon: float = Field(default=10.0, gt=0)
+    """Seconds over which many answers at once spread what is left of a burst. Longer: longer answers keep an
+    even pace; shorter: short ones are quicker."""
     recover_after: float = Field(default=60.0, gt=0)
     """Seconds without a refusal after which a lowered rate is raised by half."""
     starving_after: float = Field(default=10.0, gt=0)

@@ -128,8 +128,12 @@ class StreamBuffer:
             self._look()
         return False
 
-    def release(self, now: float) -> int:
+    def release(self, now: float, *, is_late: bool = False) -> int:
+        """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so
+        the line that is not at its end goes along."""
         count = self._cut(now) if self.is_ready(now) else 0
+        if is_late and count and count == self._cuts.line:
+            count += self._safe_after(count)
         if count:
             text = self._ledger.release(count)
             self.begun = self.begun or not text.isspace()
@@ -195,6 +199,10 @@ class StreamBuffer:
         if not self.is_ready(now):
             return 0
         return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text)
+
+    def _safe_after(self, at: int) -> int:
+        text = self._waiting.front
+        return find_cuts(text[at:], self._max - at, self._state.then(text[:at])).safe
 
 
 def _white(text: str) -> int:

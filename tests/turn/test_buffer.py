@@ -33,9 +33,9 @@ class Buffer(StreamBuffer):
             secrets=secrets,
         )
 
-    def ready(self, now: float) -> str:
+    def ready(self, now: float, *, is_late: bool = False) -> str:
         """What is released at `now`."""
-        count = self.release(now)
+        count = self.release(now, is_late=is_late)
         text, self.ledger.released = self.ledger.released, ""
         assert len(text) == count
         return text
@@ -249,6 +249,18 @@ def test_a_cut_that_was_found_is_looked_for_again_when_more_has_come(text: str, 
     assert buffer.ready(1.0) == shown
 
 
+@pytest.mark.parametrize(
+    ("rest", "also"), [("One more sen", "One more "), ("**bo", ""), ("| a | b |\n", ""), ("", "")]
+)
+def test_what_waited_for_its_slot_goes_up_to_the_last_safe_cut(rest: str, also: str) -> None:
+    buffer = new()
+    buffer.push(f"A line.\n{rest}", 0)
+    assert buffer.ready(3, is_late=True) == f"A line.\n{also}"
+    buffer = new()
+    buffer.push(f"A line.\n{rest}", 0)
+    assert buffer.ready(3) == "A line.\n"
+
+
 def test_a_table_header_waits_for_its_separator_row() -> None:
     slack = Slack(new())
     slack.push(0, "text\n| a | b |\n")
@@ -385,7 +397,7 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
             buffer.flush()
         now += pause
         due = buffer.deadline()
-        text = buffer.ready(now)
+        text = buffer.ready(now, is_late=pause > 1)
         assert len(text) <= most
         assert not text or (due is not None and due <= now + EARLY)
         assert due is not None or not buffer.remaining().strip()
