@@ -102,8 +102,8 @@ class TaskConsumer:
         """An agent that names no conversation is given one: with the next question, and from then on."""
         habits, view = self._agent.habits, self.view
         if view.context_id is None and habits.get(CONTEXT) != _REFUSED:
-            habits[CONTEXT] = _OURS
-            self._on_event(TaskKnown(context_id=self._own_context, reason="the agent names no conversation"))
+            habits[CONTEXT], view.context_id = _OURS, self._own_context
+            self._on_event(TaskKnown(context_id=view.context_id, reason="the agent names no conversation"))
 
     @property
     def _own_context(self) -> str:
