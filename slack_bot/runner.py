@@ -74,6 +74,7 @@ class TurnRunner:
             sink.delivery.ledger,
             first_flush_delay=stream.first_flush_delay,
             flush_interval=stream.flush_interval,
+            unproven_delay=stream.unproven_delay,
             secrets=self._secrets,
         )
         self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now
@@ -169,7 +170,7 @@ class TurnRunner:
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._buffer.push(piece, self._now())
+                    self._buffer.push(piece, self._now(), unproven=action.unproven)
             else:
                 yield from self._apply(action)
             if number % _ACTIONS == 0:
@@ -264,8 +265,8 @@ class TurnRunner:
         if not self._delivery.may_write(self._priority(), self._wake.set):
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
-        self._slot_until = None
-        released, cards = self._buffer.release(now), self._take_cards()
+        is_late, self._slot_until = self._slot_until is not None, None
+        released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)

@@ -294,6 +294,50 @@ async def test_narration_that_was_sent_is_gone_in_the_end() -> None:
         assert len(bot.calls("chat.update")) == 1
 
 
+def tokens_of_a_status(*told: tuple[float, str | dict[str, Any]]) -> Tape:
+    """A LangGraph agent without signs: growing status text, a tool's result as data, then an artifact."""
+
+    def working(part: str | dict[str, Any]) -> dict[str, Any]:
+        event = status("working", "x")
+        is_text = isinstance(part, str)
+        event["status"]["message"]["parts"] = [
+            {"kind": "text", "text": part} if is_text else {"kind": "data", "data": part}
+        ]
+        return event
+
+    moments = [(0.1, task()), *((seconds, working(part)) for seconds, part in told)]
+    end = told[-1][0]
+    return tape(*moments, (end + 0.5, artifact("r", str(told[-1][1]))), (end + 1, status("completed")))
+
+
+RESULTS = {"tool_results": [{"toolCallId": "c", "name": "search", "content": "id 7f3a"}]}
+
+
+@on_virtual_time
+async def test_narration_in_tokens_that_a_tool_follows_soon_is_seen_by_nobody() -> None:
+    told = [(0.5, "Let "), (0.6, "Let me "), (0.7, "Let me look."), (1.2, RESULTS)]
+    told += [(2.0, "Found "), (2.1, "Found it "), (2.2, "Found it there."), (6.0, "Found it there. Twice.")]
+    async with run_bot(tokens_of_a_status(*told)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(4)
+        assert bot.read(root) == ["Found it there."]
+        await bot.idle()
+        assert bot.read(root) == ["Found it there. Twice."]
+        assert "Let me" not in str(bot.workspace.calls)
+        assert not bot.calls("chat.update")
+
+
+@on_virtual_time
+async def test_narration_in_tokens_that_was_seen_is_gone_in_the_end() -> None:
+    told = [(0.5, "Let "), (0.6, "Let me "), (0.7, "Let me look."), (3.0, RESULTS), (4.0, "Found it.")]
+    async with run_bot(tokens_of_a_status(*told)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(2)
+        assert bot.read(root) == ["Let me look."]
+        await bot.idle()
+        assert bot.read(root) == ["Found it."]
+
+
 @on_virtual_time
 async def test_an_answer_that_stands_before_the_last_tool_call_is_shown_in_the_end() -> None:
     async with run_bot(said_before_a_tool(0.1)) as bot:

@@ -29,6 +29,8 @@ __all__ = ["Agent", "new_http"]
 
 _log = logging.getLogger(__name__)
 
+CONTEXT = "context"
+"""Name of the habit that says who names a conversation."""
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
@@ -84,7 +86,7 @@ class Agent:
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         """Take what was learned before."""
-        self.habits = {name: facts[name] for name in PROFILE_KEYS if name in facts}
+        self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT) if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
 

@@ -108,6 +108,7 @@ ADK = replace(
     GENERIC,
     name="adk",
     narrates_before_tools=True,
+    answer_source="status",  # where it streams; else an artifact
     errors=("adk_error_code", "kagent_error_code"),
 )
 

@@ -35,6 +35,7 @@ from .content.parts import (
     last_message,
     plan_in,
     question_in,
+    tool_part,
     tool_words,
 )
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
@@ -45,6 +46,7 @@ from .wire.frames import (
     Frame,
     MessageReply,
     Metadata,
+    Part,
     Snapshot,
     StatusUpdate,
     TaskState,
@@ -130,11 +132,14 @@ class EventParser:
         """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
+            self._answer.assume(found.answer_source)
         events = self._learn_ids(frame)
         match frame:
             case ArtifactUpdate():
                 events += self._artifact(frame)
             case StatusUpdate(state=state, message=message):
+                if frame.metadata and (tool := tool_part(Part(data=frame.metadata))) is not None:
+                    events += self._aside(Content(tools=(tool,)))
                 events += self._status(state, message)
             case Snapshot():
                 events += self._snapshot(frame)
@@ -160,7 +165,7 @@ class EventParser:
         if not self._final_text:
             text, origin = next((each for each in self._candidates() if each[0].strip()), ("", ""))
             if text:
-                self._final_text = text
+                self._final_text = text = self._answer.mend(text)
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
         return events
 
@@ -227,9 +232,13 @@ class EventParser:
         traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
             return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
-        append = self._dialect.append_by_default if update.append is None else update.append
         content = extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
-        text = content.text
+        text, append = content.text, update.append
+        if append is None:
+            append = self._dialect.append_by_default or (
+                kind is ArtifactKind.ANSWER
+                and answer.goes_on(artifact, text, says_so=_is_chunk(update.metadata))
+            )
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
@@ -285,7 +294,7 @@ class EventParser:
         return [nothing(f"artifact {artifact.name!r} is not shown")]
 
     def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
-        text = result_text(artifact)
+        text = self._answer.mend(result_text(artifact))
         form = form_in(artifact.parts)
         if kind is not ArtifactKind.FINAL or self._dialect.is_sub_agents(artifact.metadata):
             self._best[kind] = text or self._best.get(kind, "")
@@ -302,10 +311,8 @@ class EventParser:
         """What is beside the text: thoughts, tool calls and their results."""
         thoughts = content.thoughts
         events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
-        if content.calls_a_tool:
-            narrates = self._dialect.narrates_before_tools
-            self._answer.before_tool(narrates=narrates)
-            events += [NarrationConfirmed(reason="text before a tool call")] if narrates else []
+        if content.tools and self._answer.end_run(narrates=self._dialect.narrates_before_tools):
+            events.append(NarrationConfirmed(reason="text before a tool call"))
         return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: Artifact) -> list[Event]:
@@ -339,7 +346,7 @@ class EventParser:
 
     def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
         prompt = message.text if message else ""
-        found = question_in(message.parts, prompt) if message else None
+        found = question_in(message.parts, prompt, self._answer.told) if message else None
         if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
@@ -377,3 +384,10 @@ class EventParser:
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.trusted == MESSAGE
         return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]
+
+
+def _is_chunk(metadata: Metadata) -> bool:
+    """An event that says so carries a delta, though it does not say that it appends (trpc-agent)."""
+    return bool(metadata) and (
+        is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(".chunk")
+    )

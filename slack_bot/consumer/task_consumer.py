@@ -5,8 +5,9 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from uuid import NAMESPACE_URL, uuid5
 
-from ..a2a.agent import Agent
+from ..a2a.agent import CONTEXT, Agent
 from ..a2a.recovery_policy import (
     NOT_CANCELABLE,
     NOT_OFFERED,
@@ -30,13 +31,16 @@ from ..errors import (
     StreamLost,
 )
 from ..settings.models import AgentSettings
-from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge
+from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
 
 log = logging.getLogger(__name__)
 
+_OURS, _REFUSED = "ours", "refused"  # values of the habit `CONTEXT`: who names the conversation
+_UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
+"""Invalid parameters, not found: the question was refused before anything ran (facts: A2A 2.6)."""
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
@@ -90,7 +94,20 @@ class TaskConsumer:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
         await self.view.finish()
+        if end.end is StreamEnd.CLOSED and self.view.heard:
+            self._name_context()
         self._on_event(end)
+
+    def _name_context(self) -> None:
+        """An agent that names no conversation is given one: with the next question, and from then on."""
+        habits, view = self._agent.habits, self.view
+        if view.context_id is None and habits.get(CONTEXT) != _REFUSED:
+            habits[CONTEXT], view.context_id = _OURS, self._own_context
+            self._on_event(TaskKnown(context_id=view.context_id, reason="the agent names no conversation"))
+
+    @property
+    def _own_context(self) -> str:
+        return str(uuid5(NAMESPACE_URL, self._question.message_id))
 
     async def _listen(self) -> StreamEnded:
         try:
@@ -109,8 +126,11 @@ class TaskConsumer:
 
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
-        asked, now = self._question, self._now
+        asked, now, habits = self._question, self._now, self._agent.habits
         request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
+        is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
+        if is_ours:
+            request = replace(request, context_id=self._own_context)
         retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
         if asked.task_id is not None:
             await self._poll_baseline()
@@ -118,6 +138,11 @@ class TaskConsumer:
             try:
                 stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
+            except AgentFailed as error:
+                if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
+                    raise
+                is_ours, habits[CONTEXT] = False, _REFUSED
+                request = replace(request, context_id=None)
             except (AgentUnreachable, AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:

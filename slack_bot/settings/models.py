@@ -148,8 +148,10 @@ class AgentSettings(SettingsSection):
     stopped, and a notice says so."""
     poll_timeout: float = Field(default=60.0, ge=0)
     """Seconds without a useful answer about a task whose stream was lost, until the bot gives it up."""
-    poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(default=(1.0, 2.0, 3.0, 5.0), min_length=1)
-    """Seconds between two polls of a task whose stream was lost; the last one repeats."""
+    poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(
+        default=(0.5, 1.0, 1.0, 2.0, 3.0, 5.0), min_length=1
+    )
+    """Seconds between two polls of a task that has no stream, or has lost it; the last one repeats [obs]."""
     poll_jitter: float = Field(default=0.2, ge=0, lt=1)
     """Share by which each of those pauses is changed at random."""
     lost_notice_after: float = Field(default=15.0, ge=0)
@@ -169,6 +171,8 @@ class StreamSettings(SettingsSection):
 
     first_flush_delay: float = Field(default=0.4, ge=0)
     """Seconds from the first token of an answer to its first flush, where no line ended before."""
+    unproven_delay: float = Field(default=0.8, ge=0)
+    """Seconds that the first text waits where it may yet prove to be narration [obs]."""
     flush_interval: float = Field(default=1.0, gt=0)
     """Seconds without a line end after which text is flushed up to the last safe cut."""
     max_call_chars: int = Field(default=12_000, gt=0)
@@ -236,6 +240,9 @@ class GovernorSettings(SettingsSection):
     """Part of these rates that is used: Slack counts when a call arrives, not when it is sent."""
     burst_share: float = Field(default=1.0, gt=0, le=1)
     """Part of a minute's calls that may be made at once after a rest. Slack does not say how many."""
+    burst_horizon: float = Field(default=10.0, gt=0)
+    """Seconds over which many answers at once spread what is left of a burst. Longer: longer answers keep an
+    even pace; shorter: short ones are quicker."""
     recover_after: float = Field(default=60.0, gt=0)
     """Seconds without a refusal after which a lowered rate is raised by half."""
     starving_after: float = Field(default=10.0, gt=0)

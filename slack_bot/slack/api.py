@@ -135,7 +135,9 @@ class SlackApi:
         permit = self._reserved.get(method)
         if permit is None:
             self.give_back()
-            request = CallRequest(method, priority, self._retry_timeout, channel, self._shown_at)
+            request = CallRequest(
+                method, priority, self._retry_timeout, channel, self._shown_at, turn=self._turn
+            )
             permit = self._reserved[method] = self._rate_limiter.reserve(request, wake)
         else:
             permit.move(priority, wake)

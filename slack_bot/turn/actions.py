@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -50,9 +50,10 @@ class ShowStatus:
 
 @dataclass(frozen=True, slots=True)
 class AppendText:
-    """More of the answer, to be shown live."""
+    """More of the answer, to be shown live; a moment later if it is `unproven`."""
 
     text: str
+    unproven: bool = field(default=False, kw_only=True)
     reason: str = ""
 
 

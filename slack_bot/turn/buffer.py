@@ -26,7 +26,8 @@ class StreamBuffer:
 
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
-    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again.
+    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again. Nothing of
+    an unproven text is ready before `unproven_delay` seconds, while nothing else was shown.
 
     `secrets` must never be shown.
     """
@@ -37,8 +38,10 @@ class StreamBuffer:
         *,
         first_flush_delay: float,
         flush_interval: float,
+        unproven_delay: float = 0.0,
         secrets: tuple[str, ...] = (),
     ) -> None:
+        self._unproven_delay, self._not_before = unproven_delay, 0.0
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
         self._sanitizer = StreamSanitizer(secrets)
@@ -57,14 +60,16 @@ class StreamBuffer:
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
-    def push(self, text: str, now: float) -> None:
-        """The answer grew by `text`."""
-        self._add(self._sanitizer.push(text), now)
+    def push(self, text: str, now: float, *, unproven: bool = False) -> None:
+        """The answer grew by `text`. `unproven`: it may yet be retracted."""
+        self._add(self._sanitizer.push(text), now, unproven=unproven)
 
-    def _add(self, text: str, now: float) -> None:
+    def _add(self, text: str, now: float, *, unproven: bool = False) -> None:
         self._waiting.push(text)
         self._since_mark += len(text)
         if text and not text.isspace():
+            if unproven and self._since is None and not self.begun:
+                self._not_before = now + self._unproven_delay
             self._began_at = now if self._began_at is None else self._began_at
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
@@ -100,19 +105,21 @@ class StreamBuffer:
         if not self._is_visible:
             self._since = self._joined = None
             if not self.begun and self._released_at is None:
-                self._began_at = None
+                self._began_at, self._not_before = None, 0.0
 
     def deadline(self) -> float | None:
         """When `release` may have something to do; None: nothing to be seen waits.
 
         It may be too early: only `is_ready` looks for cuts within a line.
         """
-        if self._since is None or self._is_due():
+        if self._since is None or self._is_forced():
             return self._since
+        if self._is_due():
+            return max(self._since, self._not_before)
         age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
         pause = min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
-        return due if self._cuts.safe or self._needs_look() else due + pause
+        return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
 
     def is_ready(self, now: float) -> bool:
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
@@ -121,8 +128,12 @@ class StreamBuffer:
             self._look()
         return False
 
-    def release(self, now: float) -> int:
+    def release(self, now: float, *, is_late: bool = False) -> int:
+        """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so
+        the line that is not at its end goes along."""
         count = self._cut(now) if self.is_ready(now) else 0
+        if is_late and count and count == self._cuts.line:
+            count += self._safe_after(count)
         if count:
             text = self._ledger.release(count)
             self.begun = self.begun or not text.isspace()
@@ -188,6 +199,10 @@ class StreamBuffer:
         if not self.is_ready(now):
             return 0
         return self._cuts.line or self._cuts.safe or self._cuts.word or _anywhere(text)
+
+    def _safe_after(self, at: int) -> int:
+        text = self._waiting.front
+        return find_cuts(text[at:], self._max - at, self._state.then(text[:at])).safe
 
 
 def _white(text: str) -> int:

@@ -1,6 +1,6 @@
 """What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -72,9 +72,10 @@ class Narrated:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """The answer grew by `text`."""
+    """The answer grew by `text`. `unproven`: it may yet prove to be narration."""
 
     text: str
+    unproven: bool = field(default=False, kw_only=True)
     reason: str = ""
 
 

@@ -181,7 +181,8 @@ class Turn:
             self._target.append(event.text)
             return [NoOp("held: the answer was replaced, it is rewritten at the end")]
         text = event.text.lstrip("\n") if self._has_retracted and not self._handed_chars else event.text
-        return [self._hand_on(text, f"answer {'latched' if is_first else 'grows'}: {event.reason}")]
+        reason = f"answer {'latched' if is_first else 'grows'}: {event.reason}"
+        return [self._hand_on(text, reason, unproven=event.unproven)]
 
     def _narrated(self, event: events.NarrationConfirmed) -> list[Action]:
         chars, before = self._handed_chars, self._before_tool
@@ -218,10 +219,10 @@ class Turn:
             return self._hand_on(rest, f"{'the missing rest' if texts[0] else 'delivered now'}: {reason}")
         return NoOp(f"differs from what was delivered, rewritten at the end: {reason}")
 
-    def _hand_on(self, text: str, reason: str) -> AppendText:
+    def _hand_on(self, text: str, reason: str, *, unproven: bool = False) -> AppendText:
         self._handed.append(text)
         self._handed_chars += len(text)
-        return AppendText(text, reason)
+        return AppendText(text, reason, unproven=unproven)
 
     def _answer(self) -> str:
         self._handed = ["".join(self._handed)]
@@ -284,7 +285,8 @@ class Turn:
         if form is None or len(form.prompt) > _SEARCHED:
             return form
         answer = "".join(self._target or ()) or self._answer()
-        if len(answer) > _SEARCHED or not contains(answer, form.prompt):
+        is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
+        if len(answer) > _SEARCHED or not is_there:
             return form
         return replace(form, prompt="") if form.fields else None
 

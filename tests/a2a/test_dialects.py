@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -202,23 +203,33 @@ def test_text_before_a_tool_call_is_narration_and_the_call_a_card() -> None:
     assert told.cards == {"lookup": "complete"}
 
 
-def test_with_streaming_the_text_comes_three_times_and_live_from_the_second_turn_on() -> None:
+def test_with_streaming_the_text_comes_three_times_and_is_live_from_its_first_token() -> None:
     deltas = [working(*text(word), message_id=word, **ABOUT) for word in WORDS]
     frames = (SUBMITTED, *deltas, working(*text(FOX), **ABOUT), artifact(text(FOX), **ABOUT), COMPLETED)
     first, second = twice(*frames)
     assert first.shown == second.shown == FOX
-    assert first.learned == {"answer_source": "status"}
+    assert first.learned == {"answer_source": "status", "pace": "tokens"}
     assert second.learned == {}
-    before_artifact = tell(*frames[:-2], profile=first.learned)
-    assert before_artifact.live == FOX
+    assert tell(*frames[:2]).live == "The "
+    assert tell(*frames[:-2], profile=first.learned).live == FOX
 
 
-def test_a_habit_that_narration_breaks_is_given_up() -> None:
+def test_narration_before_a_tool_costs_no_habit() -> None:
     told = tell(
         *TOOL_TURN[:2], working(*text(LOOK), **ABOUT), *TOOL_TURN[2:], profile={"answer_source": "status"}
     )
     assert told.shown == FOX
-    assert told.learned == {"answer_source": "hold"}
+    assert told.learned == {"narrates": "yes"}
+
+
+def test_a_question_that_was_written_live_is_not_asked_again_by_the_call_that_asks() -> None:
+    asked = "Shall I delete it?"
+    call = data({"name": "ask_human", "id": "1", "args": {"question": asked}}, adk_type="function_call")
+    deltas = [working(*text(word), message_id=word, **ABOUT) for word in ("Shall ", "I ", "delete ", "it?")]
+    needs = StatusUpdate("t", "c", TaskState.INPUT_REQUIRED, AgentMessage("m", parts=call), metadata=ABOUT)
+    told = tell(SUBMITTED, *deltas, needs)
+    assert (told.shown, told.asked) == (asked, "")
+    assert tell(SUBMITTED, needs).asked == f"**ask_human**\n- **question**: {asked}"
 
 
 def test_with_the_extension_each_model_turn_is_an_artifact_that_replaces_itself() -> None:
@@ -266,6 +277,90 @@ def test_a_task_first_makes_it_hold_unless_the_dialect_is_named() -> None:
     assert tell(first, *AGNO_DELTAS, COMPLETED, dialect="agno").live == FOX
 
 
+def test_a_tool_in_the_metadata_is_a_card_and_what_follows_a_paragraph() -> None:
+    def event(kind: str) -> StatusUpdate:
+        return working(agno_event_type=kind, tool_name="search", tool_call_id="c1")
+
+    look = [reply(word) for word in ("Let ", "me ", "look.")]
+    glued = AgentMessage("m", parts=text(f"Let me look.{FOX}"))
+    task = Snapshot("t", "c", TaskState.COMPLETED, history=(glued,))
+    tool = (event("tool_call_started"), event("tool_call_completed"))
+    told = tell(working(), *look, *tool, *AGNO_DELTAS, COMPLETED, task)
+    assert told.live == told.shown == f"Let me look.\n\n{FOX}"
+    assert told.cards == {"search": "complete"}
+
+
+# -- trpc-agent: deltas of one artifact, and nothing says that they append
+
+
+def test_deltas_that_do_not_say_so_are_added_up() -> None:
+    for about in ({}, {"object_type": "chat.completion.chunk"}, {"partial": "True"}):
+        chunks = [replace(artifact(text(word)), metadata=about) for word in WORDS]
+        told = tell(SUBMITTED, *chunks)
+        assert told.live == told.shown == FOX
+        again = tell(SUBMITTED, *chunks, artifact(text(f"{FOX}.")), COMPLETED)
+        assert again.shown == f"{FOX}."
+
+
+def test_a_server_that_kept_the_last_delta_takes_nothing_back() -> None:
+    kept = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=text("fox")),))
+    told = tell(SUBMITTED, *[artifact(text(word)) for word in WORDS], kept)
+    assert told.shown == FOX
+
+
+def test_a_text_that_replaces_another_still_does() -> None:
+    for first, second in (("A draft.", FOX), ("Working\n", FOX), ("a draft of " * 9, FOX)):
+        assert tell(SUBMITTED, artifact(text(first)), artifact(text(second)), COMPLETED).shown == FOX
+
+
+# -- a heading glued to the sentence before it (Mastra, agent-framework, AG2, Strands compliant)
+
+
+@pytest.mark.parametrize("final", [(), (artifact(text("Let me look first.## Found\n\nIt is here.")),)])
+def test_a_heading_right_behind_a_sentence_begins_a_paragraph(final: tuple[ArtifactUpdate, ...]) -> None:
+    words = ("Let ", "me ", "look ", "first.", "## ", "Found\n\n", "It ", "is ", "here.")
+    chunks = [artifact(text(word), append=word != "Let ") for word in words]
+    told = tell(SUBMITTED, *chunks, *final, COMPLETED)
+    assert told.live == told.shown == "Let me look first.\n\n## Found\n\nIt is here."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("See ", "```\n", "a.", "## ", "no heading\n", "```"),
+        ("Issue ", "no.", "#1 ", "is ", "open"),
+        ("C", "## ", "is ", "a ", "language"),
+    ],
+)
+def test_signs_that_are_no_heading_stay_where_they_are(words: tuple[str, ...]) -> None:
+    chunks = [artifact(text(word), append=at > 0) for at, word in enumerate(words)]
+    assert tell(SUBMITTED, *chunks, COMPLETED).shown == "".join(words)
+
+
+# -- two artifacts without names, whose chunks alternate
+
+
+def test_chunks_of_two_artifacts_that_alternate_are_two_texts() -> None:
+    pairs = [("Hello ", "World "), ("there, ", "goes "), ("friend.", "on.")]
+    chunks = [
+        artifact(text(each), key, append=True) for pair in pairs for each, key in zip(pair, "ab", strict=True)
+    ]
+    assert tell(SUBMITTED, *chunks, COMPLETED).shown == "Hello there, friend.\n\nWorld goes on."
+
+
+# -- status text that was shown, and an artifact that says otherwise
+
+
+def test_a_streamed_artifact_proves_status_tokens_to_be_thoughts() -> None:
+    thoughts = [working(*text(word), message_id=word) for word in ("I ", "have ", "to ", "think.")]
+    chunks = [artifact(text(word), append=word != "The ") for word in WORDS]
+    frames = (SUBMITTED, *thoughts, *chunks, COMPLETED)
+    first, second = twice(*frames)
+    assert first.live == f"I have to think.\n\n{FOX}"
+    assert first.shown == second.shown == second.live == FOX
+    assert first.learned == {"answer_source": "artifact"}
+
+
 # -- fasta2a: every chunk appends; the result replaces them, without what preceded a tool
 
 
@@ -293,10 +388,25 @@ SNAPSHOTS = [working(*text(so_far), message_id=so_far) for so_far in accumulate(
 LANGGRAPH_FRAMES = (SUBMITTED, *SNAPSHOTS, artifact(text(FOX), append=False), COMPLETED)
 
 
-def test_snapshots_are_one_text_and_live_once_learned() -> None:
+def test_snapshots_that_begin_again_behind_a_tool_are_the_answer() -> None:
+    look = [working(*text(so_far)) for so_far in accumulate(["Let ", "me ", "look ", "that ", "up."])]
+    call = data({"tool_calls": [{"toolCallId": "c1", "name": "search"}]})
+    result = data({"tool_results": [{"toolCallId": "c1", "name": "search", "content": "id 7f3a"}]})
+    for between in ([working(*call), working(*result)], [working(*result)], []):
+        frames = (SUBMITTED, *look, *between, *LANGGRAPH_FRAMES[1:])
+        for told in twice(*frames):
+            assert told.shown == FOX
+            assert told.live == f"Let me look that up.\n\n{FOX}"  # a runner takes back what nobody saw
+            assert told.cards == ({"search": "complete"} if len(between) == 2 else {})
+        assert tell(*frames).learned == {"answer_source": "status", "pace": "tokens", "narrates": "yes"}
+
+
+def test_snapshots_are_one_text_and_live_from_the_third_on() -> None:
     first, second = twice(*LANGGRAPH_FRAMES)
     assert first.shown == second.shown == FOX
-    assert first.learned == {"answer_source": "status"}
+    assert first.learned == {"answer_source": "status", "pace": "tokens"}
+    assert tell(*LANGGRAPH_FRAMES[:3]).live == ""
+    assert tell(*LANGGRAPH_FRAMES[:4]).live == "The quick brown "
     assert tell(*LANGGRAPH_FRAMES[:-2], profile=first.learned).live == FOX
     assert tell(*LANGGRAPH_FRAMES[:-2], dialect="langgraph").live == FOX
 
@@ -318,12 +428,22 @@ STRANDS_DELTAS = [working(*text(word), message_id=word) for word in WORDS]
 STRANDS_FRAMES = (SUBMITTED, *STRANDS_DELTAS, artifact(text(FOX + "\n"), name="agent_response"), COMPLETED)
 
 
-def test_the_answer_stands_once_and_is_learned() -> None:
+def test_the_answer_stands_once_and_is_live_from_the_third_token_on() -> None:
     first, second = twice(*STRANDS_FRAMES)
     assert first.shown.strip() == second.shown.strip() == FOX
-    assert first.learned == {"answer_source": "status"}
-    assert tell(*STRANDS_FRAMES[:-2]).live == ""
-    assert tell(*STRANDS_FRAMES[:-2], profile=first.learned).live == FOX
+    assert first.learned == {"answer_source": "status", "pace": "tokens"}
+    assert tell(*STRANDS_FRAMES[:3]).live == ""
+    assert tell(*STRANDS_FRAMES[:-2]).live == FOX
+    assert tell(*STRANDS_FRAMES[:2], profile=first.learned).live == "The "
+
+
+def test_the_answer_is_the_tail_of_what_was_told_and_the_habit_stays() -> None:
+    narration = [working(*text(word), message_id=word) for word in ("Let ", "me ", "look.")]
+    frames = (SUBMITTED, *narration, *STRANDS_FRAMES[1:])
+    first, second = twice(*frames)
+    assert first.shown.strip() == second.shown.strip() == FOX
+    assert first.learned == {"answer_source": "status", "pace": "tokens", "narrates": "yes"}
+    assert second.learned == {}
 
 
 def test_told_by_name_it_is_live_from_the_first_turn() -> None:

@@ -25,6 +25,8 @@ from .load_model import Crowd, Load, Report
 LOADS = (
     Load(3, 100),
     Load(12, 100),
+    Load(12, 200),
+    Load(20, 600),
     Load(40, 200),
     Load(20, 1_200, a_second=40),
     Load(20, 200, failing=0.1),
@@ -41,7 +43,8 @@ HEAD = (
     "whole answers",
     "first text p50 / max",
     "lag p50 / max",
-    "stood still",
+    "stood still p50 / max",
+    "oldest unseen, mean",
     "longest / shortest wait",
     "refused",
     "left open",

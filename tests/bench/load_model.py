@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from statistics import fmean
 from typing import NamedTuple
 
 from slack_bot.clock import Clock
@@ -80,16 +81,18 @@ class Report:
     """What came of a load, in seconds and calls.
 
     `first`: from the question to its first text. `lags`: of every token that came to be seen, from the
-    agent's saying it. `stood_still`: the longest that text waited while nothing new appeared below a first
-    text. `waits`: for each answer, the longest that text waited. `silent`: the longest that somebody saw
-    neither text nor a status, by the second. `took`: all of it.
+    agent's saying it. `stood_still`: for each answer, the longest that text waited while nothing new appeared
+    below a first text. `age`: of the oldest unseen character, on average over the time from an answer's first
+    token to the last that appeared. `waits`: for each answer, the longest that text waited. `silent`: the
+    longest that somebody saw neither text nor a status, by the second. `took`: all of it.
     """
 
     load: Load
     whole: int
     first: list[float]
     lags: list[float]
-    stood_still: float
+    stood_still: list[float]
+    age: float
     waits: list[float]
     refused: int
     left_open: int
@@ -103,7 +106,8 @@ class Report:
             f"{self.whole} of {self.load.askers}",
             _pair(self.first),
             _pair(self.lags),
-            f"{self.stood_still:.1f}",
+            _pair(self.stood_still),
+            f"{self.age:.2f}",
             fairness,
             f"{self.refused:,}",
             str(self.left_open),
@@ -214,7 +218,8 @@ class Crowd:
         """What came of it, now that everything is over."""
         spoken_at = self._spoken()
         found = {root: self._number(root) for root in self._asked}
-        first, lags, waits, stood_still = list[float](), list[float](), list[float](), 0.0
+        first, lags, waits = list[float](), list[float](), list[float]()
+        stood_still, ages = list[float](), list[float]()
         for root, number in found.items():
             samples = self._seen[root]
             if samples:
@@ -224,13 +229,16 @@ class Crowd:
             own = list(self._lags(number, samples, spoken_at[number]))
             lags += [lag for _, lag in own]
             waits += [max(lag for _, lag in own)] if own else []
-            stood_still = max(stood_still, _longest_still(samples, spoken_at[number], self._inks(number)))
+            gaps = list(_gaps(samples, spoken_at[number], self._inks(number)))
+            stood_still.append(max((end - begin for begin, _, end in gaps[1:]), default=0.0))
+            ages.append(_mean_age(gaps))
         return Report(
             self.load,
             whole=self._whole(found),
             first=first,
             lags=lags,
             stood_still=stood_still,
+            age=fmean(ages) if ages else 0.0,
             waits=waits,
             refused=sum(call.limited for call in self.workspace.calls),
             left_open=len(self.workspace.open_streams()),
@@ -283,11 +291,24 @@ class Crowd:
             yield at, sample.at - at
 
 
-def _longest_still(samples: list[Sample], spoken_at: list[float], inks: list[int]) -> float:
-    """The longest time in which text waited and nothing new appeared, once a first text stood there."""
-    longest = 0.0
-    for before, after in pairwise(samples):
-        waiting = next((at for at, ink in zip(spoken_at, inks, strict=False) if ink > before.chars), None)
-        if waiting is not None:
-            longest = max(longest, after.at - max(before.at, waiting))
-    return longest
+class Gap(NamedTuple):
+    """Text waited, and nothing new appeared: since when, when the oldest of it was said, until when."""
+
+    begin: float
+    said: float
+    end: float
+
+
+def _gaps(samples: list[Sample], spoken_at: list[float], inks: list[int]) -> Iterator[Gap]:
+    """Between what appeared and what appeared next; the first is before the first text."""
+    for before, after in pairwise([Sample(0.0, 0), *samples]):
+        said = next((at for at, ink in zip(spoken_at, inks, strict=False) if ink > before.chars), None)
+        if said is not None:
+            yield Gap(max(before.at, said), said, after.at)
+
+
+def _mean_age(gaps: list[Gap]) -> float:
+    """How long the oldest unseen character had waited, on average."""
+    waited = sum((end - begin) * ((begin + end) / 2 - said) for begin, said, end in gaps)
+    lasted = gaps[-1].end - gaps[0].begin if gaps else 0.0
+    return waited / lasted if lasted else 0.0

@@ -78,7 +78,8 @@ async def test_times_are_counted_from_the_question_and_from_the_token() -> None:
     report = crowd.report()
     assert report.first == [2.0]
     assert report.lags == [1.0, 5.0, 5.0]
-    assert (report.stood_still, report.waits, report.took) == (5.0, [5.0], 7.0)
+    assert (report.stood_still, report.waits, report.took) == ([5.0], [5.0], 7.0)
+    assert report.age == (1 * 0.5 + 5 * 2.5) / 6, "until each text came, its age grew from nothing"
 
 
 @on_virtual_time
@@ -135,5 +136,5 @@ def test_a_load_has_a_name(load: Load, name: str) -> None:
 
 
 def test_nothing_seen_is_never() -> None:
-    cells = Report(SMALL, 0, [], [], 0.0, [], 0, 0, 5.0, 9.0).cells()
-    assert cells == ["0 of 2", "never", "never", "0.0", "-", "0", "0", "5", "9"]
+    cells = Report(SMALL, 0, [], [], [], 0.0, [], 0, 0, 5.0, 9.0).cells()
+    assert cells == ["0 of 2", "never", "never", "never", "0.00", "-", "0", "0", "5", "9"]

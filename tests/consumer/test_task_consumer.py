@@ -46,6 +46,49 @@ async def test_a_cut_stream_is_asked_about_and_the_question_is_sent_once() -> No
         assert "tasks/get" in asked(bot)
 
 
+def nameless(text: str) -> Tape:
+    """One message, of an agent that names no conversation (a2a-sdk 0.2.16)."""
+    event = {"kind": "message", "role": "agent", "messageId": text, "parts": [{"kind": "text", "text": text}]}
+    return Tape({"wire": "0.3"}, (Moment(0.1, event=event), Moment(0.2, end="closed")))
+
+
+def contexts(bot: BotHarness) -> list[str | None]:
+    sent = [call.params["message"] for call in bot.agent.calls if call.method == "message/stream"]
+    return [message.get("contextId") for message in sent]
+
+
+@on_virtual_time
+async def test_an_agent_that_names_no_conversation_is_given_one_and_keeps_it() -> None:
+    async with run_bot(*map(nameless, "abcde")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        for _ in range(2):
+            await bot.ask("and", thread_ts=root)
+            await bot.idle()
+        other = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("and", thread_ts=other)
+        await bot.idle()
+        first, second, third, fourth, fifth = contexts(bot)
+        assert first is None
+        assert second == third != fourth == fifth
+        assert None not in (second, fourth)
+        assert bot.outcomes == ["answered"] * 5
+
+
+@on_virtual_time
+async def test_an_agent_that_takes_no_conversation_from_us_is_asked_without_one() -> None:
+    refused = Tape({"wire": "0.3"}, (Moment(0.1, error={"code": -32602, "message": "unknown context"}),))
+    async with run_bot(nameless("a"), refused, nameless("b"), nameless("c")) as bot:
+        for _ in range(3):
+            await bot.ask("hi")
+            await bot.idle()
+        first, second, again, third = contexts(bot)
+        assert second is not None
+        assert first is again is third is None
+        assert bot.outcomes == ["answered"] * 3
+
+
 class BadRecords(httpx.AsyncBaseTransport):
     """A TLS connection on which something else breaks in: httpx lets that error through as it is."""
 
@@ -624,7 +667,7 @@ async def test_on_0_3_the_task_is_read_until_it_is_over() -> None:
     await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
     assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
-    assert server.asked == [(0, "get"), (1, "get"), (2, "get")]
+    assert server.asked == [(0, "get"), (0.5, "get"), (1, "get")]
 
 
 @on_virtual_time
@@ -683,10 +726,10 @@ async def test_an_agent_that_offers_no_joining_is_polled() -> None:
 @pytest.mark.parametrize(
     ("answer", "forgotten", "seconds"),
     [
-        (FORGOTTEN, True, 1),
+        (FORGOTTEN, True, 0.5),
         (NO_METHOD, False, 0),
-        (CUT, False, 56),
-        (AgentFailed("x", code=-32603), False, 56),
+        (CUT, False, 57.5),
+        (AgentFailed("x", code=-32603), False, 57.5),
     ],
 )
 async def test_what_cannot_be_learned_ends_in_time(

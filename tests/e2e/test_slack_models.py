@@ -129,7 +129,7 @@ async def test_what_the_reference_agent_brings_about_is_what_the_sdk_knows(
 
 def test_the_longest_values_that_we_send_are_what_the_sdk_takes(caplog: pytest.LogCaptureFixture) -> None:
     shown = [
-        TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300, output="o" * 300)
+        TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300)
         for number, state in enumerate(CardState)
     ]
     under = [feedback("t" * 2_000), footer("C1"), context("c" * 4_000), retry_button("t" * 3_000)]

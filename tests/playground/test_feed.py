@@ -248,7 +248,7 @@ def test_facts_are_numbered_named_and_kept(stand: Stand) -> None:
     assert facts[2]["raw"] == {"artifact": {"parts": [{"text": "x"}]}}
     # What the agent's event led to points to it; the turn's own beginning and end do not.
     assert [fact.get("of") for fact in facts] == [None, None, 3, 3, None, None, None]
-    assert facts[3]["actions"] == [{"name": "AppendText", "text": "x", "reason": "grows"}]
+    assert facts[3]["actions"] == [{"name": "AppendText", "text": "x", "unproven": False, "reason": "grows"}]
     assert facts[4]["error"] == "ratelimited"
     assert facts[5]["late"] is True
     assert facts[6]["outcome"] == "answered"
@@ -347,7 +347,7 @@ def test_anything_becomes_plain_json() -> None:
     card = UpdateCard(TaskCard("a", "Search", CardState.RUNNING), "why")
     assert named(card) == {
         "name": "UpdateCard",
-        "card": {"id": "a", "title": "Search", "state": "in_progress", "details": "", "output": ""},
+        "card": {"id": "a", "title": "Search", "state": "in_progress", "details": ""},
         "reason": "why",
     }
     assert named("odd") == {"name": "str", "value": "odd"}

@@ -21,13 +21,21 @@ EARLY = 1e-6
 class Buffer(StreamBuffer):
     """A buffer with a ledger of its own, whose released text a test takes as Slack would."""
 
-    def __init__(self, first: float, interval: float, most: int, secrets: tuple[str, ...]) -> None:
+    def __init__(
+        self, first: float, interval: float, most: int, secrets: tuple[str, ...], unproven: float = 0.0
+    ) -> None:
         self.ledger = Ledger(MessageLimits(max_call_chars=most))
-        super().__init__(self.ledger, first_flush_delay=first, flush_interval=interval, secrets=secrets)
+        super().__init__(
+            self.ledger,
+            first_flush_delay=first,
+            flush_interval=interval,
+            unproven_delay=unproven,
+            secrets=secrets,
+        )
 
-    def ready(self, now: float) -> str:
+    def ready(self, now: float, *, is_late: bool = False) -> str:
         """What is released at `now`."""
-        count = self.release(now)
+        count = self.release(now, is_late=is_late)
         text, self.ledger.released = self.ledger.released, ""
         assert len(text) == count
         return text
@@ -45,9 +53,14 @@ class Buffer(StreamBuffer):
 
 
 def new(
-    *, first: float = 0.4, interval: float = 1.0, most: int = 12_000, secrets: tuple[str, ...] = ()
+    *,
+    first: float = 0.4,
+    interval: float = 1.0,
+    most: int = 12_000,
+    secrets: tuple[str, ...] = (),
+    unproven: float = 0.0,
 ) -> Buffer:
-    return Buffer(first, interval, most, secrets)
+    return Buffer(first, interval, most, secrets, unproven)
 
 
 @dataclass
@@ -236,6 +249,18 @@ def test_a_cut_that_was_found_is_looked_for_again_when_more_has_come(text: str, 
     assert buffer.ready(1.0) == shown
 
 
+@pytest.mark.parametrize(
+    ("rest", "also"), [("One more sen", "One more "), ("**bo", ""), ("| a | b |\n", ""), ("", "")]
+)
+def test_what_waited_for_its_slot_goes_up_to_the_last_safe_cut(rest: str, also: str) -> None:
+    buffer = new()
+    buffer.push(f"A line.\n{rest}", 0)
+    assert buffer.ready(3, is_late=True) == f"A line.\n{also}"
+    buffer = new()
+    buffer.push(f"A line.\n{rest}", 0)
+    assert buffer.ready(3) == "A line.\n"
+
+
 def test_a_table_header_waits_for_its_separator_row() -> None:
     slack = Slack(new())
     slack.push(0, "text\n| a | b |\n")
@@ -372,7 +397,7 @@ def test_nothing_is_lost_or_doubled_whatever_comes(
             buffer.flush()
         now += pause
         due = buffer.deadline()
-        text = buffer.ready(now)
+        text = buffer.ready(now, is_late=pause > 1)
         assert len(text) <= most
         assert not text or (due is not None and due <= now + EARLY)
         assert due is not None or not buffer.remaining().strip()
@@ -581,3 +606,23 @@ def test_the_word_that_waits_for_its_end_is_found_however_it_came(pieces: list[s
             break
     assert buffer.remaining().strip() == "thr"
     assert shown + buffer.remaining() == "".join(pieces)
+
+
+def test_unproven_text_waits_a_moment_longer_also_at_a_line_end_and_can_be_taken_back() -> None:
+    buffer = new(unproven=0.8)
+    buffer.push("Let me look.\n", 0.0, unproven=True)
+    assert (buffer.ready(0.4), buffer.deadline()) == ("", 0.8)
+    buffer.retract()
+    assert buffer.deadline() is None
+    buffer.push("It is ", 1.0)
+    assert buffer.shown(1.4) == "It is "
+    buffer.push("here ", 1.5, unproven=True)
+    buffer.push("and there.\n", 1.6)
+    assert buffer.shown(1.6) == "here and there.\n"  # what was shown already cannot be taken back anyway
+
+
+def test_unproven_text_is_shown_when_it_is_flushed() -> None:
+    buffer = new(unproven=0.8)
+    buffer.push("Let me look.", 0.0, unproven=True)
+    buffer.flush()
+    assert buffer.shown(0.1) == "Let me look."

@@ -378,6 +378,13 @@ def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
     assert actions[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
 
 
+def test_a_question_without_words_of_its_own_stands_in_the_answer() -> None:
+    _, actions = run(AnswerText("Shall I delete it?"), InputRequired(Form("")), CLOSED)
+    assert not only(actions, ShowForm)
+    _, actions = run(InputRequired(Form("")), CLOSED)
+    assert len(only(actions, ShowForm)) == 1
+
+
 SIGN_IN = InputRequired(Form("Sign in", is_auth=True))
 
 

@@ -1,26 +1,36 @@
 """PURE. Which of an agent's texts is the answer, and what of it is shown live.
 
 The answer may be in artifacts, messages or working-status text. The first source that speaks is live, the
-others are kept for the end (facts: A2A 8.1). Working-status text, and streaming text without a flag, is live
-only where the agent is known to answer there; else it is held. If it was the answer, the profile keeps that.
-An agent that then answers otherwise is not trusted again (delivery.md 2).
+others are kept for the end (facts: A2A 8.1). Streaming text without a flag is live only where the agent is
+known to answer there; else it is held. Working-status text is live there too, and where it comes token by
+token. If it was the answer, the profile keeps that; an agent that then answers otherwise is not trusted for
+some turns (delivery.md 2).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
-from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated
+from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
 from ...turn.record import Form
 from ..wire.frames import Artifact
-from .delta_detector import BEFORE, ChunkJoiner, DeltaDetector
+from .delta_detector import BEFORE, GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
 from .keyed_text import KeyedText, TextUpdate
+from .token_pace import TokenPace
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
-ANSWER_FROM, MARKER = PROFILE_KEYS = ("answer_source", "marker")
-_HOLD = "hold"  # an answer source: only what the protocol calls the answer is trusted
+ANSWER_FROM, MARKER, PACE, NARRATES = PROFILE_KEYS = ("answer_source", "marker", "pace", "narrates")
+_HOLD = "hold"  # an answer source: only what the protocol calls the answer is trusted; and for how many turns
+_HOLD_TURNS = 5  # turns after which an agent that was shown wrong is trusted again
+_TOKENS = "tokens"  # a pace: the answer was written token by token
 _FEWEST_STEPS = 2
+_MOST_JUDGED = 8  # chunks of an artifact that are compared with status text shown before
+_LONGEST_QUESTION = 4_000  # characters
+_LONGEST_TOKEN = 80  # characters; a longer text that replaces another is no delta
+_SENTENCE_ENDS = (".", "!", "?", ":")
+_HEADING = re.compile(r"##+(?!\S)|##+\Z")
 
 _Key: TypeAlias = tuple[str, str]  # a source, and the key of one text in it
 
@@ -43,8 +53,11 @@ class AnswerAssembler:
     ) -> None:
         self._profile = profile or {}
         self.by_settings = source != "auto"
-        known = source if self.by_settings else self._profile.get(ANSWER_FROM) or default
+        known = source if self.by_settings else self._profile.get(ANSWER_FROM, "")
         self.trusted = known if known in (ARTIFACT, STATUS, MESSAGE) else ""
+        self._may_guess = not known  # unknown status text may be live
+        self.assume(default)
+        self._has_lines = self._profile.get(ANSWER_FROM) == STATUS and self._profile.get(PACE) != _TOKENS
         self._waits = marker == "expected" or (marker == "auto" and self._profile.get(MARKER) == "yes")
         self._uses_filters = marker != "off"
         self._max_chars = max_chars
@@ -60,7 +73,19 @@ class AnswerAssembler:
         self._joiner, self._message_joiner = ChunkJoiner(), ChunkJoiner()
         self._last_name: str | None = ""  # None: what follows a tool call is a new text
         self._last_message, self._ids_are_reused = "", False
+        self._begun: list[tuple[str, str]] = []  # ids and texts of artifacts, until an id comes again
+        self._has_joined = self._is_split = False  # some of them were joined; and should not have been
         self._live_source, self._status_runs, self._gap_due = "", 1, False
+        self._pace = TokenPace()  # of the held text
+        self._is_narrator = False  # status text that was shown was no answer
+        self._judged = 0  # chunks of artifacts that came after status text was shown
+        self._delta_keys = set[str]()  # artifacts whose texts are deltas, though the agent does not say so
+        self._seams: list[tuple[str, str]] = []  # texts between which a paragraph was put
+
+    def assume(self, source: str) -> None:
+        """An agent of this kind answers in `source`, unless more is known."""
+        if self._may_guess:
+            self.trusted = source
 
     @property
     def overflow(self) -> bool:
@@ -93,32 +118,50 @@ class AnswerAssembler:
         """The answer in a whole text."""
         return filter_text(text) if self._uses_filters else text
 
+    def goes_on(self, artifact: Artifact, text: str, *, says_so: bool) -> bool:
+        """`text` is a delta, though the agent does not say that it appends: the event `says_so`, or it goes
+        on in the middle of a sentence."""
+        key = artifact.artifact_id or artifact.name
+        if key not in self._delta_keys and (says_so or self._artifacts.is_cut(key, text, _LONGEST_TOKEN)):
+            self._delta_keys.add(key)
+        return key in self._delta_keys
+
     # -- text comes ------------------------------------------------------------------------------------------
 
     def find_key(self, artifact_id: str, name: str, text: str, *, append: bool) -> tuple[str, bool]:
         """The key of an artifact's text, and whether `text` appends. A chunk may have its own id."""
         texts, key = self._artifacts, artifact_id or name
         if texts.has(key):
-            self._ids_are_reused |= append
+            if append and not self._ids_are_reused:
+                self._ids_are_reused = True
+                self._is_split = self._has_joined and bool(text.strip()) and self._begun[-1][0] != key
             return key, append
         before, last = texts.shown.ending(BEFORE) if texts.has_text else "", self._last_name
         self._last_name = name
         is_chunk = last is not None and not self._ids_are_reused and (append or not texts.repeats(text))
-        if is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append):
-            return texts.last_key, True
-        return key, append
+        joins = is_chunk and self._joiner.joins(name, last or "", before, text, over_lines=append)
+        if not self._ids_are_reused:
+            self._begun.append((key, text))
+            self._has_joined |= joins
+        return (texts.last_key, True) if joins else (key, append)
+
+    def _split(self) -> list[Event]:
+        """Chunks with ids of their own were the beginnings of several texts: an id came again."""
+        begun, self._begun, self._is_split = self._begun, [], False
+        return self.snapshot([(key, "", text) for key, text in begun])
 
     def artifact(
         self, key: str, text: str, reason: str, *, append: bool, marked: bool = False, held: bool = False
     ) -> list[Event]:
         """Text of an artifact. `marked`: the agent calls it its answer; `held`: it may be narration."""
+        events = self._split() if self._is_split else []
         if not (marked or held):
             detector = self._detectors.get((ARTIFACT, key))
             if detector is None or not append:
                 self._detectors[ARTIFACT, key] = DeltaDetector(text, appends=True)
             else:
                 text, append = detector.take(text)
-        return self._take(ARTIFACT, key, text, reason, append=append, marked=marked, held=held)
+        return events + self._take(ARTIFACT, key, text, reason, append=append, marked=marked, held=held)
 
     def keep(self, text: str, *, append: bool, aside: bool) -> None:
         """Text that is the answer if nothing else is; said `aside`, only if the task completed."""
@@ -130,11 +173,28 @@ class AnswerAssembler:
 
     def status(self, text: str) -> list[Event]:
         """Working-status text, a delta or a snapshot."""
+        events: list[Event] = []
+        if self._held.begins_anew(text) and self.end_run(narrates=False):
+            events.append(NarrationConfirmed(reason="text before a new text"))
         fresh, append = self._held.take(text, by_line=True)
-        if self.trusted != STATUS:
-            return [Narrated(text, reason="working-status text")]
+        if not append:
+            self._pace.restart()
+        self._pace.feed(fresh)
         key = f"status {self._status_runs}"
-        return self._take(STATUS, key, fresh, "status text is this agent's answer", append=append)
+        is_begun = self._statuses.has(key)
+        if not (is_begun or self._shows_status()):
+            return [*events, Narrated(text, reason="working-status text")]
+        if not is_begun:
+            fresh = self._held.text[self._pace.start :]
+        reason = "status text is this agent's answer" if self.trusted else "status text, token by token"
+        return events + self._take(STATUS, key, fresh, reason, append=append and is_begun)
+
+    def _shows_status(self) -> bool:
+        """The text so far is taken for the answer."""
+        if self.by_settings or self.trusted:
+            is_all = self.by_settings or self._has_lines
+            return self.trusted == STATUS and (is_all or not self._pace.is_sentence)
+        return self._may_guess and self._pace.is_tokens
 
     def message(self, message_id: str, text: str, *, live: bool) -> list[Event]:
         """Text of a message. `live`: it may be shown."""
@@ -155,26 +215,41 @@ class AnswerAssembler:
 
     def new_paragraph(self) -> None:
         """What follows is a new paragraph."""
-        self._gap_due = self._gap_due or self.has_artifacts
+        self._gap_due = bool(self._live_source)
 
-    def before_tool(self, *, narrates: bool) -> None:
-        """A tool is called: status text before it is no answer. `narrates`: nor are artifacts."""
+    def end_run(self, *, narrates: bool) -> bool:
+        """A tool is called, or another text begins: status text before it is no answer.
+
+        `narrates`: nor are artifacts. True: what was shown is narration.
+        """
+        is_short = self._live_source == STATUS and not self.by_settings and "\n\n" not in self._held.text
+        self._is_narrator |= is_short and self._statuses.has(f"status {self._status_runs}")
         self._held_before_tool = self._held.text or self._held_before_tool
         self._has_asides = False
         self._held.restart()
+        self._pace.restart()
         self._last_name = None
         self._status_runs += 1
+        self._gap_due = bool(self._live_source)
         if narrates:
             self._artifacts.set_aside()
+        if narrates or is_short:
             self._statuses.set_aside()
+        return narrates or is_short
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The task's artifacts by now: id, name, raw text."""
-        texts = [(key, text) for key, raw in self._joined(artifacts) if (text := self._filtered(key, raw))]
+        found = ((key, self._filtered(key, raw)) for key, raw in self._joined(artifacts))
+        texts = [(key, self._all_deltas(key, self.mend(text))) for key, text in found if text]
         if not texts:
             return []
         self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
+
+    def _all_deltas(self, key: str, text: str) -> str:
+        """`text`, or all the deltas where the agent's server kept the last one only."""
+        streamed = self._artifacts.text_of(key) if key in self._delta_keys else ""
+        return streamed if streamed.endswith(text) else text
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
         """Key and text of the artifacts, chunks put together."""
@@ -227,11 +302,47 @@ class AnswerAssembler:
             self.keep(text, append=append, aside=False)
             return [*events, Narrated(text, replaces=not append, reason=f"{reason}: held")]
         texts = self._texts[source]
-        is_known = texts.has(key)
-        if self._gap_due and source == ARTIFACT and is_known and text.strip():
+        append = append and texts.has(key)
+        if append:
+            text = self._apart(texts, text)
+        else:
+            text, self._gap_due = self.mend(text), self._gap_due and not text.strip()
+        if source == ARTIFACT and self._live_source == STATUS and append and self._is_other(texts):
+            events.append(NarrationConfirmed(reason="the answer is an artifact"))
+            change = texts.put(key, text, append=append)
+            text = f"\n\n{texts.shown.text}" if change is not None else ""
+            return [*events, AnswerText(text, f"{reason}, in place of status text")]
+        return events + self._show(source, texts.put(key, text, append=append), reason)
+
+    def _apart(self, texts: KeyedText, text: str) -> str:
+        """`text`; as a new paragraph after a tool, or if it is a heading right behind a sentence."""
+        end = texts.shown.ending(1)
+        if self._gap_due and text.strip():
             self._gap_due = False
-            text = _with_gap(texts.shown.ending(2), text)
-        return events + self._show(source, texts.put(key, text, append=append and is_known), reason)
+        elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
+            return text
+        apart = _with_gap(texts.shown.ending(2), text)
+        if not (end.isspace() or text[:1].isspace()):
+            self._seams.append((texts.shown.ending(BEFORE), text))
+        return apart
+
+    def mend(self, text: str) -> str:
+        """`text`, a whole one, with the paragraphs that were put into the text shown."""
+        for before, after in self._seams:
+            text = text.replace(before + after, f"{before}{GAP}{after}", 1)
+        return text
+
+    def _is_other(self, texts: KeyedText) -> bool:
+        """What was shown of the status is not the beginning or the end of what artifacts stream."""
+        if self.by_settings or self._judged >= _MOST_JUDGED or not texts.has_text:
+            return False
+        self._judged += 1
+        shown, found = self._statuses.shown.normalized, texts.shown.normalized
+        if shown.startswith(found) or shown.endswith(found) or found.startswith(shown):
+            return False
+        self._live_source, self._is_narrator = ARTIFACT, True
+        self._statuses.set_aside()
+        return True
 
     def _filtered(self, key: str, raw: str) -> str:
         filters = self._filters[ARTIFACT, key] = TextFilter(is_on=self._uses_filters)
@@ -259,7 +370,15 @@ class AnswerAssembler:
         self._live_source = self._live_source or source
         if self._live_source != source:
             return [nothing(f"held, {self._live_source} text is told: {reason}")]
-        return [AnswerReplaced(change.text, reason) if change.replaces else AnswerText(change.text, reason)]
+        if change.replaces:
+            return [AnswerReplaced(change.text, reason)]
+        unproven = source == STATUS and not self.by_settings and self._is_unproven
+        return [AnswerText(change.text, reason, unproven=unproven)]
+
+    @property
+    def _is_unproven(self) -> bool:
+        """Status text may yet prove to be narration."""
+        return self._profile.get(ANSWER_FROM) != STATUS or self._profile.get(NARRATES) == "yes"
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -271,6 +390,11 @@ class AnswerAssembler:
                 self._held.take(rest)
             elif rest:
                 self._texts[source].put(key, rest, append=True)
+
+    @property
+    def told(self) -> str:
+        """The end of what was shown live, in which a question is looked for."""
+        return self._texts[self._live_source].shown.ending(_LONGEST_QUESTION) if self._live_source else ""
 
     def text(self, source: str) -> str:
         """The whole text of `source`."""
@@ -292,14 +416,34 @@ class AnswerAssembler:
         facts: dict[str, str] = {}
         if self._marked and self._profile.get(MARKER) != "yes":
             facts[MARKER] = "yes"
-        is_learned = self.trusted and self._live_source and not self.by_settings
-        was_live = self._live_source == ARTIFACT and self._artifacts.updates > 1
-        if is_learned and missing_suffix(self._texts[self._live_source].shown.text, answer) is None:
+        if self.by_settings:
+            return facts
+        habit, live = self._profile.get(ANSWER_FROM, ""), self._live_source
+        was_live = live == ARTIFACT and self._artifacts.updates > 1
+        if habit.startswith(_HOLD):
+            turns = int(habit.removeprefix(_HOLD) or 0) + 1
+            facts[ANSWER_FROM] = f"{_HOLD} {turns}" if turns < _HOLD_TURNS else ""
+        elif live and (self.trusted or live == STATUS) and not self._was_told(self._texts[live], answer):
             facts[ANSWER_FROM] = _HOLD
-        elif not (self._profile.get(ANSWER_FROM) or self.by_settings or was_live):
-            found = self._held_answer(answer, held_source)
-            facts |= {ANSWER_FROM: found} if found else {}
+        elif live == STATUS and not habit:
+            facts |= {ANSWER_FROM: STATUS, PACE: _TOKENS}
+        elif self._is_narrator and live == ARTIFACT:
+            facts[ANSWER_FROM] = ARTIFACT
+        elif not (habit or was_live) and (found := self._held_answer(answer, held_source)):
+            facts[ANSWER_FROM] = found
+            if found == STATUS and self._pace.is_tokens:
+                facts[PACE] = _TOKENS
+        if live == STATUS and self._has_told_more(answer) and self._profile.get(NARRATES) != "yes":
+            facts[NARRATES] = "yes"
         return facts
+
+    def _was_told(self, texts: KeyedText, answer: str) -> bool:
+        """`answer` is what was shown since the last tool, or its end, or goes on with it."""
+        shown = texts.final.text
+        return missing_suffix(shown, answer) is not None or normalize(shown).endswith(normalize(answer))
+
+    def _has_told_more(self, answer: str) -> bool:
+        return self._is_narrator or len(self._statuses.final.normalized) > len(normalize(answer))
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:
         """The source that had the answer, in several pieces, and was held."""

@@ -7,6 +7,8 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
 - An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java), or three in a
   row each begin with the one before (snapshots by the letter).
 - Without `append`, a text that the last deltas made together is a repetition (ADK).
+- After two snapshots, the last of which ends a sentence, a text that is none begins the agent's next text
+  (LangGraph, after a tool).
 
 Many servers give each chunk an id of its own. White space within the line, or a word that continues, shows
 that; then the following texts of the same name are chunks too.
@@ -41,7 +43,7 @@ _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
 
 BEFORE = 32  # characters before a new text that are looked at
-_LINE_ENDS = frozenset(".!?…:;。！？：；")
+LINE_ENDS = frozenset(".!?…:;。！？：；")
 _CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
 _OPENS = frozenset("([{“‘（「『")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -59,6 +61,7 @@ class DeltaDetector:
         self._deltas: list[str] = []
         self._whole, self._joined = "", 0
         self.size = self.steps = 0
+        self._snapshots = 0  # in a row, without `append`
         self._doubted: list[str] = []  # the texts as they came, while it is open what they are
         self._series = self._normalized = ""  # the last snapshot, where only snapshots are expected
         self._links = self._worded_links = 0
@@ -87,6 +90,8 @@ class DeltaDetector:
         size = self.size
         if not text or size >= self._max_chars:
             return "", True
+        if not self._series and self._is_next_series(text):
+            self._series = self.text
         if self._series:
             return self._take_in_series(text)
         if size and len(text) >= size and text.startswith(self.text):
@@ -96,6 +101,7 @@ class DeltaDetector:
             return self._retell(*self._doubted, text)
         if self._appends:
             return self._take_appended(text)
+        self._snapshots = 0
         gap = GAP if by_line and self._is_line(text) else ""
         return self._grow("" if self._repeats(text) else gap + text)
 
@@ -117,6 +123,7 @@ class DeltaDetector:
         if not self._appends:
             is_open = len(known) <= _FEW_SIGNS and not _has_letters(known)
             self._doubted = [*(self._doubted or [known]), text] if is_open else []
+            self._snapshots += len(text) > len(known)
             return True
         if self._doubted:
             self._doubted, self._series = [], text
@@ -145,14 +152,29 @@ class DeltaDetector:
 
     def _take_in_series(self, text: str) -> tuple[str, bool]:
         """Only snapshots came so far, so any other text begins the agent's next one."""
-        last = self._series
-        goes_on = len(text) > len(last) and text.startswith(last)
-        if not goes_on:
-            self._normalized = self._normalized or normalize(last)
-            if self._normalized.startswith(normalize(text)):
-                return "", True
-        self._series, self._normalized = text, ""
-        return self._grow(text[len(last) :] if goes_on else GAP + text)
+        if self.begins_anew(text):
+            self._series, self._normalized = text, ""
+            return self._grow(GAP + text)
+        if len(text) <= len(self._series):
+            return "", True
+        more, self._series, self._normalized = text[len(self._series) :], text, ""
+        return self._grow(more)
+
+    def begins_anew(self, text: str) -> bool:
+        """Only snapshots came so far, and `text` neither goes on with the last one nor repeats it."""
+        last = self._series or (self.text if self._is_next_series(text) else "")
+        if not (last and text) or (len(text) > len(last) and text.startswith(last)):
+            return False
+        self._normalized = self._normalized or normalize(last)
+        return not self._normalized.startswith(normalize(text))
+
+    def _is_next_series(self, text: str) -> bool:
+        """Behind two snapshots, the last of which ended a sentence, comes what begins another one."""
+        if self._snapshots < _LEAST_LINKS or not text or text[0].isspace():
+            return False
+        last = self._deltas[-1][-1:] if self._deltas else ""
+        is_beginning = not (text[0].islower() or text[0].isdigit() or text[0] in _CLOSES)
+        return last in LINE_ENDS and is_beginning and not text.startswith(self.text)
 
     def _repeats(self, text: str) -> bool:
         """`text` is what two or more of the last deltas made; one delta may well come twice."""
@@ -212,14 +234,19 @@ def goes_on(before: str, text: str) -> bool:
         return False
     if end.isspace() or start.isspace():
         return True
-    if end in _LINE_ENDS:
+    if end in LINE_ENDS:
         return False
-    if _WIDE.match(end):
-        return bool(_WIDE.match(start)) or start in _CLOSES
+    if is_wide(end):
+        return is_wide(start) or start in _CLOSES
     is_piece = len(before) < BEFORE and not any(char.isspace() for char in before)
     if start in _CLOSES or end in _OPENS or (is_piece and not _has_letters(before)):
         return True
     return end.isalnum() and is_piece and (start.islower() or start.isdigit())
+
+
+def is_wide(char: str) -> bool:
+    """`char` is of a script without spaces."""
+    return _WIDE.match(char) is not None
 
 
 class SnapshotMerger:

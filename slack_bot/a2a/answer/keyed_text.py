@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...turn.compare import missing_suffix, normalize
+from .token_pace import is_cut
 
 _GAP = "\n\n"
 _MOST_COMPARED = 100_000_000  # characters that a turn may compare again, beyond those that came
@@ -125,6 +126,17 @@ class KeyedText:
     def has(self, key: str) -> bool:
         """A text of this key began."""
         return key in self._texts
+
+    def text_of(self, key: str) -> str:
+        """The text `key`, or ""."""
+        return self._texts[key].text if key in self._texts else ""
+
+    def is_cut(self, key: str, text: str, most: int) -> bool:
+        """The text `key` and `text` are both short, and one sentence that was cut at a space."""
+        known = self._texts.get(key)
+        if known is None or not known.has_text or max(known.size, len(text)) > most:
+            return False
+        return not text.startswith(known.text) and is_cut(known.text, text)
 
     def repeats(self, text: str) -> bool:
         """`text` repeats all that was shown, and may continue it."""

@@ -30,9 +30,12 @@ _STATES = {
 }  # any other word: pending
 _UNNAMED_AGENTS = frozenset({"", "supervisor"})
 
-_BEGINS = frozenset({"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation"})
+_BEGINS = frozenset(
+    {"functioncall", "toolcall", "tooluse", "toolstart", "toolcallstart", "toolinvocation", "toolcallstarted"}
+)
 _ENDS = ("functionresponse", "functioncalloutput", "toolresult", "toolresponse", "tooloutput", "toolend")
-_ALL = _BEGINS | {*_ENDS, "toolcallend"}
+_ALL = _BEGINS | {*_ENDS, "toolcallend", "toolcallcompleted", "toolcallfailed", "toolcallerror"}
+_LISTS = {"tool_calls": True, "tool_results": False}  # keys of lists of calls, or of results (LangGraph)
 _FAILED = frozenset({"failed", "error"})
 _OVER = _FAILED | {"completed", "complete", "success", "succeeded", "done", "finished"}
 _DEEPEST = 2  # objects inside metadata in which a type is looked for
@@ -81,13 +84,29 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
     types = (_types(part.metadata, 0) | _types(data, 0)) & _ALL or around
     if not types:
         return None
+    waits = any(_LONG_RUNNING.search(key) and value is True for key, value in part.metadata.items())
+    return _tool_of(data, begins=not _BEGINS.isdisjoint(types), waits=waits)
+
+
+def _listed_tools(part: Part) -> list[ToolPart] | None:
+    """The calls or results that `part` lists: `{"tool_results": [...]}`. None: it is no such list."""
+    data = part.data
+    if not isinstance(data, dict) or len(data) != 1:
+        return None
+    key, rows = next(iter(data.items()))
+    if key not in _LISTS or not isinstance(rows, list):
+        return None
+    return [_tool_of(row, begins=_LISTS[key]) for row in rows if isinstance(row, dict)]
+
+
+def _tool_of(data: Mapping[str, Any], *, begins: bool, waits: bool = False) -> ToolPart:
     status = str(data.get("status")).lower()
     return ToolPart(
         name=first_text(data, _NAMES) or first_text(object_of(data.get("function")), _NAMES) or "tool",
         id=first_text(data, _IDS),
-        begins=not _BEGINS.isdisjoint(types) and status not in _OVER,
+        begins=begins and status not in _OVER,
         failed=data.get("is_error") is True or status in _FAILED,
-        waits=any(_LONG_RUNNING.search(key) and value is True for key, value in part.metadata.items()),
+        waits=waits,
     )
 
 
@@ -214,7 +233,9 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
         return Content(parts[0].text)
     around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
     for part in parts:
-        if (tool := tool_part(part, around)) is not None:
+        if (listed := _listed_tools(part)) is not None:
+            tools += listed
+        elif (tool := tool_part(part, around)) is not None:
             tools.append(tool)
         elif is_thought(part.metadata):
             thoughts += part.text or ""
@@ -259,13 +280,19 @@ def last_message(history: Sequence[AgentMessage]) -> str:
     return next((text for text in texts if text.strip()), "")
 
 
-def question_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
-    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt."""
+def question_in(parts: tuple[Part, ...], prompt: str = "", told: str = "") -> Form | None:
+    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt.
+
+    `told`: text that the reader sees already. A tool call that asks only that is not named.
+    """
     if form := form_in(parts, prompt) or _schema_in(parts, prompt):
         return form
     paragraphs = [prompt.strip()] if prompt.strip() else []
     shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
+    before = TextBeside(told)
     for part in parts:
+        if told and _asks_again(part, before):
+            continue
         for each in _questions(part, shown):
             if len(paragraphs) == most:
                 return Form("\n\n".join([*paragraphs, "_… and more, which is not shown here_"]))
@@ -327,12 +354,24 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
     return None
 
 
+def _asks_again(part: Part, before: TextBeside) -> bool:
+    tool, data = tool_part(part), object_of(part.data)
+    asked = _arguments(data)
+    return bool(asked) and tool is not None and tool.begins and before.contains(asked)
+
+
+def _arguments(data: Mapping[str, Any]) -> Any:
+    return data.get("args") or data.get("arguments") or data.get("input")
+
+
 def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
     data = object_of(part.data)
     tool = tool_part(part)
+    if _listed_tools(part) is not None:
+        return
     if tool is not None:
         if tool.begins:
-            yield _named(tool.name, data.get("args") or data.get("arguments") or data.get("input"))
+            yield _named(tool.name, _arguments(data))
     elif isinstance(data.get("interrupts"), list):
         for each in objects_of(data["interrupts"]):
             if not shown.contains(name := text_of(each.get("name"))):

@@ -377,6 +377,8 @@ def _part(value: Any, *, is_boxed: bool) -> Part | None:
         data = value["data"]
         if is_boxed and isinstance(data, dict) and data.keys() == {"data"}:
             data = data["data"]  # 0.3's proto has a message of its own around the value
+        if isinstance(data, dict) and data.keys() == {"type", "text"} and data["type"] == "text":
+            return Part(text=text_of(data["text"]), metadata=metadata)  # as BeeAI sends it
         return Part(data=data, has_data=True, metadata=metadata)
     file = _file(value)
     return Part(file=file, metadata=metadata) if file is not None else None

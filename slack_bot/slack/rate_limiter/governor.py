@@ -3,7 +3,8 @@
 Slack tolerates bursts (facts: Slack 1.5). A refusal blocks a budget for as long as Slack asks and halves its
 rate; each quiet minute raises it again by half. Among equals the call goes first whose reader has seen
 nothing new for the longest. Text that has waited too long counts as a card, so that cards cannot starve it.
-A part of each budget is kept for higher priorities: a new answer starts at once.
+A part of each budget is kept for higher priorities: a new answer starts at once. The rest of a burst is
+spread over the time for which answers are likely to go on, so that many readers see text at even distances.
 """
 
 import math
@@ -16,6 +17,8 @@ _LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit
 _ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
 _MAX_BUCKETS = 256  # most of them of channels; beyond that, those at rest are forgotten
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
+_AGAIN_WITHIN = 3.0  # seconds: an answer that went so lately is likely to have text again
+_UNPACED = 1.0  # seconds: below it the pauses of the answers themselves are enough
 _BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
 
 
@@ -40,6 +43,7 @@ class TokenBucket:
         self._blocked_until = now
         self.rate = ceiling.per_second
         self.waiting: dict[CallRequest, None] = {}
+        self.went_at: dict[str, float] = {}  # by turn: when text of it went, of late
 
     @property
     def capacity(self) -> float:
@@ -52,6 +56,10 @@ class TokenBucket:
     def has(self, tokens: float, now: float) -> bool:
         self._refill(now)
         return now >= self._blocked_until and self._tokens >= tokens - _ROUNDING
+
+    def left(self, now: float) -> float:
+        self._refill(now)
+        return self._tokens
 
     def take(self) -> None:
         self._tokens -= 1.0
@@ -128,6 +136,7 @@ class CallRequest:
 
     `patience` is the longest block by Slack, in seconds, that it waits out. `unseen_since` is when its reader
     was shown something last, `ends_at` when it stops waiting. `again`: Slack has refused this call once.
+    `turn`: whose text it is.
     """
 
     method: str
@@ -136,6 +145,7 @@ class CallRequest:
     channel: str = ""
     unseen_since: float = 0.0
     again: bool = False
+    turn: str = ""
     asked_at: float = 0.0
     ends_at: float = math.inf
     settle: Callable[[float | None], None] = lambda _: None
@@ -150,13 +160,18 @@ class Governor:
     """All budgets and all requests that wait for them.
 
     `budgets` has one for each method, "" for those not named. `starving_after`: seconds after which waiting
-    text counts as a card.
+    text counts as a card. `burst_horizon`: seconds over which a burst is spread.
     """
 
     def __init__(
-        self, budgets: Mapping[str, Rate], recover_after: float = 60.0, starving_after: float = 10.0
+        self,
+        budgets: Mapping[str, Rate],
+        recover_after: float = 60.0,
+        starving_after: float = 10.0,
+        burst_horizon: float = 10.0,
     ) -> None:
-        self._budgets, self._recover_after, self._starving_after = budgets, recover_after, starving_after
+        self._budgets, self._recover_after = budgets, recover_after
+        self._starving_after, self._burst_horizon = starving_after, burst_horizon
         self._buckets: dict[tuple[str, str], TokenBucket] = {}
 
     def ask(self, request: CallRequest, now: float) -> None:
@@ -190,12 +205,17 @@ class Governor:
             return Priority.CARDS if self._starves(request, now) else request.priority, request.unseen_since
 
         decisions: list[CallDecision] = []
-        blocked = bucket.blocked_for(now)
+        blocked, pause = bucket.blocked_for(now), self._pause(bucket, now)
         for request in sorted(bucket.waiting, key=order):
             if blocked > request.patience:
                 decisions.append((request, blocked))
-            elif bucket.has(self._needed(bucket, request, now), now):
+            elif now >= self._paced_until(request, pause, now) - _ROUNDING and bucket.has(
+                self._needed(bucket, request, now), now
+            ):
                 bucket.take()
+                if request.priority is Priority.LATER:
+                    bucket.went_at[request.turn] = now
+                    pause = self._pause(bucket, now)
                 decisions.append((request, None))
             elif now >= request.ends_at:
                 decisions.append((request, blocked))
@@ -204,15 +224,33 @@ class Governor:
         return decisions
 
     def _due(self, bucket: TokenBucket, now: float) -> float:
-        """Too early at worst: where text comes to count as a card."""
-        times = []
+        """Too early at worst: where text comes to count as a card, or an answer no longer counts."""
+        pause = self._pause(bucket, now)
+        times = [at + _AGAIN_WITHIN for at in bucket.went_at.values()] if pause else []
         for request in bucket.waiting:
             granted_at = bucket.when(self._needed(bucket, request, now), now)
-            times.append(min(request.ends_at, granted_at))
+            times.append(min(request.ends_at, max(granted_at, self._paced_until(request, pause, now))))
             if request.priority is Priority.LATER and not self._starves(request, now):
                 starves_at = request.asked_at + self._starving_after
                 times.append(max(starves_at, now + bucket.blocked_for(now)))
         return min(times)
+
+    def _pause(self, bucket: TokenBucket, now: float) -> float:
+        """Seconds between two calls for the text of one answer where many have text; 0: as it likes.
+
+        It grows as the burst is spent, and with each answer that joins.
+        """
+        if bucket.is_lowered or bucket.capacity < _SMALL:
+            return 0.0
+        bucket.went_at = {turn: at for turn, at in bucket.went_at.items() if now - at < _AGAIN_WITHIN}
+        turns = {request.turn for request in bucket.waiting if request.priority is Priority.LATER}
+        left = max(0.0, bucket.left(now) - bucket.capacity * _RESERVED[Priority.LATER])
+        pause = len(turns | bucket.went_at.keys()) / (bucket.rate + left / self._burst_horizon)
+        return pause if pause >= _UNPACED else 0.0
+
+    def _paced_until(self, request: CallRequest, pause: float, now: float) -> float:
+        is_paced = request.priority is Priority.LATER and not self._starves(request, now)
+        return request.unseen_since + pause if is_paced else now
 
     def _starves(self, request: CallRequest, now: float) -> bool:
         starves_at = request.asked_at + self._starving_after

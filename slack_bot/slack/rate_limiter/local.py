@@ -44,7 +44,9 @@ class RateLimiter:
 
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
         self._clock, self._start_timeout = clock, settings.start_slot_timeout
-        self._governor = Governor(budgets_of(settings), settings.recover_after, settings.starving_after)
+        self._governor = Governor(
+            budgets_of(settings), settings.recover_after, settings.starving_after, settings.burst_horizon
+        )
         self._timer: asyncio.TimerHandle | None = None
 
     def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:

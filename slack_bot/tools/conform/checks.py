@@ -4,6 +4,8 @@ The first eight are those of the CAIPE suite, by name and question. A detail say
 can be known, whose fault it is.
 """
 
+from __future__ import annotations  # the kinds of parameters are read as words
+
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -346,7 +346,7 @@ def test_a_paragraph_begins_behind_a_tool() -> None:
     answer = AnswerAssembler(1000)
     assert answer.has_artifacts is False
     answer.artifact("a", FOX, "why", append=True)
-    answer.before_tool(narrates=True)
+    assert answer.end_run(narrates=True)
     answer.artifact("b", "Yes.", "why", append=True)
     answer.new_paragraph()
     answer.artifact("b", "No.", "why", append=True)
@@ -356,6 +356,8 @@ def test_a_paragraph_begins_behind_a_tool() -> None:
 # -- what a turn teaches
 
 LEARNED = {"answer_source": "status"}
+TOKENS = {"answer_source": "status", "pace": "tokens"}
+NARRATES = {"narrates": "yes"}
 HELD = tuple(("status", word) for word in WORDS)
 
 
@@ -363,15 +365,28 @@ HELD = tuple(("status", word) for word in WORDS)
     ("known", "texts", "facts"),
     [
         ({}, (), {}),
-        ({}, HELD, LEARNED),
+        ({}, HELD, TOKENS),
+        ({}, (("status", "The quick"), ("status", "The quick brown fox")), LEARNED),
+        ({}, (("status", "Let me look."), *HELD), TOKENS),
+        ({}, (("status", "Let me "), ("status", "look "), ("status", "up. "), *HELD), TOKENS | NARRATES),
         ({}, (("status", FOX),), {}),
         ({}, (("status", FOX), *(("message", word) for word in WORDS)), {"answer_source": "message"}),
         ({}, (("message", FOX),), {}),
-        ({}, (*HELD, *(("artifact", word) for word in WORDS)), {}),
-        ({}, (*HELD, ("artifact", FOX)), LEARNED),
+        ({}, (*HELD, *(("artifact", word) for word in WORDS)), TOKENS),
+        ({}, (*HELD, ("artifact", FOX)), TOKENS),
+        (
+            {},
+            (("status", "so "), ("status", "I "), ("status", "must "), ("artifact", FOX)),
+            {"answer_source": "hold"},
+        ),
+        (TOKENS, HELD, {}),
+        (TOKENS, (("status", "Let me look. "), *HELD), NARRATES),
+        (TOKENS | NARRATES, (("status", "Let me look. "), *HELD), {}),
         (LEARNED, HELD, {}),
         (LEARNED, (("status", "Let me look."),), {"answer_source": "hold"}),
-        ({"answer_source": "hold"}, HELD, {}),
+        ({"answer_source": "hold"}, HELD, {"answer_source": "hold 1"}),
+        ({"answer_source": "hold 3"}, HELD, {"answer_source": "hold 4"}),
+        ({"answer_source": "hold 4"}, HELD, {"answer_source": ""}),
         ({}, (("artifact", "hm [FINAL ANSWER] "), ("artifact", FOX)), {"marker": "yes"}),
         ({"marker": "yes"}, (("artifact", "hm [FINAL ANSWER] "), ("artifact", FOX)), {}),
     ],

@@ -57,6 +57,17 @@ def test_a_snapshot_is_laid_against_what_was_there() -> None:
     assert text.snapshot([("a", "One two")]) is None
 
 
+def test_two_short_texts_of_one_key_may_be_one_sentence_that_was_cut() -> None:
+    texts = KeyedText(1_000)
+    assert not texts.is_cut("a", "fox", 80)
+    assert texts.text_of("a") == ""
+    texts.put("a", "The ", append=False)
+    assert texts.text_of("a") == "The "
+    assert texts.is_cut("a", "quick ", 80)
+    assert not texts.is_cut("a", "The quick ", 80)
+    assert not texts.is_cut("a", "quick ", 5)
+
+
 def test_the_budget_holds() -> None:
     text = KeyedText(budget=5)
     assert text.put("a", "12345", append=False) == TextUpdate("12345")

@@ -71,6 +71,8 @@ def test_flags() -> None:
         (data({"type": "tool_result", "is_error": True}), ToolPart("tool", "", False, failed=True)),
         (data({"type": "tool_call", "function": {"name": "f"}}), ToolPart("f", "", True)),
         (data({"kind": "toolResult", "status": "Error"}), ToolPart("tool", "", False, failed=True)),
+        (data({"agno_event_type": "tool_call_started", "tool_name": "x"}), ToolPart("x", "", True)),
+        (data({"agno_event_type": "tool_call_completed", "tool_name": "x"}), ToolPart("x", "", False)),
         (data({"name": "lookup", "id": "c1"}), None),
         (data({"type": "chart"}), None),
         (data(["tool_call"]), None),
@@ -180,6 +182,25 @@ def test_the_oldest_of_a_name_ends_first() -> None:
     assert [event.tool_id for event in started if isinstance(event, ToolStarted)] == ["search#1", "search#2"]
     assert [event.tool_id for event in ended if isinstance(event, ToolEnded)] == ["search#1", "search#2"]
     assert isinstance(ended[2], Narrated)
+
+
+def test_a_list_of_calls_or_results_is_no_text() -> None:
+    calls = data({"tool_calls": [{"name": "search", "toolCallId": "c1"}, "?"]})
+    results = data({"tool_results": [{"name": "search", "toolCallId": "c1", "status": "error"}]})
+    assert extract_content((calls,)).tools == (ToolPart("search", "c1", True),)
+    assert extract_content((results,)).tools == (ToolPart("search", "c1", False, failed=True),)
+    assert extract_content((calls, results)).text == ""
+    assert question_in((results,), "Go on?") is None
+    for other in ({"tool_results": "none"}, {"tool_results": [], "more": 1}, {"rows": []}):
+        assert extract_content((data(other),)).tools == ()
+
+
+def test_a_call_that_asks_what_the_reader_has_read_is_not_named_again() -> None:
+    call = data(CALL, adk_type="function_call")
+    assert question_in((call,), told="Shall I approve 5?") is None
+    assert question_in((call,), told="Shall I?") is not None
+    bare = data({"name": "confirm"}, adk_type="function_call")
+    assert question_in((bare,), told="Shall I?") == Form("**confirm**")
 
 
 def test_an_announcement_is_no_tool() -> None:

@@ -181,6 +181,9 @@ def test_data_parts() -> None:
         Part(data=None, has_data=True),
         Part(data=[1], has_data=True, metadata={"m": 1}),
     )
+    # BeeAI sends its text as data
+    assert parts_of({"data": {"type": "text", "text": "Hi."}}) == (Part(text="Hi."),)
+    assert parts_of({"data": {"type": "text", "text": "Hi.", "n": 1}})[0].has_data
     # 0.3's REST puts a message of its own around the value
     assert parts_of({"data": {"data": {"a": 1}}}, key="content") == (Part(data={"a": 1}, has_data=True),)
     assert parts_of({"data": {"a": 1}}, key="content") == (Part(data={"a": 1}, has_data=True),)

@@ -8,8 +8,8 @@ from a2a.types import Task, TaskState
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.event_writer import EventWriter
-from slack_bot.playground.reference.modes import MODES
 from slack_bot.playground.reference.run import AgentRun, read_plan, read_question
 from slack_bot.playground.reference.scenarios import ScenarioStep
 from slack_bot.playground.reference.search import Library

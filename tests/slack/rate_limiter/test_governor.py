@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -43,9 +45,10 @@ class Counter:
         unseen_since: float | None = None,
         patience: float = 60.0,
         channel: str = "C1",
+        turn: str = "",
     ) -> CallRequest:
         since = now if unseen_since is None else unseen_since
-        request = CallRequest(method, priority, patience, channel, since, asked_at=now)
+        request = CallRequest(method, priority, patience, channel, since, turn=turn, asked_at=now)
         self.governor.ask(request, now)
         return request
 
@@ -136,6 +139,58 @@ def test_a_part_of_a_budget_is_kept_for_what_goes_first() -> None:
     for _ in range(30):
         counter.ask(priority=Priority.FIRST)
     assert len(counter.granted(0)) == 10
+
+
+def test_a_burst_is_spread_over_its_horizon() -> None:
+    """Twelve answers, eighty tokens for them: 12 / (100/60 + 80/10) seconds from one append to the next."""
+    counter = Counter()
+    requests = [counter.ask(turn=str(number), unseen_since=0) for number in range(12)]
+    assert counter.granted(0) == []
+    due = counter.governor.next_at(0)
+    assert due == pytest.approx(12 / (100 / 60 + 8))
+    assert counter.granted(due - 0.01) == []
+    assert counter.granted(due)[0] == requests[0]
+
+
+def test_who_went_lately_counts_for_three_seconds() -> None:
+    counter = Counter()
+    for number in range(12):
+        counter.ask(turn=str(number), unseen_since=-9)
+    assert len(counter.granted(0)) == 12
+    last = counter.ask(turn="12", unseen_since=0)
+    assert counter.governor.next_at(0) == pytest.approx(13 / (100 / 60 + 6.8))
+    assert counter.granted(1) == []
+    counter = Counter({"append": Rate(1 / 6, 20)})
+    for number in range(12):
+        counter.ask(turn=str(number), unseen_since=-90)
+    assert len(counter.granted(0)) == 12
+    last = counter.ask(turn="12", unseen_since=0)
+    assert counter.governor.next_at(0) == 3, "though thirteen would wait for 22 s"
+    assert counter.granted(2.9) == []
+    assert counter.granted(3) == [last]
+
+
+def test_few_answers_go_as_they_like() -> None:
+    counter = Counter()
+    for turn in ("one", "two"):
+        for _ in range(35):
+            request = counter.ask(turn=turn)
+            assert counter.granted(0) == [request]
+
+
+def test_only_the_text_that_follows_is_paced() -> None:
+    counter = Counter()
+    for number in range(40):
+        counter.ask(turn=str(number))
+    assert counter.granted(0) == []
+    requests = [
+        counter.ask(priority=priority, turn=f"{priority}")
+        for priority in (Priority.STOP, Priority.FIRST, Priority.CARDS)
+    ]
+    assert counter.granted(0) == requests
+    refused = counter.ask(turn="refused")
+    counter.governor.refused(refused, 1, 0)
+    assert len(counter.granted(1)) == 1, "after a refusal a token is for whoever waits"
 
 
 def test_the_rank_may_change_while_it_waits() -> None:
@@ -273,6 +328,69 @@ def test_everyone_who_waits_goes_in_the_end_and_the_next_time_is_true(
         steps += 1
         assert steps < 500
     assert counter.governor.next_at(now) is None
+
+
+class Crowd:
+    """Answers that write all the time: each has text again some time after its last was shown."""
+
+    def __init__(self, pauses: list[float], horizon: float = 10.0) -> None:
+        self.governor = Governor(BUDGETS, burst_horizon=horizon)
+        self.asks = {str(number): pause for number, pause in enumerate(pauses)}  # by turn, when
+        self.pauses = dict(self.asks)
+        self.shown = {turn: [0.0] for turn in self.asks}
+        self.calls: list[float] = []
+
+    def until(self, end: float) -> None:
+        now = 0.0
+        while True:
+            due = self.governor.next_at(now)
+            after = min([*self.asks.values(), *([] if due is None else [max(due, now + 1e-3)])])
+            if after > end:
+                return
+            now = after
+            for turn in [turn for turn, at in self.asks.items() if at <= now]:
+                self.asks.pop(turn)
+                since = self.shown[turn][-1]
+                self.ask(turn, Priority.LATER, since, now)
+            for request, blocked_for in self.governor.decide(now):
+                assert blocked_for is None
+                self.calls.append(now)
+                self.shown[request.turn].append(now)
+                self.asks[request.turn] = now + self.pauses[request.turn]
+
+    def ask(self, turn: str, priority: Priority, since: float, now: float) -> CallRequest:
+        request = CallRequest("append", priority, 60, "C1", since, turn=turn, asked_at=now)
+        self.governor.ask(request, now)
+        return request
+
+    def longest_gap(self, end: float) -> float:
+        return max(
+            later - earlier
+            for times in self.shown.values()
+            for earlier, later in itertools.pairwise([*times, end])
+        )
+
+
+@examples(100)
+@given(
+    st.lists(st.floats(0.2, 1.0), min_size=1, max_size=30),
+    st.floats(1, 40),
+    st.sampled_from([5.0, 10.0, 20.0]),
+)
+def test_answers_that_write_all_the_time_share_evenly(
+    pauses: list[float], end: float, horizon: float
+) -> None:
+    crowd = Crowd(pauses, horizon)
+    crowd.until(end)
+    rate, burst = BUDGETS["append"].per_second, BUDGETS["append"].burst
+    for number, at in enumerate(crowd.calls, start=1):
+        assert number <= burst + at * rate + 1e-3, "never above the rate"
+    later = 0.8 * burst  # the rest is kept for what goes first
+    spent = later * math.exp(-end / horizon)
+    even = len(pauses) / (rate + spent / horizon)
+    assert crowd.longest_gap(end) <= max(2.0, 1.25 * min(even, 10.0) + 1.0), "none starves, a burst lasts"
+    ending = crowd.ask("ending", Priority.STOP, end, end)
+    assert (ending, None) in crowd.governor.decide(end), "what ends an answer goes at once"
 
 
 # -- one budget ----------------------------------------------------------------------------------------------

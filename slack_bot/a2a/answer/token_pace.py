@@ -1,0 +1,62 @@
+"""PURE. Whether a text comes token by token, as a model writes an answer, or in sentences about the work.
+
+A model's tokens are cut within a sentence, at a space. What a program says of its work comes in sentences
+(facts: A2A 13).
+"""
+
+from .delta_detector import BEFORE, LINE_ENDS, goes_on, is_wide
+
+_CUTS = 2  # places within sentences at which a text was cut: then it comes in tokens
+_WIDE_TOKEN = 4  # characters; in scripts without spaces a longer piece may be a sentence
+_GAP = "\n\n"
+
+
+class TokenPace:
+    """The pieces of one text. `start`: where in it the answer began, characters from its beginning."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Another text begins."""
+        self.start = self._size = self._cuts = 0
+        self._before, self._is_sentence = "", False
+
+    @property
+    def is_tokens(self) -> bool:
+        """The text comes at a token's pace."""
+        return self._cuts >= _CUTS
+
+    @property
+    def is_sentence(self) -> bool:
+        """All that came since `start` is one sentence, in one piece."""
+        return self._is_sentence
+
+    def feed(self, piece: str) -> None:
+        """The text grew by `piece`."""
+        before, self._before = self._before, (self._before + piece)[-BEFORE:]
+        if not before or piece.startswith(_GAP) or (self._is_sentence and not _is_space(before, piece)):
+            lead = len(piece) - len(piece.lstrip("\n")) if piece.startswith(_GAP) else 0
+            self.start, self._cuts, self._is_sentence = self._size + lead, 0, _is_sentence(piece.lstrip("\n"))
+        else:
+            self._is_sentence = False
+            self._cuts += is_cut(before, piece)
+        self._size += len(piece)
+
+
+def _is_space(before: str, piece: str) -> bool:
+    return before[-1].isspace() or piece[:1].isspace()
+
+
+def _is_sentence(piece: str) -> bool:
+    return " " in piece and "\n" not in piece and piece[-1:] in LINE_ENDS
+
+
+def is_cut(before: str, piece: str) -> bool:
+    """One sentence was cut into these, at a space or between two characters of a script without spaces."""
+    end, start = before[-1:], piece[:1]
+    if not piece.strip() or before.rstrip()[-1:] in LINE_ENDS or "\n" in (end, start):
+        return False
+    if end.isspace() or start.isspace():
+        return True
+    return 0 < len(piece) <= _WIDE_TOKEN and is_wide(end) and is_wide(start) and goes_on(before, piece)
