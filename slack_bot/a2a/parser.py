@@ -340,7 +340,8 @@ class EventParser:
         events = self._aside(content)
         if not content.text:
             return events or [nothing(f"task is {state}")]
-        if content.calls_a_tool or self._dialect.default is not ArtifactKind.ANSWER:
+        is_aside = content.calls_a_tool or (message is not None and is_true(message.metadata, "is_narration"))
+        if is_aside or self._dialect.default is not ArtifactKind.ANSWER:
             return [Narrated(content.text, reason="working-status text"), *events]
         return [*events, *self._answer.status(content.text)]
 

@@ -351,6 +351,15 @@ def test_chunks_of_two_artifacts_that_alternate_are_two_texts() -> None:
 # -- status text that was shown, and an artifact that says otherwise
 
 
+def test_status_tokens_that_are_marked_as_narration_are_never_shown() -> None:
+    def said(word: str) -> StatusUpdate:
+        message = AgentMessage(word, parts=text(word), metadata={"is_narration": True})
+        return StatusUpdate("t", "c", TaskState.WORKING, message)
+
+    told = tell(SUBMITTED, *map(said, ("I ", "have ", "to ", "think.")), artifact(text(FOX)), COMPLETED)
+    assert told.live == told.shown == FOX
+
+
 def test_a_streamed_artifact_proves_status_tokens_to_be_thoughts() -> None:
     thoughts = [working(*text(word), message_id=word) for word in ("I ", "have ", "to ", "think.")]
     chunks = [artifact(text(word), append=word != "The ") for word in WORDS]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 
 _RAISE = 1.5  # times, after each quiet time
 _LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
@@ -43,7 +44,7 @@ class TokenBucket:
         self._blocked_until = now
         self.rate = ceiling.per_second
         self.waiting: dict[CallRequest, None] = {}
-        self.went_at: dict[str, float] = {}  # by turn: when text of it went, of late
+        self.went_at: dict[str, float] = {}  # by turn, the oldest first: when text of it went, of late
 
     @property
     def capacity(self) -> float:
@@ -214,6 +215,7 @@ class Governor:
             ):
                 bucket.take()
                 if request.priority is Priority.LATER:
+                    bucket.went_at.pop(request.turn, None)
                     bucket.went_at[request.turn] = now
                     pause = self._pause(bucket, now)
                 decisions.append((request, None))
@@ -226,7 +228,7 @@ class Governor:
     def _due(self, bucket: TokenBucket, now: float) -> float:
         """Too early at worst: where text comes to count as a card, or an answer no longer counts."""
         pause = self._pause(bucket, now)
-        times = [at + _AGAIN_WITHIN for at in bucket.went_at.values()] if pause else []
+        times = [at + _AGAIN_WITHIN for at in islice(bucket.went_at.values(), 1)] if pause else []
         for request in bucket.waiting:
             granted_at = bucket.when(self._needed(bucket, request, now), now)
             times.append(min(request.ends_at, max(granted_at, self._paced_until(request, pause, now))))
@@ -242,10 +244,15 @@ class Governor:
         """
         if bucket.is_lowered or bucket.capacity < _SMALL:
             return 0.0
-        bucket.went_at = {turn: at for turn, at in bucket.went_at.items() if now - at < _AGAIN_WITHIN}
-        turns = {request.turn for request in bucket.waiting if request.priority is Priority.LATER}
+        went_at = bucket.went_at
+        while went_at and now - went_at[oldest := next(iter(went_at))] >= _AGAIN_WITHIN:
+            del went_at[oldest]
         left = max(0.0, bucket.left(now) - bucket.capacity * _RESERVED[Priority.LATER])
-        pause = len(turns | bucket.went_at.keys()) / (bucket.rate + left / self._burst_horizon)
+        rate = bucket.rate + left / self._burst_horizon
+        if len(went_at) + len(bucket.waiting) < _UNPACED * rate:
+            return 0.0
+        turns = {request.turn for request in bucket.waiting if request.priority is Priority.LATER}
+        pause = len(turns | went_at.keys()) / rate
         return pause if pause >= _UNPACED else 0.0
 
     def _paced_until(self, request: CallRequest, pause: float, now: float) -> float:
