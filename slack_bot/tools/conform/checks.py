@@ -34,8 +34,7 @@ class CheckResult(NamedTuple):
 Verdict: TypeAlias = tuple[bool | None, str]
 Texts: TypeAlias = Sequence[str]
 KINDS = {"float": "a number", "str": "a text", "Texts": "a list of texts"}
-"""The kinds of a check's parameters, in words."""
-_TYPES: Mapping[Any, str] = {float: "float", str: "str", Texts: "Texts"}
+"""The annotations of a check's parameters, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ class Check:
     @property
     def params(self) -> dict[str, tuple[str, Any]]:
         """What a case may give, each with its one of `KINDS` and its default; None: it must be given."""
-        given = self.look.__annotations__.items()
-        kinds = {name: _TYPES[kind] for name, kind in given if kind in _TYPES}
+        kinds = {name: kind for name, kind in self.look.__annotations__.items() if kind in KINDS}
         defaults = self.look.__defaults__ or (None,) * len(kinds)
         return dict(zip(kinds, zip(kinds.values(), defaults, strict=True), strict=True))
 
