@@ -113,9 +113,9 @@ class EventParser:
         return self._replied and not of_a_task
 
     @property
-    def answers_in_status(self) -> bool:
-        """The agent's working-status text is taken for its answer."""
-        return self._answer.trusted == STATUS
+    def answers_in_status(self) -> bool | None:
+        """The agent's working-status text is taken for its answer; None: it may yet be."""
+        return self._answer.in_statuses
 
     @property
     def asks(self) -> bool:

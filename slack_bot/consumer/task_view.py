@@ -68,7 +68,8 @@ class TaskView:
             marker=settings.answer_marker,
             profile=habits,
         )
-        self._merger = SnapshotMerger(in_statuses=task_id is None and self._parser.answers_in_status)
+        in_statuses = self._parser.answers_in_status if task_id is None else False
+        self._merger = SnapshotMerger(in_statuses=in_statuses)
         self._was_polled = self._has_baseline = False
         self._on_event, self._on_raw, self._now = on_event, on_raw, now
         self._lost_notice_after = settings.lost_notice_after

@@ -318,16 +318,19 @@ def test_a_text_that_replaces_another_still_does() -> None:
 
 @pytest.mark.parametrize("final", [(), (artifact(text("Let me look first.## Found\n\nIt is here.")),)])
 def test_a_heading_right_behind_a_sentence_begins_a_paragraph(final: tuple[ArtifactUpdate, ...]) -> None:
-    words = ("Let ", "me ", "look ", "first.", "## ", "Found\n\n", "It ", "is ", "here.")
-    chunks = [artifact(text(word), append=word != "Let ") for word in words]
-    told = tell(SUBMITTED, *chunks, *final, COMPLETED)
-    assert told.live == told.shown == "Let me look first.\n\n## Found\n\nIt is here."
+    tokens = ("Let ", "me ", "look ", "first.", "## ", "Found\n\n", "It ", "is ", "here.")
+    lines = ("Let me look first.## Found\n\n", "It is here.")
+    for words in (tokens, lines, ("Let me look ", "first.## Found\n\nIt is here.")):
+        chunks = [artifact(text(word), append=at > 0) for at, word in enumerate(words)]
+        told = tell(SUBMITTED, *chunks, *final, COMPLETED)
+        assert told.live == told.shown == "Let me look first.\n\n## Found\n\nIt is here."
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ("See ", "```\n", "a.", "## ", "no heading\n", "```"),
+        ("Write ", "`first.## Found`", " there"),
         ("Issue ", "no.", "#1 ", "is ", "open"),
         ("C", "## ", "is ", "a ", "language"),
     ],

@@ -546,6 +546,7 @@ def test_a_snapshot_brings_what_it_has_and_no_empty_answer() -> None:
 
 def test_whether_status_text_is_the_answer() -> None:
     assert EventParser(profile={"answer_source": "status"}).answers_in_status
+    assert EventParser().answers_in_status is None
     assert not EventParser(profile={"answer_source": "hold"}).answers_in_status
     assert not EventParser("strands", "artifact", profile={"answer_source": "status"}).answers_in_status
 

@@ -15,10 +15,10 @@ from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
 from ...turn.record import Form
 from ..wire.frames import Artifact
-from .delta_detector import BEFORE, GAP, ChunkJoiner, DeltaDetector
+from .delta_detector import GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
 from .keyed_text import KeyedText, TextUpdate
-from .token_pace import TokenPace
+from .token_pace import BEFORE, TokenPace
 
 ARTIFACT, STATUS, MESSAGE = "artifact", "status", "message"
 ANSWER_FROM, MARKER, PACE, NARRATES = PROFILE_KEYS = ("answer_source", "marker", "pace", "narrates")
@@ -30,6 +30,7 @@ _MOST_JUDGED = 8  # chunks of an artifact that are compared with status text sho
 _LONGEST_QUESTION = 4_000  # characters
 _LONGEST_TOKEN = 80  # characters; a longer text that replaces another is no delta
 _SENTENCE_ENDS = (".", "!", "?", ":")
+_GLUED = re.compile(r"(?<=[.!?:])(?=##+ \S)")
 _HEADING = re.compile(r"##+(?!\S)|##+\Z")
 
 _Key: TypeAlias = tuple[str, str]  # a source, and the key of one text in it
@@ -86,6 +87,11 @@ class AnswerAssembler:
         """An agent of this kind answers in `source`, unless more is known."""
         if self._may_guess:
             self.trusted = source
+
+    @property
+    def in_statuses(self) -> bool | None:
+        """The agent answers in its working status; None: it may."""
+        return None if self._may_guess and not self.trusted else self.trusted == STATUS
 
     @property
     def overflow(self) -> bool:
@@ -319,8 +325,10 @@ class AnswerAssembler:
         end = texts.shown.ending(1)
         if self._gap_due and text.strip():
             self._gap_due = False
-        elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
+        elif "##" not in text:
             return text
+        elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
+            return unglued(text, texts.shown.text)
         apart = _with_gap(texts.shown.ending(2), text)
         if not (end.isspace() or text[:1].isspace()):
             self._seams.append((texts.shown.ending(BEFORE), text))
@@ -330,7 +338,7 @@ class AnswerAssembler:
         """`text`, a whole one, with the paragraphs that were put into the text shown."""
         for before, after in self._seams:
             text = text.replace(before + after, f"{before}{GAP}{after}", 1)
-        return text
+        return unglued(text)
 
     def _is_other(self, texts: KeyedText) -> bool:
         """What was shown of the status is not the beginning or the end of what artifacts stream."""
@@ -457,6 +465,19 @@ def without(text: str, reason: str) -> str:
     """`text` without the reason of a failure at its end; some frameworks send it as working status too."""
     found, reason = text.rstrip(), reason.strip()
     return found.removesuffix(reason).rstrip() if reason and found.endswith(reason) else text
+
+
+def unglued(text: str, before: str = "") -> str:
+    """`text`, which comes behind `before`: a heading right behind a sentence begins a paragraph."""
+    pieces, done = list[str](), 0
+    for found in _GLUED.finditer(text):
+        at = found.start()
+        line = text.rfind("\n", 0, at) + 1
+        is_code = (before.count("```") + text.count("```", 0, at)) % 2 or text.count("`", line, at) % 2
+        if not is_code:
+            pieces += [text[done:at], GAP]
+            done = at
+    return "".join([*pieces, text[done:]]) if done else text
 
 
 def nothing(reason: str) -> Narrated:

@@ -14,7 +14,6 @@ Many servers give each chunk an id of its own. White space within the line, or a
 that; then the following texts of the same name are chunks too.
 """
 
-import re
 from dataclasses import replace
 
 from ...turn.compare import normalize
@@ -30,6 +29,7 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
+from .token_pace import CLOSES, LINE_ENDS, goes_on, has_letters, in_tokens
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 _FEW_CHUNKS = 2  # say too little to be snapshots
@@ -41,12 +41,6 @@ _FEW_LETTERS = 3  # of ASCII; in other scripts one letter says as much
 _COMPARABLE = 8  # characters; shorter texts may repeat by chance
 _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
-
-BEFORE = 32  # characters before a new text that are looked at
-LINE_ENDS = frozenset(".!?…:;。！？：；")
-_CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
-_OPENS = frozenset("([{“‘（「『")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
 class DeltaDetector:
@@ -121,7 +115,7 @@ class DeltaDetector:
         """`text`, which begins with all that is known, is a snapshot, at least until the next text."""
         known, self._links, self._worded_links = self.text, 0, 0
         if not self._appends:
-            is_open = len(known) <= _FEW_SIGNS and not _has_letters(known)
+            is_open = len(known) <= _FEW_SIGNS and not has_letters(known)
             self._doubted = [*(self._doubted or [known]), text] if is_open else []
             self._snapshots += len(text) > len(known)
             return True
@@ -140,7 +134,7 @@ class DeltaDetector:
         last = self._deltas[-1] if self._deltas else ""
         if last and len(text) > len(last) and text.startswith(last):
             self._links += 1
-            self._worded_links += _has_letters(last)  # marks and white space begin many a delta
+            self._worded_links += has_letters(last)  # marks and white space begin many a delta
         else:
             self._links = self._worded_links = 0
         grown = self._grow(text)
@@ -173,7 +167,7 @@ class DeltaDetector:
         if self._snapshots < _LEAST_LINKS or not text or text[0].isspace():
             return False
         last = self._deltas[-1][-1:] if self._deltas else ""
-        is_beginning = not (text[0].islower() or text[0].isdigit() or text[0] in _CLOSES)
+        is_beginning = not (text[0].islower() or text[0].isdigit() or text[0] in CLOSES)
         return last in LINE_ENDS and is_beginning and not text.startswith(self.text)
 
     def _repeats(self, text: str) -> bool:
@@ -192,10 +186,6 @@ class DeltaDetector:
         """A sentence follows a sentence with nothing between."""
         last = self._deltas[-1] if self._deltas else ""
         return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
-
-
-def _has_letters(text: str) -> bool:
-    return any(char.isalnum() for char in text)
 
 
 def _says_enough(text: str) -> bool:
@@ -227,36 +217,15 @@ class ChunkJoiner:
         return is_chunk
 
 
-def goes_on(before: str, text: str) -> bool:
-    """`text` continues the line, or the word, in which `before` ended."""
-    end, start = before[-1], text[0]
-    if end in "\r\n" or start in "\r\n":
-        return False
-    if end.isspace() or start.isspace():
-        return True
-    if end in LINE_ENDS:
-        return False
-    if is_wide(end):
-        return is_wide(start) or start in _CLOSES
-    is_piece = len(before) < BEFORE and not any(char.isspace() for char in before)
-    if start in _CLOSES or end in _OPENS or (is_piece and not _has_letters(before)):
-        return True
-    return end.isalnum() and is_piece and (start.islower() or start.isdigit())
-
-
-def is_wide(char: str) -> bool:
-    """`char` is of a script without spaces."""
-    return _WIDE.match(char) is not None
-
-
 class SnapshotMerger:
     """What was streamed of one turn's task, and what a polled one brings besides.
 
     There the chunks of an artifact are added up, and so are their flags; missed messages are in the history.
-    `in_statuses`: the task is new and answers in its statuses, so its whole history is of this turn.
+    `in_statuses`: the task is new and answers in its statuses, so its whole history is of this turn; None:
+    it is new, and may answer there.
     """
 
-    def __init__(self, *, in_statuses: bool) -> None:
+    def __init__(self, *, in_statuses: bool | None) -> None:
         self._in_statuses = in_statuses
         self._streamed: dict[str, list[tuple[bool, str]]] = {}  # chunks with flags: is it answer, its text
         self._before: dict[str, str] = {}
@@ -328,8 +297,11 @@ class SnapshotMerger:
             self._reply_text.take(whole)
             return [MessageReply(replace(self._reply, parts=(Part(text=whole),)))] if whole != so_far else []
         known = [n for n, each in enumerate(sent) if self._messages.get(each.message_id) == each.text]
-        unknown = sent if self._in_statuses and not self._messages else []
-        found = sent[known[-1] + 1 :] if known else unknown
+        if history and history[-1].role == "user" and not known:
+            sent.reverse()  # some servers list the newest first
+        is_unseen = not self._messages and self._in_statuses is not False
+        is_answer = is_unseen and (self._in_statuses or in_tokens(each.text for each in sent))
+        found = sent[known[-1] + 1 :] if known else sent if is_answer else []
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
 

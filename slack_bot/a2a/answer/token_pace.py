@@ -4,8 +4,14 @@ A model's tokens are cut within a sentence, at a space. What a program says of i
 (facts: A2A 13).
 """
 
-from .delta_detector import BEFORE, LINE_ENDS, goes_on, is_wide
+import re
+from collections.abc import Iterable
 
+BEFORE = 32  # characters before a new text that are looked at
+LINE_ENDS = frozenset(".!?…:;。！？：；")
+CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
+_OPENS = frozenset("([{“‘（「『")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _CUTS = 2  # places within sentences at which a text was cut: then it comes in tokens
 _WIDE_TOKEN = 4  # characters; in scripts without spaces a longer piece may be a sentence
 _GAP = "\n\n"
@@ -60,3 +66,38 @@ def is_cut(before: str, piece: str) -> bool:
     if end.isspace() or start.isspace():
         return True
     return 0 < len(piece) <= _WIDE_TOKEN and is_wide(end) and is_wide(start) and goes_on(before, piece)
+
+
+def goes_on(before: str, text: str) -> bool:
+    """`text` continues the line, or the word, in which `before` ended."""
+    end, start = before[-1], text[0]
+    if end in "\r\n" or start in "\r\n":
+        return False
+    if end.isspace() or start.isspace():
+        return True
+    if end in LINE_ENDS:
+        return False
+    if is_wide(end):
+        return is_wide(start) or start in CLOSES
+    is_piece = len(before) < BEFORE and not any(char.isspace() for char in before)
+    if start in CLOSES or end in _OPENS or (is_piece and not has_letters(before)):
+        return True
+    return end.isalnum() and is_piece and (start.islower() or start.isdigit())
+
+
+def is_wide(char: str) -> bool:
+    """`char` is of a script without spaces."""
+    return _WIDE.match(char) is not None
+
+
+def has_letters(text: str) -> bool:
+    """A letter or digit is in `text`."""
+    return any(char.isalnum() for char in text)
+
+
+def in_tokens(texts: Iterable[str]) -> bool:
+    """These texts, one after the other, come at a token's pace."""
+    pace = TokenPace()
+    for text in texts:
+        pace.feed(text)
+    return pace.is_tokens

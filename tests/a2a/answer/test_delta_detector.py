@@ -14,7 +14,6 @@ from slack_bot.a2a.answer.delta_detector import (
     ChunkJoiner,
     DeltaDetector,
     SnapshotMerger,
-    goes_on,
     stored_text,
 )
 from slack_bot.a2a.wire.frames import (
@@ -220,44 +219,6 @@ def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
 # -- chunks under ids of their own
 
 
-@pytest.mark.parametrize(
-    ("before", "text"),
-    [
-        ("The ", "quick"),
-        ("The", " quick"),
-        ("Par", "is"),
-        ("a", "1"),
-        ("mill", "."),
-        ("(", "Oslo"),
-        ("**", "Bold"),
-        ("##", "Part"),
-        ("狐狸", "跑了"),
-        ("狐狸", "。"),
-    ],
-)
-def test_text_goes_on(before: str, text: str) -> None:
-    assert goes_on(before, text)
-
-
-@pytest.mark.parametrize(
-    ("before", "text"),
-    [
-        ("All is well.", "Nothing broke."),
-        ("well.", "nothing"),
-        ("Oslo", "Bergen"),
-        ("All is well", "nothing broke"),
-        ("a line\n", "another"),
-        ("a line", "\nanother"),
-        ("**Done**", "Next"),
-        ("狐狸跑了。", "狗醒了"),
-        ("狐狸", "Fox"),
-        ("x" * 40, "y"),
-    ],
-)
-def test_text_does_not_go_on(before: str, text: str) -> None:
-    assert not goes_on(before, text)
-
-
 def test_after_one_chunk_all_that_follows_is_a_chunk() -> None:
     joiner = ChunkJoiner()
     assert not joiner.joins("", "", "Oslo", "Bergen")
@@ -325,7 +286,7 @@ def task(*artifacts: Artifact, state: TaskState = TaskState.WORKING, **rest: Any
     return Snapshot("t", "c", state, artifacts=artifacts, **rest)
 
 
-def streamed(*frames: Frame, in_statuses: bool = False) -> SnapshotMerger:
+def streamed(*frames: Frame, in_statuses: bool | None = False) -> SnapshotMerger:
     merger = SnapshotMerger(in_statuses=in_statuses)
     for frame in frames:
         merger.on_frame(frame)
@@ -404,6 +365,17 @@ def test_a_history_is_no_status_where_none_was_heard() -> None:
     assert streamed(status("other", "9")).merge(whole) == [whole]
     found = streamed(in_statuses=True).merge(whole)
     assert [type(frame) for frame in found] == [StatusUpdate, Snapshot]
+
+
+def test_tokens_in_the_history_of_a_new_task_were_its_status_whatever_the_order() -> None:
+    def texts(*history: AgentMessage) -> list[str]:
+        frames = streamed(in_statuses=None).merge(task(history=history))
+        return [frame.message.text for frame in frames if isinstance(frame, StatusUpdate) and frame.message]
+
+    asked = said("q", "0", "user")
+    tokens = [said(word, word) for word in ("The ", "quick ", "brown ", "fox")]
+    assert texts(asked, *tokens) == texts(*reversed(tokens), asked) == ["The ", "quick ", "brown ", "fox"]
+    assert texts(asked, said("Searching the docs.", "1"), said("It is here.", "2")) == []
 
 
 # -- messages

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.answer.token_pace import TokenPace, is_cut
+from slack_bot.a2a.answer.token_pace import TokenPace, goes_on, in_tokens, is_cut
 from tests.examples import examples
 
 
@@ -92,3 +92,46 @@ def test_the_start_is_a_place_in_the_text_and_whitespace_alone_is_never_lost(pie
     if not any(" " in piece for piece in pieces):
         gaps = [piece for piece in pieces[1:] if piece.startswith("\n\n")]
         assert pace.start == 0 or gaps
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("The ", "quick"),
+        ("The", " quick"),
+        ("Par", "is"),
+        ("a", "1"),
+        ("mill", "."),
+        ("(", "Oslo"),
+        ("**", "Bold"),
+        ("##", "Part"),
+        ("狐狸", "跑了"),
+        ("狐狸", "。"),
+    ],
+)
+def test_text_goes_on(before: str, text: str) -> None:
+    assert goes_on(before, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("All is well.", "Nothing broke."),
+        ("well.", "nothing"),
+        ("Oslo", "Bergen"),
+        ("All is well", "nothing broke"),
+        ("a line\n", "another"),
+        ("a line", "\nanother"),
+        ("**Done**", "Next"),
+        ("狐狸跑了。", "狗醒了"),
+        ("狐狸", "Fox"),
+        ("x" * 40, "y"),
+    ],
+)
+def test_text_does_not_go_on(before: str, text: str) -> None:
+    assert not goes_on(before, text)
+
+
+def test_texts_one_after_the_other() -> None:
+    assert in_tokens(["The ", "quick ", "brown ", "fox"])
+    assert not in_tokens(["Searching the docs.", "It is here."])
