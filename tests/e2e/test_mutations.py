@@ -36,7 +36,7 @@ from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd
 from slack_bot.turn.fit import MessageLimits
 from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Latch, Turn
-from slack_bot.turn.notices import task_failure
+from slack_bot.turn.notices import failure
 from slack_bot.turn.record import Outcome
 from slack_bot.turn.sanitize import StreamSanitizer
 
@@ -217,15 +217,13 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
 def failure_passes_for_an_answer(patch: Patch) -> None:
     patch.setattr(
         machine,
-        "task_failure",
-        lambda end, **how: replace(task_failure(end, **how), outcome=Outcome.ANSWERED),
+        "failure",
+        lambda end, **how: replace(failure(end, **how), outcome=Outcome.ANSWERED),
     )
 
 
 def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
-    patch.setattr(
-        machine, "task_failure", lambda end, **how: replace(task_failure(end, **how), offer_retry=False)
-    )
+    patch.setattr(machine, "failure", lambda end, **how: replace(failure(end, **how), offer_retry=False))
 
 
 def question_back_is_ignored(patch: Patch) -> None:
