@@ -21,7 +21,6 @@ from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack.api import TurnClient
-from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
@@ -165,7 +164,8 @@ def text_goes_with_the_stop(patch: Patch) -> None:
 
     async def call(self: TurnClient, method: str, args: Mapping[str, Any], **more: Any) -> Any:
         if method == "chat.stopStream":
-            args = {**args, "chunks": [*args.get("chunks", ()), text_chunk("One more thing.")]}
+            extra = {"type": "markdown_text", "text": "One more thing."}
+            args = {**args, "chunks": [*args.get("chunks", ()), extra]}
         return await honest(self, method, args, **more)
 
     patch.setattr(TurnClient, "call_until_known", call)
