@@ -51,12 +51,8 @@ class IdleNotice:
 def _status(known: TaskKnowledge, minutes: int) -> str:
     if known is TaskKnowledge.WORKING:
         return f"is still working, nothing new for {minutes} min..." if minutes else "is still working..."
-    is_silent = known is TaskKnowledge.UNKNOWN and minutes
-    return (
-        f"is waiting for the agent, silent for {minutes} min..."
-        if is_silent
-        else "is waiting for the agent..."
-    )
+    silent = f", silent for {minutes} min" if known is TaskKnowledge.UNKNOWN and minutes else ""
+    return f"is waiting for the agent{silent}..."
 
 
 class PlanTitle:
