@@ -384,16 +384,12 @@ class TurnClient:
         return found
 
     async def write(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        start: StreamStart | None = None,
-        answer_wait: float = 0.0,
+        self, method: str, args: Mapping[str, object], start: StreamStart | None = None
     ) -> CallResult:
         """Call `method` unless writes are cancelled before it has an answer: `DROPPED`.
 
         After Slack's event about a stream that may be that of `start`, the answer is waited for only
-        `answer_wait` seconds longer: `UNANSWERED`.
+        `start_answer_wait` seconds longer: `UNANSWERED`.
         """
         if self.is_cancelled:
             return CallFailed(Fault.LATER, DROPPED)
@@ -401,7 +397,7 @@ class TurnClient:
             async with asyncio.timeout(None) as limit:
                 self._limit = limit
                 if start is not None:
-                    start.tell = lambda: end_in(limit, answer_wait)
+                    start.tell = lambda: end_in(limit, self.settings.start_answer_wait)
                 return await self.api.call(method, args)
         except TimeoutError:
             return CallFailed(Fault.UNKNOWN, DROPPED if self.is_cancelled else UNANSWERED)

@@ -43,11 +43,6 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def text_chunk(text: str) -> Block:
-    """A piece of the answer."""
-    return {"type": "markdown_text", "text": text}
-
-
 def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
     title, status = card_title(card, limit), card.state.value
@@ -61,7 +56,7 @@ def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> 
     """One write as chunks: plan title, cards, then text."""
     chunks = [{"type": "plan_update", "title": card_text(title, limit)}] if title else []
     chunks += [task_chunk(card, limit) for card in cards]
-    return [*chunks, text_chunk(text)] if text else chunks
+    return [*chunks, {"type": "markdown_text", "text": text}] if text else chunks
 
 
 def weighted_bytes(chunks: Iterable[Block]) -> int:

@@ -125,11 +125,10 @@ class MessageCards:
 
     def confirm_closed(self, close: CardClosing) -> None:
         """Slack shows what `closing` gave."""
-        for closed in self.closing(close):
-            card = self._cards[closed.id.removesuffix(self._suffix)]
-            assert card.shown is not None
-            card.shown = replace(card.shown, title=closed.title, state=closed.state)
-            card.is_unsure = False
+        for card in self._cards.values():
+            if card.shown is not None:
+                end = self._end(card, close)
+                card.shown, card.is_unsure = replace(card.shown, title=end.title, state=end.state), False
 
     def closed(self, close: CardClosing) -> tuple[TaskCard, ...]:
         cards = self._cards.values()

@@ -64,10 +64,6 @@ class Delivery:
         return self.messages[-1] if self.messages else None
 
     @property
-    def is_signed(self) -> bool:
-        return self.last is not None and self.last.is_signed
-
-    @property
     def is_gone(self) -> bool:
         """Not even how the turn ended may be written."""
         return self.ended is WriteResult.GONE
@@ -142,14 +138,15 @@ class Delivery:
             message, write = self.messages[-1], Batch(step.text, cards, title)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
-            surface = self.stream if message.surface is SurfaceKind.STREAM else self.posts
             try:
-                failed = await surface.write(message, write, footer if is_last else (), ends)
+                if message.surface is SurfaceKind.STREAM:
+                    failed = await self.stream.write(message, write)
+                else:
+                    failed = await self.posts.write(message, write, footer if is_last else (), ends)
+                    self._written_at = self._clock.monotonic()
             except asyncio.CancelledError:
                 self.ledger.unknown()
                 raise
-            if surface is self.posts:
-                self._written_at = self._clock.monotonic()
             if failed is not None:
                 await self._handle_failure(message, write, failed)
             else:
@@ -228,7 +225,7 @@ class Delivery:
             if self.ended is not None or not await self._post(segment, below, close):
                 return False
         await self._remove(len(segments))
-        return self.is_signed
+        return self.last is not None and self.last.is_signed
 
     async def _remove(self, first: int) -> None:
         for message in self.messages[first:]:

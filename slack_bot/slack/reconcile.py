@@ -13,7 +13,7 @@ from typing import Any
 from .api import REPEAT_PAUSES, TurnClient, end_in
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
-from .model import SlackMessage
+from .model import Batch, SlackMessage
 from .readback import Readback, compare_shown, own_stream
 from .stream_starts import StreamStart
 from .surfaces import PostSurface, StreamSurface
@@ -76,8 +76,11 @@ class Reconciler:
 
     async def end(self, message: SlackMessage) -> CallResult:
         """The answer goes on below. What is still open then is tried again when the turn ends."""
-        surface = self._streams if message.surface is SurfaceKind.STREAM else self._posts
-        ended = await surface.end(message)
+        ended: CallResult = CallOk({})
+        if message.surface is SurfaceKind.STREAM:
+            ended = await self._streams.end(message)
+        elif message.cards.closing(CardClosing.CONTINUES):
+            await self._posts.write(message, Batch(), close=CardClosing.CONTINUES)
         is_final = isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS
         if not is_final and (message.is_open or message.cards.closing(CardClosing.CONTINUES)):
             self._open.append(message)

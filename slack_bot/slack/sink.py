@@ -104,7 +104,7 @@ class Sink:
         """
         delivery = self.delivery
         delivery.add(batch)
-        if delivery.ended is None and delivery.is_live:
+        if delivery.is_live:
             if delivery.begins:
                 await self._status.close()
             await delivery.advance()

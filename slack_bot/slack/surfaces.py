@@ -67,7 +67,7 @@ class PostSurface:
             )
             message.ts = result.ts if isinstance(result, CallOk) else None
         else:
-            result = await self._edit(message, self.forms(_UPDATE, text, above, footer))
+            result = await self._edit(message, blocks.forms(text, above, footer))
         if isinstance(result, CallFailed):
             return result
         message.text, message.title = text, title
@@ -76,11 +76,6 @@ class PostSurface:
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more
             message.cards.confirm_closed(close)
         return None
-
-    async def end(self, message: SlackMessage) -> CallOk:
-        if message.cards.closing(CardClosing.CONTINUES):
-            await self.write(message, Batch(), close=CardClosing.CONTINUES)
-        return CallOk({})
 
     async def rewrite(
         self, message: SlackMessage, text: str, footer: Sequence[Args], close: CardClosing
@@ -91,7 +86,7 @@ class PostSurface:
         """
         cards = message.cards.closed(close)
         above = self._card_blocks(cards, message.title)
-        forms = self.forms(_UPDATE, text, above, footer)
+        forms = blocks.forms(text, above, footer)
         if cards and not text:
             forms.append((TextForm.WHOLE, {"blocks": above}))
         result = await self._edit(message, forms)
@@ -128,23 +123,6 @@ class PostSurface:
 
         return await self._send(_UPDATE, forms, message.text, call)
 
-    # -- forms of a text -------------------------------------------------------------------------------------
-
-    def forms(
-        self, method: str, text: str, above: Sequence[Args], under: Sequence[Args], *, says: str = ""
-    ) -> list[Body]:
-        """The forms in which a text may go to Slack, best first.
-
-        A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
-        blocks is tried each time: the fault may be one block of that message.
-        """
-        client, team, now = self._client, self._client.question.user_team, self._client.clock.monotonic()
-        return [
-            (form, body)
-            for form, body in blocks.forms(text, above, under, says=says)
-            if not client.refusals.refuses(team, method, form, now)
-        ]
-
     async def _send(
         self,
         method: str,
@@ -152,19 +130,25 @@ class PostSurface:
         before: str,
         call: Callable[[Args], Awaitable[CallResult]],
     ) -> CallResult:
-        """Call with each body in turn until Slack shows it. `before` is what the message read until now."""
+        """Call with each body in turn until Slack shows it. `before` is what the message read until now.
+
+        A form of the text alone that was refused, or taken and not shown, is left out for a while. One with
+        blocks is tried each time: the fault may be one block of that message.
+        """
         client, refused, in_doubt = self._client, list[TextForm](), False
+        memory, team, now = client.refusals, client.question.user_team, client.clock.monotonic
         result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
         for form, body in bodies:
+            if memory.refuses(team, method, form, now()):
+                continue
             result = await call(body)
             sent = body.get("markdown_text")
             if sent and isinstance(result, CallOk) and is_ignored(result.data, sent, before):
                 result = CallFailed(Fault.WRONG_CALL, NOT_SHOWN)
             if isinstance(result, CallOk):
-                team, now = client.question.user_team, client.clock.monotonic()
                 for each in refused:
                     if each is not TextForm.WHOLE:
-                        client.refusals.remember(team, method, each, now)
+                        memory.remember(team, method, each, now())
                 return replace(result, is_fallback=bool(refused))
             in_doubt = in_doubt or result.in_doubt
             result = replace(result, in_doubt=in_doubt)
@@ -203,8 +187,7 @@ class PostSurface:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        forms = self.forms(_POST, text, above, under, says=says)
-        bodies = [(form, {**base, **body}) for form, body in forms]
+        bodies = [(form, {**base, **body}) for form, body in blocks.forms(text, above, under, says=says)]
         result = await self._post(bodies)
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
             if isinstance(result, CallOk) or result.fault in _FINAL:
@@ -272,16 +255,8 @@ class StreamSurface:
         self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
         self.is_plain = False
 
-    async def write(
-        self,
-        message: SlackMessage,
-        write: Batch,
-        footer: Sequence[Args] = (),
-        close: CardClosing | None = None,
-    ) -> CallFailed | None:
-        """As in `PostSurface`; `close` and `footer` are left to `stop`."""
-        if not write.text and write.is_plain:
-            return None
+    async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
+        """Begin the message with `write`, or show that behind its text. None: it does."""
         chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
         before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
         if message.ts is None:
@@ -317,8 +292,7 @@ class StreamSurface:
         args["chunks"] = chunks
         result: CallResult = CallFailed(Fault.UNKNOWN, "cancelled")
         try:
-            wait = self._settings.start_answer_wait
-            result = await client.write("chat.startStream", args, start, wait)
+            result = await client.write("chat.startStream", args, start)
             if isinstance(result, CallOk) and not result.ts:
                 result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:

@@ -32,10 +32,8 @@ class TaskCard:
     def then(self, newer: TaskCard) -> TaskCard:
         """The newer state, with the details of both."""
         first, second = self.details, newer.details
-        if len(first) > LONGEST:
-            return replace(
-                newer, details=first
-            )  # no call takes as much: an agent may change it again and again
+        if len(first) > LONGEST:  # no call takes as much: an agent may change it again and again
+            return replace(newer, details=first)
         apart = "\n" if first and second and not first.endswith("\n") else ""
         return replace(newer, details=f"{first}{apart}{second}")
 

@@ -296,9 +296,8 @@ class Ledger:
         added = closing_markup(message.state, text[-1:]) if text else ""
         if not added or message.weight + utf8_len(added) > limits.rotate_bytes:
             return ""
-        again = opening_markup(
-            message.state, last_line(text.lstrip()), "\n"
-        )  # with all that may follow a mark
+        # with all that may follow a mark
+        again = opening_markup(message.state, last_line(text.lstrip()), "\n")
         return added if utf8_len(again) <= limits.decoration else ""
 
     def _opening(self) -> str:

@@ -33,7 +33,7 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
-from .notices import IdleNotice, PlanTitle, stream_failure, task_failure
+from .notices import IdleNotice, PlanTitle, failure
 from .record import Form, Outcome
 
 THINKING = "is thinking..."
@@ -319,9 +319,9 @@ class Turn:
         if self.latches[Latch.STOP_ASKED]:
             return EndTurn(Outcome.STOPPED, event.safe or "Stopped.", reason=event.reason)
         if end is not None and end.end is not TaskEnd.COMPLETED:
-            return task_failure(end, shows_words=shows, is_unfinished=is_begun and not self._is_certain)
+            return failure(end, shows_words=shows, is_unfinished=is_begun and not self._is_certain)
         if self._form is not None and (end is None or not is_begun):
             return EndTurn(Outcome.ASKED, reason="the agent asked")
         if event.end is StreamEnd.CLOSED or end is not None or self._is_certain:
             return EndTurn(Outcome.ANSWERED, offer_retry=not is_begun, reason=event.reason)
-        return stream_failure(event, shows_words=shows, is_unfinished=is_begun)
+        return failure(event, shows_words=shows, is_unfinished=is_begun)

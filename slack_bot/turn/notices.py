@@ -51,12 +51,8 @@ class IdleNotice:
 def _status(known: TaskKnowledge, minutes: int) -> str:
     if known is TaskKnowledge.WORKING:
         return f"is still working, nothing new for {minutes} min..." if minutes else "is still working..."
-    is_silent = known is TaskKnowledge.UNKNOWN and minutes
-    return (
-        f"is waiting for the agent, silent for {minutes} min..."
-        if is_silent
-        else "is waiting for the agent..."
-    )
+    silent = f", silent for {minutes} min" if known is TaskKnowledge.UNKNOWN and minutes else ""
+    return f"is waiting for the agent{silent}..."
 
 
 class PlanTitle:
@@ -104,23 +100,16 @@ def _done(steps: Sequence[PlanStep], running: StepState = StepState.RUNNING) -> 
     return f"{done} of {len(steps)} steps done" + (f", {failed} failed" if failed else "")
 
 
-def task_failure(end: events.TaskEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
-    """The end of a turn whose task ended so. `is_unfinished`: an answer was begun."""
+def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
+    """The end of a turn whose task or stream ended so. `is_unfinished`: an answer was begun."""
+    if isinstance(end, events.TaskEnded):
+        outcome, note, reason = Outcome.FAILED, _TASK_ENDS[end.end], f"task {end.end}"
+    else:
+        outcome, note, reason = Outcome(end.end), end.safe or "The agent could not answer.", end.reason
     # frameworks put the text of an exception into a failed status
-    words = end.text if shows_words or end.end is TaskEnd.REJECTED else ""
-    note = _note(_TASK_ENDS[end.end], words, is_unfinished=is_unfinished)
-    return EndTurn(Outcome.FAILED, note, offer_retry=True, reason=f"task {end.end}")
-
-
-def stream_failure(end: events.StreamEnded, *, shows_words: bool, is_unfinished: bool) -> EndTurn:
-    """The end of a turn whose stream ended so, with the task's end unknown."""
-    words = end.text if shows_words else ""
-    note = _note(end.safe or "The agent could not answer.", words, is_unfinished=is_unfinished)
-    return EndTurn(Outcome(end.end), note, offer_retry=True, reason=end.reason)
-
-
-def _note(note: str, words: str, *, is_unfinished: bool) -> str:
-    if words := " ".join(words.split()):
+    words = " ".join(end.text.split()) if shows_words or end.end is TaskEnd.REJECTED else ""
+    if words:
         clipped = words if len(words) <= _MOST else f"{words[: _MOST - 1]}…"
         note += f" It says: {clipped}" + ("" if clipped[-1] in ".!?…" else ".")
-    return note + (_UNFINISHED if is_unfinished else "")
+    note += _UNFINISHED if is_unfinished else ""
+    return EndTurn(outcome, note, offer_retry=True, reason=reason)

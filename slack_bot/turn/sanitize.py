@@ -77,10 +77,6 @@ def _token(begins: str, chars: str, least: int) -> _Danger:
     return _Danger(f"{begins}{chars}{{{least}}}", re.compile(f"{chars}*"))
 
 
-def _any_case(name: str) -> str:
-    return "".join(f"[{char.upper()}{char}]" for char in name)
-
-
 _ALNUM, _DASHED, _SAFE64 = "[A-Za-z0-9]", "[A-Za-z0-9-]", "[A-Za-z0-9_-]"
 _BEARER = "[A-Za-z0-9._~+/=-]"
 _DANGERS = (
@@ -100,7 +96,7 @@ _DANGERS = (
     _Danger("-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----", is_key=True),
     _Danger("-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY BLOCK-----", is_key=True),
     *(
-        _Danger(f"<!{_any_case(name)}", is_mention=True)
+        _Danger("<!" + "".join(f"[{char.upper()}{char}]" for char in name), is_mention=True)
         for name in ("channel", "here", "everyone", "group", "subteam")
     ),
     _Danger("<@[BUWbuw][A-Za-z0-9]", is_mention=True),

@@ -21,7 +21,6 @@ from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack.api import TurnClient
-from slack_bot.slack.blocks import text_chunk
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
@@ -36,7 +35,7 @@ from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd
 from slack_bot.turn.fit import MessageLimits
 from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Latch, Turn
-from slack_bot.turn.notices import task_failure
+from slack_bot.turn.notices import failure
 from slack_bot.turn.record import Outcome
 from slack_bot.turn.sanitize import StreamSanitizer
 
@@ -173,7 +172,8 @@ def text_goes_with_the_stop(patch: Patch) -> None:
 
     async def call(self: TurnClient, method: str, args: Mapping[str, Any], **more: Any) -> Any:
         if method == "chat.stopStream":
-            args = {**args, "chunks": [*args.get("chunks", ()), text_chunk("One more thing.")]}
+            extra = {"type": "markdown_text", "text": "One more thing."}
+            args = {**args, "chunks": [*args.get("chunks", ()), extra]}
         return await honest(self, method, args, **more)
 
     patch.setattr(TurnClient, "call_until_known", call)
@@ -225,15 +225,13 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
 def failure_passes_for_an_answer(patch: Patch) -> None:
     patch.setattr(
         machine,
-        "task_failure",
-        lambda end, **how: replace(task_failure(end, **how), outcome=Outcome.ANSWERED),
+        "failure",
+        lambda end, **how: replace(failure(end, **how), outcome=Outcome.ANSWERED),
     )
 
 
 def failure_says_nothing_about_what_to_do(patch: Patch) -> None:
-    patch.setattr(
-        machine, "task_failure", lambda end, **how: replace(task_failure(end, **how), offer_retry=False)
-    )
+    patch.setattr(machine, "failure", lambda end, **how: replace(failure(end, **how), offer_retry=False))
 
 
 def question_back_is_ignored(patch: Patch) -> None:

@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import loop_clock
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.settings.models import GovernorSettings, SlackSettings
+from slack_bot.settings.models import GovernorSettings, SlackSettings, StreamSettings
 from slack_bot.slack.api import DROPPED, UNANSWERED, SlackApi, TurnClient, new_web_client
 from slack_bot.slack.faults import CallFailed, CallOk, Fault
 from slack_bot.slack.rate_limiter.governor import Priority
@@ -467,8 +467,9 @@ def test_a_write_that_waits_is_dropped_at_once() -> None:
 def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
     async def story(scene: Scene, client: TurnClient) -> None:
         for answer_wait, result in ((0.5, CallFailed(Fault.UNKNOWN, UNANSWERED)), (5.0, CallOk)):
+            client.settings = StreamSettings(start_answer_wait=answer_wait)
             start = scene.stream_starts.expect("C1", scene.root, scene.root)
-            writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start, answer_wait))
+            writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start))
             await asyncio.sleep(0.5)
             start.notify()
             async with asyncio.timeout(1.6):
@@ -482,7 +483,8 @@ def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
 def test_a_stop_is_not_put_off_by_an_event() -> None:
     async def story(scene: Scene, client: TurnClient) -> None:
         start = scene.stream_starts.expect("C1", scene.root, scene.root)
-        writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start, 60.0))
+        client.settings = StreamSettings(start_answer_wait=60.0)
+        writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start))
         await asyncio.sleep(1)
         client.cancel_writes()
         start.notify()

@@ -68,7 +68,7 @@ def test_a_batch_is_title_then_cards_then_text() -> None:
         },
         {"type": "markdown_text", "text": "Hello"},
     ]
-    assert blocks.all_chunks("Hello", (), "", 256) == [blocks.text_chunk("Hello")]
+    assert blocks.all_chunks("Hello", (), "", 256) == [{"type": "markdown_text", "text": "Hello"}]
     assert blocks.all_chunks("", (), "Plan", 256) == [{"type": "plan_update", "title": "Plan"}]
 
 

@@ -175,8 +175,15 @@ def test_a_stop_ends_the_insisting_on_an_answer_and_not_on_a_note() -> None:
 ALONE = (TextForm.MARKDOWN_TEXT, TextForm.MARKDOWN_BLOCK, TextForm.TEXT)
 
 
-def named(posts: PostSurface, method: str = UPDATE, under: Any = ()) -> list[TextForm]:
-    return [form for form, _ in posts.forms(method, "One.", (), under)]
+def forms_tried(scene: Scene) -> list[tuple[str, TextForm]]:
+    """The calls, each with the form of its text."""
+    tried = []
+    for call in scene.workspace.calls:
+        kinds = [block["type"] for block in call.args.get("blocks") or ()]
+        form = TextForm.WHOLE if kinds else TextForm.TEXT
+        form = TextForm.MARKDOWN_BLOCK if kinds == ["markdown"] else form
+        tried.append((call.method, TextForm.MARKDOWN_TEXT if "markdown_text" in call.args else form))
+    return tried
 
 
 def test_a_form_that_did_not_work_is_left_out_for_that_workspace_and_method_for_a_while() -> None:
@@ -186,17 +193,26 @@ def test_a_form_that_did_not_work_is_left_out_for_that_workspace_and_method_for_
         other = copy.copy(client)
         other.question = dataclasses.replace(client.question, user_team="T2")
         assert await posts.write(message, Batch("One.")) is None
-        assert named(posts, under=under) == [TextForm.WHOLE, *ALONE]
         assert await posts.write(message, Batch(" Two."), under) is None
         assert not message.is_signed
-        assert named(posts) == [TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
-        assert named(posts, under=under) == [TextForm.WHOLE, TextForm.MARKDOWN_BLOCK, TextForm.TEXT]
-        assert named(posts, POST) == named(PostSurface(other)) == list(ALONE)
+        assert await posts.write(message, Batch(" Three.")) is None
+        assert await posts.write(message, Batch(" Four."), under) is None
+        assert message.is_signed
+        assert isinstance(await posts.post("Five.", (), (), "answer"), CallOk)
+        assert await PostSurface(other).write(message, Batch(" Six.")) is None
         await asyncio.sleep(scene.settings.streaming_refusal_ttl)
-        assert named(posts) == list(ALONE)
+        assert await posts.write(message, Batch(" Seven.")) is None
 
     scene = play(story, set(), {UPDATE: ["invalid_blocks", "invalid_arguments", None]})
-    assert scene.methods() == [POST, UPDATE, UPDATE, UPDATE]
+    assert forms_tried(scene) == [
+        (POST, TextForm.MARKDOWN_TEXT),
+        *((UPDATE, form) for form in (TextForm.WHOLE, *ALONE[:2])),
+        (UPDATE, TextForm.MARKDOWN_BLOCK),
+        (UPDATE, TextForm.WHOLE),
+        (POST, TextForm.MARKDOWN_TEXT),
+        (UPDATE, TextForm.MARKDOWN_TEXT),
+        (UPDATE, TextForm.MARKDOWN_TEXT),
+    ]
 
 
 def play(story: Story, deaf: set[str], faults: Any = None) -> Scene:
