@@ -208,7 +208,7 @@ class _CaptureSession:
         while not self._is_done:
             if self.tap.now() > self.settings.turn_timeout:
                 raise AgentError(f"the task was still {self.state} after agent.turn_timeout")
-            snapshot = await self.agent.get(self.task)
+            snapshot = await self.agent.task("get", self.task)
             self.state = snapshot.state
             chars = sum(len(each.text) for each in snapshot.artifacts)
             shown = f"task {snapshot.state}, {len(snapshot.artifacts)} artifacts, {chars:,} characters"
