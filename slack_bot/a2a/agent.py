@@ -23,9 +23,6 @@ from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.card import AgentCard, fetch_card
 from .wire.client import HISTORY_LENGTH, Client, MessageRequest, TaskVerb, Wire
 from .wire.frames import Received, Snapshot
-from .wire.transport import new_http
-
-__all__ = ["Agent", "new_http"]
 
 _log = logging.getLogger(__name__)
 

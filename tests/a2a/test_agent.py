@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from slack_bot.a2a.agent import Agent, new_http
+from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
+from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
     AgentError,
