@@ -13,7 +13,8 @@ import httpx
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from .a2a.agent import Agent, new_http
+from .a2a.agent import Agent
+from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError

@@ -78,14 +78,6 @@ def _discard_output() -> None:
     os.close(null)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports wrong usage as all other errors are reported."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: {message}\n")
-
-
 def _word(text: str) -> str:
     """An empty word comes from a shell variable that is not set."""
     if not text.strip():
@@ -93,8 +85,12 @@ def _word(text: str) -> str:
     return text
 
 
-class _VerbParser(_Parser):
-    """The parser of a verb: it reports unknown arguments with its own usage. No word may be empty."""
+class _Parser(argparse.ArgumentParser):
+    """Reports wrong usage as all other errors are, a verb's with its own usage. No word may be empty."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: {message}\n")
 
     def add_argument(self, *names: Any, **options: Any) -> Any:
         if options.get("action") in (None, "append"):
@@ -118,7 +114,7 @@ def command_line() -> tuple[argparse.ArgumentParser, Collection[str]]:
         description="Mention the bot in Slack, and any A2A agent's answer is written live into the thread.",
     )
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
-    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=_VerbParser)
+    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
 
     def add(
         name: str, run: Callable[[argparse.Namespace], int], about: str, example: str

@@ -20,10 +20,10 @@ from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
-from slack_bot.store.contracts import MemoryStore
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
 from slack_bot.testing.tape.builders import answer

@@ -14,8 +14,9 @@ from slack_bot.dispatch import conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Conversation, MemoryStore
+from slack_bot.store.contracts import Conversation
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time

@@ -23,9 +23,6 @@ from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.card import AgentCard, fetch_card
 from .wire.client import HISTORY_LENGTH, Client, MessageRequest, TaskVerb, Wire
 from .wire.frames import Received, Snapshot
-from .wire.transport import new_http
-
-__all__ = ["Agent", "new_http"]
 
 _log = logging.getLogger(__name__)
 
@@ -143,22 +140,15 @@ class Agent:
         return self._wires(self._known.card)[0] == "1.0" or self._settings.resubscribe_03
 
     async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a task's stream again; the caller keeps the time. 1.0 sends the present task first."""
+        """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first."""
         card = await self.ensure_card()
-        client = self._client(card, self._wires(card)[0])
-        async with aclosing(client.subscribe(task_id)) as coming:
-            async for received in coming:
-                yield received
+        return self._client(card, self._wires(card)[0]).subscribe(task_id)
 
-    async def get(self, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """The task, with so many of its last messages. AgentFailed -32001: it is unknown."""
-        return await self._task("get", task_id, messages)
+    async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        """Read the task, with so many of its last messages, or cancel it.
 
-    async def cancel(self, task_id: str) -> Snapshot:
-        """Stop the task. AgentFailed -32002: it had ended before."""
-        return await self._task("cancel", task_id)
-
-    async def _task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
+        AgentFailed -32001: it is unknown; -32002: it had ended before it was cancelled.
+        """
         card = await self.ensure_card()
         wires = self._wires(card)
         try:

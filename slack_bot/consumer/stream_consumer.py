@@ -56,12 +56,6 @@ class TurnHandle:
         if self.must_exit:
             callback()
 
-    async def pause(self, seconds: float) -> None:
-        """Wait `seconds`, or until there is a reason to leave."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._exit.wait()
-
     async def race(self, work: Coroutine[Any, Any, T]) -> T | None:
         """What `work` returns or raises; None, with `work` cancelled, if a reason to leave comes first."""
         if self.must_exit:

@@ -148,7 +148,7 @@ class TaskConsumer:
                 if pause is None or self._handle.must_exit:
                     raise
                 log.info("the question was not taken, once more in %g s: %s", pause, error.brief)
-                await self._handle.pause(pause)
+                await self._handle.race(asyncio.sleep(pause))
                 if self._handle.must_exit:
                     raise
 
@@ -184,7 +184,7 @@ class TaskConsumer:
         """The task as it is before its question is answered, if it can be had."""
         assert self.view.task_id is not None
         try:
-            task = await self._handle.race(self._agent.get(self.view.task_id, MISSED_MESSAGES))
+            task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
         except AgentError as error:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
@@ -196,7 +196,7 @@ class TaskConsumer:
         assert self.view.task_id is not None
         self._retry_after = 0.0
         try:
-            snapshot = await self._handle.race(self._agent.get(self.view.task_id, MISSED_MESSAGES))
+            snapshot = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
         except AgentFailed as error:
             if error.code == TASK_NOT_FOUND:
                 return PollResult.UNKNOWN
@@ -235,7 +235,7 @@ class TaskConsumer:
                 goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
                 why = "the task goes on" if goes_on else "no answer yet"
                 self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
-                await self._handle.pause(step)
+                await self._handle.race(asyncio.sleep(step))
         return TaskLost("left") if self._handle.must_exit else None
 
     async def _join(self, policy: PollPolicy) -> None:
@@ -253,7 +253,7 @@ class TaskConsumer:
     async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """The joined stream. One that does not begin with a snapshot may have left something out."""
         is_first = True
-        async with aclosing(self._agent.subscribe(task_id)) as stream:
+        async with aclosing(await self._agent.subscribe(task_id)) as stream:
             async for received in stream:
                 if is_first:
                     is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
@@ -266,7 +266,7 @@ class TaskConsumer:
             note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
         try:
-            await self._agent.cancel(self.view.task_id)
+            await self._agent.task("cancel", self.view.task_id)
         except AgentError as error:
             code = error.code if isinstance(error, AgentFailed) else None
             return StreamEnded(

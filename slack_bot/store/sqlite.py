@@ -17,9 +17,10 @@ import aiosqlite
 
 from ..errors import SettingsError, StoreError
 from ..turn.record import ThreadKey
-from .contracts import Conversation, MemoryStore, Store
+from .contracts import Conversation, Store
 
 _URL = "sqlite:///"
+_MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 _STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
@@ -107,7 +108,7 @@ async def open_store(url: str, dedupe_hours: float) -> Store:
     SettingsError for another URL or a directory, StoreError if the store cannot be opened.
     """
     if url == "memory://":
-        return MemoryStore(dedupe_hours)
+        return await open_sqlite(_MEMORY, dedupe_hours)
     if not url.startswith(_URL) or url == _URL:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
@@ -129,7 +130,7 @@ def _file_of(url: str) -> Path:
 async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
     """Open the file at `path`, or create it. Raises StoreError."""
     async with _as_store_errors(path), AsyncExitStack() as on_failure:
-        if problem := _unusable(path):
+        if path != _MEMORY and (problem := _unusable(path)):
             raise StoreError(f"The store cannot be opened: {problem}.")
         # When aiosqlite cannot open a file, its thread outlives the loop. So try without it first.
         sqlite3.connect(path).close()

@@ -18,10 +18,11 @@ from ..clock import Clock, loop_clock
 from ..observe.facts import Fact, Observer, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
-from ..store.contracts import Conversation, MemoryStore, Store
+from ..store.contracts import Conversation, Store
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
+from .memory_store import MemoryStore
 from .overrides import with_overrides
 from .slack.in_process import SlackSession
 from .slack.server import SlackServer

@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from slack_bot.a2a.agent import Agent, new_http
+from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
+from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
     AgentError,
@@ -197,7 +198,7 @@ async def test_a_configured_wire_is_not_left() -> None:
         with pytest.raises(AgentFailed):
             await ask(agent)
         with pytest.raises(AgentFailed):
-            await agent.get("t")
+            await agent.task("get", "t")
         assert methods(server) == ["message/stream", "tasks/get"]
 
 
@@ -240,23 +241,23 @@ async def test_calls_about_a_task_switch_too() -> None:
         return json_reply({"result": DONE} if body["method"].startswith("tasks/") else UNKNOWN_METHOD)
 
     async with an_agent(answer) as (agent, server):
-        assert await agent.get("t") == Snapshot("t", "c", TaskState.COMPLETED)
+        assert await agent.task("get", "t") == Snapshot("t", "c", TaskState.COMPLETED)
         assert agent.wire == "0.3"
-        await agent.cancel("t")
+        await agent.task("cancel", "t")
         assert methods(server) == ["GetTask", "tasks/get", "tasks/cancel"]
 
 
 async def test_an_unknown_task_is_told() -> None:
     async with an_agent(lambda _: json_reply({"error": {"code": -32001}})) as (agent, server):
         with pytest.raises(AgentFailed) as caught:
-            await agent.get("t")
+            await agent.task("get", "t")
         assert caught.value.code == -32001
         assert len(server.bodies) == 1
 
 
 async def test_joining_a_stream_again() -> None:
     async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
-        async with aclosing(agent.subscribe("t")) as coming:
+        async with aclosing(await agent.subscribe("t")) as coming:
             assert [received.raw async for received in coming] == [DONE]
         assert methods(server) == ["SubscribeToTask"]
 
@@ -340,7 +341,7 @@ async def test_a_live_agent_is_read_to_the_letter(wire: str, question: str) -> N
         assert isinstance(frames[0], Snapshot)
         assert isinstance(frames[-1], StatusUpdate)
         assert frames[-1].state is TaskState.COMPLETED
-        snapshot = await agent.get(frames[0].task_id or "")
+        snapshot = await agent.task("get", frames[0].task_id or "")
         assert "".join(artifact.text for artifact in snapshot.artifacts) == ANSWERS[question]
 
 
@@ -366,13 +367,13 @@ async def test_a_live_agent_is_canceled(wire: str) -> None:
     async with live((wire,)) as (agent, _), aclosing(agent.ask(MessageRequest("slow", "m"))) as coming:
         first = (await anext(coming)).frame
         assert isinstance(first, Snapshot)
-        snapshot = await agent.cancel(first.task_id or "")
+        snapshot = await agent.task("cancel", first.task_id or "")
         assert snapshot.state is TaskState.CANCELED
         rest = [received.frame async for received in coming]
         assert isinstance(rest[-1], StatusUpdate)
         assert rest[-1].state is TaskState.CANCELED
         with pytest.raises(AgentFailed) as caught:
-            await agent.cancel(first.task_id or "")
+            await agent.task("cancel", first.task_id or "")
         assert caught.value.code == -32002
 
 
@@ -549,6 +550,6 @@ async def test_a_wire_that_worked_decides_about_joining() -> None:
 
 async def test_how_many_messages_are_read_of_a_task() -> None:
     async with an_agent(lambda _: json_reply({"jsonrpc": "2.0", "result": DONE})) as (agent, server):
-        await agent.get("t")
-        await agent.get("t", 1000)
+        await agent.task("get", "t")
+        await agent.task("get", "t", 1000)
     assert [body["params"]["historyLength"] for body in server.bodies] == [1, 1000]

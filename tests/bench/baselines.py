@@ -20,9 +20,9 @@ from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import build
-from slack_bot.store.contracts import MemoryStore
 from slack_bot.testing.agent.scripted import ScriptedTransport
 from slack_bot.testing.harness import bot_settings
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN
 

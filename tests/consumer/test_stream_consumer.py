@@ -152,11 +152,11 @@ async def test_each_reason_is_reported_and_one_that_came_before_too() -> None:
 @on_virtual_time
 async def test_a_pause_is_as_long_as_it_says_unless_there_is_a_reason_to_leave() -> None:
     handle, now = TurnHandle(), asyncio.get_running_loop().time
-    await handle.pause(5)
+    await handle.race(asyncio.sleep(5))
     assert now() == 5
     asyncio.get_running_loop().call_later(1, handle.stop, "U1")
-    await handle.pause(5)
-    await handle.pause(5)
+    await handle.race(asyncio.sleep(5))
+    await handle.race(asyncio.sleep(5))
     assert (now(), handle.must_exit, handle.is_gone) == (6, True, False)
 
 
@@ -164,7 +164,7 @@ async def test_a_pause_is_as_long_as_it_says_unless_there_is_a_reason_to_leave()
 async def test_an_answer_to_the_agent_ends_the_waiting_and_stops_nothing() -> None:
     handle = TurnHandle()
     asyncio.get_running_loop().call_later(1, handle.leave)
-    await handle.pause(5)
+    await handle.race(asyncio.sleep(5))
     assert asyncio.get_running_loop().time() == 1
     assert (handle.must_exit, handle.is_gone, handle.stopped_by) == (True, False, None)
 

@@ -634,8 +634,8 @@ class TaskServer:
         self.can_resubscribe = bool(joins)
         self.asked: list[tuple[float, str]] = []
 
-    async def get(self, task_id: str, messages: int) -> Snapshot:
-        self._note("get", task_id)
+    async def task(self, verb: str, task_id: str, messages: int) -> Snapshot:
+        self._note(verb, task_id)
         answer = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if isinstance(answer, AgentError):
             raise answer
@@ -644,8 +644,7 @@ class TaskServer:
     async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         self._note("join", task_id)
         frames: list[tuple[float, Frame | Exception]] = list(self.joins.pop(0))
-        async for received in stream(*frames):
-            yield received
+        return stream(*frames)
 
     def _note(self, what: str, task_id: str) -> None:
         assert task_id == "t"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from slack_bot import runner
-from slack_bot.a2a.answer.filters import MarkedText, MarkerFilter
+from slack_bot.a2a.answer.filters import MarkerFilter
 from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
@@ -144,9 +144,9 @@ def other_result_is_ignored(patch: Patch) -> None:
 
 
 def marker_is_shown(patch: Patch) -> None:
-    def feed(self: MarkerFilter, text: str) -> list[MarkedText]:
+    def feed(self: MarkerFilter, text: str, *, is_end: bool = False) -> tuple[str, str]:
         self.opened = True
-        return [MarkedText(text, is_answer=True)]
+        return "", text
 
     patch.setattr(MarkerFilter, "feed", feed)
 

@@ -16,9 +16,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.app import build, check_slack
 from slack_bot.errors import SlackError
 from slack_bot.listeners.authorizer import NEEDED, call_or_raise, missing, new_authorize
-from slack_bot.store.contracts import MemoryStore
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.in_process import SlackResponse, SlackSession
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer

@@ -14,9 +14,10 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.errors import StoreError
 from slack_bot.listeners.events import BotAccess
 from slack_bot.observe.facts import MessageIgnored
-from slack_bot.store.contracts import Conversation, MemoryStore
+from slack_bot.store.contracts import Conversation
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Change, Envelope
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import on_virtual_time

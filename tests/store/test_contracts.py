@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.store.contracts import MOST_WAITS, Conversation, MemoryStore, Store
-
-from .contract import StoreContract
+from slack_bot.store.contracts import MOST_WAITS, Conversation, Store
 
 
 def test_the_contract_has_fewer_than_ten_methods() -> None:
@@ -45,16 +43,3 @@ def test_whom_an_agent_waits_for_cannot_be_changed_from_outside() -> None:
         known.waits["U3"] = "c"  # type: ignore[index]
     assert known == Conversation("c", {"U1": "a"})
     assert hash(known) == hash(Conversation("c", {"U1": "a"}))
-
-
-class TestMemory(StoreContract):
-    @pytest.fixture
-    def store(self) -> Store:
-        return MemoryStore(24.0)
-
-
-async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
-    store = MemoryStore()
-    await store.save_fact("agent", "wire", "1.0", 0.0)
-    (await store.profile("agent"))["wire"] = "0.3"
-    assert await store.profile("agent") == {"wire": "1.0"}

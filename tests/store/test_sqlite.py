@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Conversation, MemoryStore, Store
+from slack_bot.store.contracts import Conversation, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite, open_store
 from slack_bot.turn.record import ThreadKey
 
@@ -290,8 +290,24 @@ async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_memory() -> None:
-    assert isinstance(await open_store("memory://", 24.0), MemoryStore)
+class TestMemory(StoreContract):
+    @pytest.fixture
+    async def store(self) -> AsyncIterator[Store]:
+        opened = await open_store("memory://", 24.0)
+        yield opened
+        await opened.close()
+
+
+async def test_memory_needs_no_directory_that_may_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small_disk(tmp_path) as disk:
+        make_read_only(disk)
+        monkeypatch.chdir(disk)
+        store = await open_store("memory://", 24.0)
+        assert await store.accept("key", 1.0)
+        await store.close()
+        monkeypatch.chdir(tmp_path)
 
 
 async def test_an_absolute_file(tmp_path: Path) -> None:

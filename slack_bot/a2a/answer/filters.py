@@ -7,7 +7,7 @@ thinking ends.
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...turn.record import Form
 from ..content.data_markdown import as_markdown
@@ -39,13 +39,6 @@ _MARKER = re.compile(r"\[FINAL[ _]ANSWER\]", re.IGNORECASE)
 _SPELLINGS = ("[final answer]", "[final_answer]")
 _LONGEST_MARKER = len(_SPELLINGS[0])
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
-
-
-class MarkedText(NamedTuple):
-    """Text from one side of the marker."""
-
-    text: str
-    is_answer: bool
 
 
 def filter_text(text: str) -> str:
@@ -95,7 +88,7 @@ class TextFilter:
         self._passes_all = envelope.is_plain and not self.marker.holds
         if envelope.data is not None and not was_closed:
             self.question = form_of(envelope.data)
-        return _sides(found)
+        return found
 
     def end(self) -> tuple[str, str]:
         """Nothing follows: what was held, and what an envelope holds besides its usual fields."""
@@ -107,12 +100,7 @@ class TextFilter:
             rest += f"\n\n{more}" if more else ""
         else:
             rest += "\n\n".join(filter(None, [as_markdown(data.get("content")), more]))
-        return _sides([*self.marker.feed(rest), *self.marker.end()])
-
-
-def _sides(found: list[MarkedText]) -> tuple[str, str]:
-    before = "".join(each.text for each in found if not each.is_answer)
-    return before, "".join(each.text for each in found if each.is_answer)
+        return self.marker.feed(rest, is_end=True)
 
 
 class ThinkTagFilter:
@@ -276,7 +264,7 @@ def _envelope(raw: str) -> dict[str, Any] | None:
 
 
 class MarkerFilter:
-    """Takes the marker out. One in quotes is text.
+    """Takes the marker out; what comes out is in two parts: before it, and behind it. One in quotes is text.
 
     `opened`: a marker came. `before`: the character that came last.
     """
@@ -294,17 +282,9 @@ class MarkerFilter:
         """The next text is not simply passed on."""
         return bool(self._held) or self._strips
 
-    def feed(self, text: str) -> list[MarkedText]:
-        """Take the next text; what is certain of it, in order."""
-        return self._search(text, is_end=False)
-
-    def end(self) -> list[MarkedText]:
-        """Nothing follows: what was held."""
-        return self._search("", is_end=True)
-
-    def _search(self, text: str, *, is_end: bool) -> list[MarkedText]:
-        text, self._held = self._held + text, ""
-        found: list[MarkedText] = []
+    def feed(self, text: str, *, is_end: bool = False) -> tuple[str, str]:
+        """Take the next text; what is certain of it. `is_end`: nothing follows."""
+        text, before, answer = self._held + text, "", ""
         at = searched = 0
         while (match := _MARKER.search(text, searched)) is not None:
             start, searched = match.span()
@@ -314,22 +294,23 @@ class MarkerFilter:
                 break  # the next character decides whether it is quoted
             if closing and text[searched : searched + 1] == closing:
                 continue
-            self._add(text[at:start], found)
+            if self.opened:
+                answer += self._stripped(text[at:start])
+            else:
+                before, self.opened, self._strips = text[:start], True, True
             at = searched
-            self._strips = self._strips or not self.opened
-            self.opened = True
         end = len(text) if is_end else _end_without_marker(text, max(at, searched))
         self._held = text[end:]
         self.before = text[end - 1 : end] or self.before
-        self._add(text[at:end], found)
-        return found
+        if self.opened:
+            return before, answer + self._stripped(text[at:end])
+        return text[:end], ""
 
-    def _add(self, text: str, found: list[MarkedText]) -> None:
+    def _stripped(self, text: str) -> str:
         if self._strips:
             text = text.lstrip()
             self._strips = not text
-        if text:
-            found.append(MarkedText(text, self.opened))
+        return text
 
 
 def _end_without_marker(text: str, done: int) -> int:

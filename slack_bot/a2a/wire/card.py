@@ -17,7 +17,7 @@ from ...settings.models import AgentSettings
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
 from .frames import Object, object_of, objects_of, text_of
-from .transport import map_exceptions, media_type, read_json
+from .transport import map_exceptions, media_type, parse_json, read_body
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
 _MAX_CARD_BYTES = 1024 * 1024
@@ -103,7 +103,7 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object 
             if not response.is_success:
                 return _refused(response.status_code)
             try:
-                value = await read_json(response, host, _MAX_CARD_BYTES)
+                value = parse_json(await read_body(response, host, _MAX_CARD_BYTES), host)
             except BadEncoding as error:
                 return str(error)
             except BadAgentData:

@@ -107,11 +107,6 @@ def media_type(response: httpx.Response) -> str:
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
-async def read_json(response: httpx.Response, host: str, max_bytes: int) -> Any:
-    """The JSON value in the body. BadAgentData: too large, too deep, not JSON."""
-    return parse_json(await read_body(response, host, max_bytes), host)
-
-
 async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
     """The whole body. BadAgentData: too large."""
     body, chunks = bytearray(), 0

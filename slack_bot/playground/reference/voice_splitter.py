@@ -7,7 +7,7 @@ marker comes narration again, up to the next marker. Without a marker the last m
 from enum import StrEnum
 from typing import TypeAlias
 
-from ...a2a.answer.filters import MarkedText, MarkerFilter
+from ...a2a.answer.filters import MarkerFilter
 
 
 class Voice(StrEnum):
@@ -55,28 +55,28 @@ class VoiceSplitter:
         self._message.clear()
         if not self._marker.opened:
             return []
-        self._owed = "".join(said.text for said in self._marker.end())
+        self._owed = "".join(self._marker.feed("", is_end=True))
         self._parted = bool(self.answer)
         self._marker = MarkerFilter()
         return self._split(self._marker.feed(self._owed))
 
     def end(self) -> list[SpokenPiece]:
-        pieces = self._split(self._marker.end())
+        pieces = self._split(self._marker.feed("", is_end=True))
         if not self.answer.strip():
             self._answer = self._message
         return pieces
 
-    def _split(self, said: list[MarkedText]) -> list[SpokenPiece]:
+    def _split(self, said: tuple[str, str]) -> list[SpokenPiece]:
         pieces: list[SpokenPiece] = []
-        for text, is_answer in said:
+        narration, answer = said
+        if narration:
             owed, self._owed = self._owed, ""
-            if is_answer:
-                # behind a tool call an answer goes on in a new paragraph
-                apart, self._parted = "\n\n" * self._parted, False
-                pieces.append((apart + text, Voice.ANSWER))
-            else:
-                pieces += [(owed, Voice.ANSWER)] if owed else []
-                pieces += [(rest, Voice.NARRATION)] if (rest := text.removeprefix(owed)) else []
+            pieces += [(owed, Voice.ANSWER)] if owed else []
+            pieces += [(rest, Voice.NARRATION)] if (rest := narration.removeprefix(owed)) else []
+        if answer:
+            # behind a tool call an answer goes on in a new paragraph
+            apart, self._owed, self._parted = "\n\n" * self._parted, "", False
+            pieces.append((apart + answer, Voice.ANSWER))
         return self._keep(pieces)
 
     def _keep(self, pieces: list[SpokenPiece]) -> list[SpokenPiece]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx
 
-from ...a2a.agent import Agent, new_http
+from ...a2a.agent import Agent
 from ...a2a.wire.auth import admits, origin_of
 from ...a2a.wire.card import AgentCard
+from ...a2a.wire.transport import new_http
 from ...clock import loop_clock
 from ...errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard, UnreadableInput
 from ...settings.load import Settings, secrets_of

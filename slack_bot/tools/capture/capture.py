@@ -17,11 +17,12 @@ from typing import TextIO
 
 import httpx
 
-from ...a2a.agent import Agent, new_http
+from ...a2a.agent import Agent
 from ...a2a.wire.auth import bare
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.client import MessageRequest
 from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
+from ...a2a.wire.transport import new_http
 from ...clock import Clock, loop_clock
 from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
 from ...settings.load import Settings, load
@@ -208,7 +209,7 @@ class _CaptureSession:
         while not self._is_done:
             if self.tap.now() > self.settings.turn_timeout:
                 raise AgentError(f"the task was still {self.state} after agent.turn_timeout")
-            snapshot = await self.agent.get(self.task)
+            snapshot = await self.agent.task("get", self.task)
             self.state = snapshot.state
             chars = sum(len(each.text) for each in snapshot.artifacts)
             shown = f"task {snapshot.state}, {len(snapshot.artifacts)} artifacts, {chars:,} characters"

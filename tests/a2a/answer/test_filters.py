@@ -159,12 +159,10 @@ def test_what_has_not_begun_after_pages_of_white_space_is_no_thought() -> None:
 def split(*chunks: str) -> tuple[str, str]:
     """What is narration, what is answer."""
     text_filter = MarkerFilter()
-    said = [each for chunk in chunks for each in text_filter.feed(chunk)] + text_filter.end()
-    assert text_filter.opened or not any(each.is_answer for each in said)
-    return (
-        "".join(each.text for each in said if not each.is_answer),
-        "".join(each.text for each in said if each.is_answer),
-    )
+    said = [*map(text_filter.feed, chunks), text_filter.feed("", is_end=True)]
+    before, answer = map("".join, zip(*said, strict=True))
+    assert text_filter.opened or not answer
+    return before, answer
 
 
 @pytest.mark.parametrize(
@@ -196,10 +194,10 @@ def test_both_sides_of_the_marker(chunks: list[str], narration: str, answer: str
 
 def test_only_what_may_be_a_marker_is_held() -> None:
     text_filter = MarkerFilter()
-    assert [each.text for each in text_filter.feed("No marker here")] == ["No marker here"]
-    assert [each.text for each in text_filter.feed("see [FI")] == ["see "]
-    assert [each.text for each in text_filter.feed("GURE 1]")] == ["[FIGURE 1]"]
-    assert text_filter.feed("") == []
+    assert text_filter.feed("No marker here") == ("No marker here", "")
+    assert text_filter.feed("see [FI") == ("see ", "")
+    assert text_filter.feed("GURE 1]") == ("[FIGURE 1]", "")
+    assert text_filter.feed("") == ("", "")
 
 
 PIECES = st.lists(

@@ -27,7 +27,7 @@ from slack_bot.a2a.wire.transport import (
     not_a2a,
     offload,
     parse_json,
-    read_json,
+    read_body,
     unpack,
     unpacked,
 )
@@ -104,12 +104,13 @@ def test_the_media_type() -> None:
 
 
 async def test_json_is_read_within_bounds() -> None:
-    assert await read_json(reply(b'\xef\xbb\xbf{"a"', b": 1}"), HOST, 100) == {"a": 1}
+    body = await read_body(reply(b'\xef\xbb\xbf{"a"', b": 1}"), HOST, 100)
+    assert parse_json(body, HOST) == {"a": 1}
     with pytest.raises(BadAgentData, match="larger than"):
-        await read_json(reply(b"x" * 60, b"x" * 60), HOST, 100)
+        await read_body(reply(b"x" * 60, b"x" * 60), HOST, 100)
     packed = reply(gzip.compress(b" " * 10_000), headers=JSON | {"content-encoding": "gzip"})
     with pytest.raises(BadAgentData, match="larger than"):
-        await read_json(packed, HOST, 100)
+        await read_body(packed, HOST, 100)
 
 
 @pytest.mark.parametrize("text", ["", "<html>", '{"a": ', "[" * 200_000, "9" * 5000, b"\xff\xfe"])
@@ -208,7 +209,8 @@ async def test_the_loop_runs_while_a_body_comes_in_tiny_chunks() -> None:
             asyncio.get_running_loop().call_soon(turn)
 
     turn()
-    assert await read_json(httpx.Response(200, stream=Hurried()), HOST, 20_000) == {}
+    body = await read_body(httpx.Response(200, stream=Hurried()), HOST, 20_000)
+    assert parse_json(body, HOST) == {}
     is_over = True
     assert turns >= 100
 
@@ -272,7 +274,7 @@ async def asked(agent: Agent) -> list[Frame]:
 
 
 async def polled(agent: Agent) -> list[Frame]:
-    return [await agent.get("t")]
+    return [await agent.task("get", "t")]
 
 
 async def peak_of(work: Awaitable[Any], error: type[AgentError]) -> tuple[int, str]:

@@ -1,0 +1,20 @@
+"""The store of the test kit promises what every store promises."""
+
+import pytest
+
+from slack_bot.store.contracts import Store
+from slack_bot.testing.memory_store import MemoryStore
+from tests.store.contract import StoreContract
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture
+    def store(self) -> Store:
+        return MemoryStore(24.0)
+
+
+async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
+    store = MemoryStore()
+    await store.save_fact("agent", "wire", "1.0", 0.0)
+    (await store.profile("agent"))["wire"] = "0.3"
+    assert await store.profile("agent") == {"wire": "1.0"}
