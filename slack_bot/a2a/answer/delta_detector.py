@@ -300,7 +300,9 @@ class SnapshotMerger:
         if history and history[-1].role == "user" and not known:
             sent.reverse()  # some servers list the newest first
         is_unseen = not self._messages and self._in_statuses is not False
-        is_answer = is_unseen and (self._in_statuses or in_tokens(each.text for each in sent))
+        has_ids = len({each.message_id for each in sent}) == len(sent)
+        is_tokens = has_ids and in_tokens(each.text for each in sent)
+        is_answer = is_unseen and (self._in_statuses or is_tokens)
         found = sent[known[-1] + 1 :] if known else sent if is_answer else []
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
