@@ -21,7 +21,7 @@ QUICK = 3
 """Places at which a stream is cut in the quick tests."""
 
 LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
-"""Tasks that never end: they are polled for long, seconds for each cut, so they are cut at twelve places only."""
+"""Tasks that never end: each cut is polled for long, so they are cut at twelve places only."""
 
 TO_MEND: dict[str, dict[str, str]] = {}
 """What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
