@@ -426,24 +426,27 @@ class AnswerAssembler:
             facts[MARKER] = "yes"
         if self.by_settings:
             return facts
-        habit, live = self._profile.get(ANSWER_FROM, ""), self._live_source
-        was_live = live == ARTIFACT and self._artifacts.updates > 1
-        if habit.startswith(_HOLD):
-            turns = int(habit.removeprefix(_HOLD) or 0) + 1
-            facts[ANSWER_FROM] = f"{_HOLD} {turns}" if turns < _HOLD_TURNS else ""
-        elif live and (self.trusted or live == STATUS) and not self._was_told(self._texts[live], answer):
-            facts[ANSWER_FROM] = _HOLD
-        elif live == STATUS and not habit:
-            facts |= {ANSWER_FROM: STATUS, PACE: _TOKENS}
-        elif self._is_narrator and live == ARTIFACT:
-            facts[ANSWER_FROM] = ARTIFACT
-        elif not (habit or was_live) and (found := self._held_answer(answer, held_source)):
-            facts[ANSWER_FROM] = found
-            if found == STATUS and self._pace.is_tokens:
-                facts[PACE] = _TOKENS
-        if live == STATUS and self._has_told_more(answer) and self._profile.get(NARRATES) != "yes":
+        facts |= self._source_learned(answer, held_source)
+        has_narrated = self._live_source == STATUS and self._has_told_more(answer)
+        if has_narrated and self._profile.get(NARRATES) != "yes":
             facts[NARRATES] = "yes"
         return facts
+
+    def _source_learned(self, answer: str, held_source: str) -> dict[str, str]:
+        habit, live = self._profile.get(ANSWER_FROM, ""), self._live_source
+        if habit.startswith(_HOLD):
+            turns = int(habit.removeprefix(_HOLD) or 0) + 1
+            return {ANSWER_FROM: f"{_HOLD} {turns}" if turns < _HOLD_TURNS else ""}
+        if live and (self.trusted or live == STATUS) and not self._was_told(self._texts[live], answer):
+            return {ANSWER_FROM: _HOLD}
+        if live == STATUS:
+            return {} if habit else {ANSWER_FROM: STATUS, PACE: _TOKENS}
+        if live == ARTIFACT and self._is_narrator:
+            return {ANSWER_FROM: ARTIFACT}
+        was_live = live == ARTIFACT and self._artifacts.updates > 1
+        found = None if habit or was_live else self._held_answer(answer, held_source)
+        pace = {PACE: _TOKENS} if found == STATUS and self._pace.is_tokens else {}
+        return {ANSWER_FROM: found} | pace if found else {}
 
     def _was_told(self, texts: KeyedText, answer: str) -> bool:
         """`answer` is what was shown since the last tool, or its end, or goes on with it."""
