@@ -26,6 +26,7 @@ from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothin
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
 from .content.parts import (
+    DELTA_TYPE,
     Content,
     ToolCalls,
     extract_content,
@@ -390,5 +391,5 @@ class EventParser:
 def _is_chunk(metadata: Metadata) -> bool:
     """An event that says so carries a delta, though it does not say that it appends (trpc-agent)."""
     return bool(metadata) and (
-        is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(".chunk")
+        is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(DELTA_TYPE)
     )

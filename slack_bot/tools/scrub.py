@@ -25,7 +25,7 @@ from .files import OutputFile, open_capture, taped
 from .terminal import told_if_interrupted
 
 _PROTOCOL_KEYS = (
-    "kind role state status agentType content_type mimeType mediaType media_type wire method type"
+    "kind role state status agentType content_type mimeType mediaType media_type wire method type partial"
 )
 _PROTOCOL = frozenset(_PROTOCOL_KEYS.split())
 _KEYS = (
@@ -39,6 +39,7 @@ _KEYS = (
     "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
     "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
     "response tool tool_call_id toolCallId tool_name toolName tool_title tool_use_id toolUseId",
+    "object_type partial tool_calls tool_results",
     "order step_id steps title",
     "enum field_description field_name field_values fields form input_description input_fields input_title",
     "instructions interrupts label options prompt properties question reason require_user_input required",

@@ -23,6 +23,8 @@ QUICK = 3
 LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
 """Tasks that never end: each cut is polled for long, so they are cut at twelve places only."""
 
+MARKED = [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG_POLLED else []) for path in FILES]
+
 TO_MEND: dict[str, dict[str, str]] = {}
 """What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
 
@@ -45,13 +47,13 @@ def test_the_recordings_kept_here_are_among_those_that_are_tried() -> None:
     assert len(FILES) > 20
 
 
-@pytest.mark.parametrize("path", FILES, ids=stem)
+@pytest.mark.parametrize("path", MARKED, ids=stem)
 def test_a_reader_has_the_models_text_whole_and_once(path: Path) -> None:
     hello = path.with_stem(f"{path.stem.partition('_')[0]}_hello")
     check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello.is_file() else [])))
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.stem not in LONG_POLLED], ids=stem)
+@pytest.mark.parametrize("path", [path for path in FILES if path.stem.endswith("_tool")], ids=stem)
 def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
     """A cut ends no task: what was missed comes from there."""
     check(list(cuts_of(opened(path), QUICK)))

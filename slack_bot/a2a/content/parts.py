@@ -42,6 +42,8 @@ _DEEPEST = 2  # objects inside metadata in which a type is looked for
 _TYPE_KEYS = re.compile(r"(?:^|_)(?:type|kind)\Z")
 _NAMES = ("name", "tool_name", "toolName", "tool")
 _IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId")
+DELTA_TYPE = ".chunk"
+"""How a type ends that says that an event carries a delta."""
 _THOUGHTS = frozenset({"thought", "thinking", "reasoning"})
 _THOUGHT = re.compile(r"(?:^|_)(?:is_)?(?:thought|thinking|reasoning)\Z")
 _LONG_RUNNING = re.compile(r"(?:^|_)is_long_running\Z")
@@ -118,8 +120,8 @@ def is_thought(metadata: Metadata) -> bool:
 
 
 def is_type(value: str) -> bool:
-    """A framework's word for a tool call, its result or a thought."""
-    return _normalized(value) in _ALL | _THOUGHTS
+    """A framework's word for a tool call, its result, a thought or a delta."""
+    return _normalized(value) in _ALL | _THOUGHTS or value.endswith(DELTA_TYPE)
 
 
 def tool_words(metadata: Metadata | None) -> set[str]:
