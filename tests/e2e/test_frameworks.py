@@ -20,12 +20,17 @@ FILES = [path for path in sorted(FOLDER.glob("*.sse")) if truth_of(path).is_file
 QUICK = 3
 """Places at which a stream is cut in the quick tests."""
 
+THOROUGH = 16
+"""Places in the slow ones."""
+
 LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
-"""Tasks that never end: each cut is polled for long, so they are cut at twelve places only."""
+"""Tasks that never end: each cut is polled for long, and even their first plays are slow."""
 
 MARKED = [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG_POLLED else []) for path in FILES]
 
-TO_MEND: dict[str, dict[str, str]] = {}
+TO_MEND: dict[str, dict[str, str]] = {
+    "trpc_hello": {"cut at 155": "its server keeps the last delta only: what came between two polls is lost"},
+}
 """What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
 
 
@@ -61,5 +66,6 @@ def test_a_stream_that_is_cut_is_whole_and_once(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=stem)
-def test_a_stream_that_is_cut_behind_any_event_is_whole_and_once(path: Path) -> None:
-    check(list(cuts_of(opened(path), 12 if path.stem in LONG_POLLED else None)))
+def test_a_stream_that_is_cut_at_many_places_is_whole_and_once(path: Path) -> None:
+    """At each event one by one: `slack-bot conform --from-tape FOLDER --cuts`."""
+    check(list(cuts_of(opened(path), THOROUGH)))

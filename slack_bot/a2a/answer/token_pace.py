@@ -42,7 +42,7 @@ class TokenPace:
         """The text grew by `piece`."""
         before, self._before = self._before, (self._before + piece)[-BEFORE:]
         if not before or piece.startswith(_GAP) or (self._is_sentence and not _is_space(before, piece)):
-            lead = len(piece) - len(piece.lstrip("\n")) if piece.startswith(_GAP) else 0
+            lead = len(piece) - len(piece.lstrip("\n")) if before and piece.startswith(_GAP) else 0
             self.start, self._cuts, self._is_sentence = self._size + lead, 0, _is_sentence(piece.lstrip("\n"))
         else:
             self._is_sentence = False

@@ -54,6 +54,7 @@ def test_sentences_about_the_work(pieces: tuple[str, ...]) -> None:
     ("pieces", "start"),
     [
         (("The ", "quick "), 0),
+        (("\n\n", "quick "), 0),
         (("Let me look that up.", "## ", "What "), 20),
         (("Let me look that up.", "\n\nIt is ", "here "), 22),
         (("Hi.", "How ", "are "), 0),  # no sentence: a token may well be "Hi."
