@@ -202,7 +202,8 @@ class StreamBuffer:
 
     def _safe_after(self, at: int) -> int:
         text = self._waiting.front
-        return find_cuts(text[at:], self._max - at, self._state.then(text[:at])).safe
+        safe = find_cuts(text[at:], self._max - at, self._state.then(text[:at])).safe
+        return safe if safe > _white(text[at:]) else 0  # a cut in the indentation of a line of code loses it
 
 
 def _white(text: str) -> int:

@@ -261,6 +261,14 @@ def test_what_waited_for_its_slot_goes_up_to_the_last_safe_cut(rest: str, also: 
     assert buffer.ready(3) == "A line.\n"
 
 
+@pytest.mark.parametrize("rest", ["    ", "        # note", "        "])
+def test_what_had_to_wait_is_never_cut_in_the_indentation_of_code(rest: str) -> None:
+    buffer = new()
+    buffer.push(f"```yaml\n{rest}", 0)
+    text = buffer.ready(3, is_late=True)
+    assert text == "```yaml\n" or text.strip() == "```yaml\n        #"
+
+
 def test_a_table_header_waits_for_its_separator_row() -> None:
     slack = Slack(new())
     slack.push(0, "text\n| a | b |\n")
