@@ -153,7 +153,9 @@ async def serve(
         if http:
             await serve_http(app.bolt, slack, stop, health=app.health, now=app.clock.wall, ready=ready)
         else:
-            await serve_socket(app.bolt, slack, app.web_client, stop, health=app.health, ready=ready)
+            is_alone = not app.settings.store.url.startswith("redis")
+            health, client = app.health, app.web_client
+            await serve_socket(app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=ready)
     finally:
         for task in (cleaning, checking, watching):
             task.cancel()
@@ -173,16 +175,19 @@ async def _clean_up(app: App) -> None:
 
 async def _check_store(app: App) -> None:
     """Where there is a port for probes: nothing else would see that a store works again without questions."""
-    settings, health = app.settings.health, app.health
+    settings, health, works = app.settings.health, app.health, True
     while settings.port:
         now = app.clock.wall()
         try:
             async with asyncio.timeout(settings.store_interval):
                 await app.store.save_fact(_CHECKED, "at", f"{now:.0f}", now)
         except (StoreError, TimeoutError) as error:
-            log.warning("the store does not work: %s", error or "it did not answer in time")
+            if works:
+                log.warning("the store does not work: %s", str(error) or "it did not answer in time")
             health.failed(HealthCheck.STORE, STORE_FAILED)
+            works = False
         else:
+            works = True
             health.passed(HealthCheck.STORE)
         await asyncio.sleep(settings.store_interval)
 

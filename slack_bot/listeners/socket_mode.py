@@ -41,7 +41,7 @@ _OVERLAP = 5.0
 _ACK_TIMEOUT = 3.0
 """Seconds in which Slack wants its acknowledgement (facts: Slack 3.4)."""
 _CLOSE_TIMEOUT = 2.0
-"""Seconds to close a connection whose other end may be gone."""
+"""Seconds to close a connection whose other end may be gone: half of them for its answer."""
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 _TOO_MANY = "too_many_websockets"
 _SILENT = "no event came for long"
@@ -89,7 +89,7 @@ async def serve_socket(
             for task in done:
                 task.result()
         finally:
-            health.failed(HealthCheck.SLACK, "The bot has closed its connections to Slack.")
+            connections.end()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -116,6 +116,7 @@ class _Connections:
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
+        self._ends = False
 
     async def new_address(self) -> str:
         """With its ticket. Raises SlackError."""
@@ -164,9 +165,9 @@ class _Connections:
         return sum(each.is_alive for each in self._open)
 
     def _report(self, problem: str = "") -> None:
-        if self._alive():
+        if self._alive() and not self._ends:
             self._health.passed(HealthCheck.SLACK)
-        else:
+        elif not self._ends:
             self._health.failed(HealthCheck.SLACK, f"No connection to Slack is open. {problem}".rstrip())
 
     async def _connect(self, address: str | None) -> _Connection:
@@ -192,7 +193,7 @@ class _Connections:
                     proxy=self._client.proxy,
                     ssl=self._client.ssl or True,
                     heartbeat=self._slack.socket_ping_interval,
-                    timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_TIMEOUT),
+                    timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_TIMEOUT / 2),
                 )
                 connection = _Connection(socket, self._bolt, self._slack.socket_silence_timeout, self._report)
                 self._open.add(connection)
@@ -228,6 +229,11 @@ class _Connections:
         finally:
             self._open.discard(connection)
 
+    def end(self) -> None:
+        """From now on connections only close."""
+        self._ends = True
+        self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+
     async def close(self) -> None:
         """Close everything, after the last acknowledgements."""
         tasks = [task for task in (self._check, *self._closing) if task is not None]
@@ -249,8 +255,9 @@ class _Connections:
         await self._close(further)
         if others > 0:
             log.warning(
-                "another process is connected to Slack as this app (connections besides this one's: %d): some"
-                " questions are answered twice, by each process with its own store; run one process only",
+                "another process is connected to Slack as this app, or a connection broke and Slack has not"
+                " noticed (connections besides this process's: %d): processes with a store each answer some"
+                " questions twice; run one process only",
                 others,
             )
         else:
@@ -303,7 +310,7 @@ class _Connection:
             for handler in self._handlers:
                 handler.cancel()
             with suppress(TimeoutError):
-                async with asyncio.timeout(2 * _CLOSE_TIMEOUT):  # its frame may not get out
+                async with asyncio.timeout(_CLOSE_TIMEOUT):
                     await self._socket.close()
             self._reading.cancel()
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import signal
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +21,7 @@ from slack_bot.app import App, build, check_agent, check_slack, run
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError
 from slack_bot.listeners.health_server import serving_health
-from slack_bot.observe.health import Health
+from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.settings.load import Settings
 from slack_bot.settings.models import HealthSettings
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
@@ -151,6 +154,32 @@ async def test_an_agent_that_is_away_is_a_warning_only() -> None:
             status, body = await Probe(settings.health.port).ask()
             assert (status, body["ready"]) == (200, True)
             assert body["checks"]["agent"].startswith("The agent could not be reached")
+
+
+def docker_command() -> list[str]:
+    """What the image's HEALTHCHECK runs."""
+    text = (Path(__file__).parents[2] / "Dockerfile").read_text("utf-8")
+    found = re.search(r"(?m)^HEALTHCHECK(?:.*\\\n)*.*CMD (\[.*\])$", text)
+    assert found
+    _, *words = json.loads(found[1])
+    return [sys.executable, *words]
+
+
+async def test_the_healthcheck_of_the_image_says_the_same_with_nothing_but_python() -> None:
+    settings, health = HealthSettings(port=free_port()), Health()
+
+    async def check() -> int:
+        env = {"SLACK_BOT_HEALTH__PORT": str(settings.port), "http_proxy": "http://127.0.0.1:1"}
+        devnull = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(*docker_command(), env=env, stderr=devnull)
+        return await process.wait()
+
+    async with serving_health(settings, health):
+        assert await check() == 1
+        for each in (HealthCheck.SLACK, HealthCheck.TOKEN, HealthCheck.STORE):
+            health.passed(each)
+        assert await check() == 0
+    assert await check() == 1
 
 
 def running(agent_url: str, face: SlackServer) -> Settings:

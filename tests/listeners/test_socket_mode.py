@@ -234,7 +234,10 @@ async def test_a_socket_server_that_cannot_be_reached_is_one_line_an_attempt_wit
 
 # -- more than one process
 
-WARNING = "WARNING: another process is connected to Slack as this app (connections besides this one's: %d)"
+WARNING = (
+    "WARNING: another process is connected to Slack as this app, or a connection broke and Slack has not"
+    " noticed (connections besides this process's: %d)"
+)
 ALONE = "INFO: no other process is connected to Slack as this app"
 
 
@@ -496,5 +499,6 @@ async def test_what_came_before_the_end_is_acknowledged_at_the_end() -> None:
         process.may_answer.set()
         await process.task
         await face.settle()
+        assert process.health.problems == ["The bot closes its connections to Slack."]
         assert (len(face.sockets.acknowledged), face.lost) == (1, [])
         assert (process.events, face.sockets.connections) == ([("hello", False)], 0)
