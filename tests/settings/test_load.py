@@ -162,7 +162,10 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
         ("AGNT__TURN_TIMOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
         ("AGENT__ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
         ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
-        ("NOSUCH__X", "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, LOG, REFERENCE"),
+        (
+            "NOSUCH__X",
+            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, HEALTH, LOG, REFERENCE",
+        ),
         ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("FOO", ""),
