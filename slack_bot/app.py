@@ -19,6 +19,7 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
+from .listeners.backfill import Backfill, KnownThreads
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
 from .listeners.socket_mode import serve_socket
@@ -26,6 +27,7 @@ from .observe.facts import Observer
 from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
+from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Store
 from .store.sqlite import open_store
@@ -45,6 +47,7 @@ class App:
     authorize: Authorize
     dispatcher: TurnDispatcher
     bolt: AsyncApp
+    backfill: Backfill | None
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -100,9 +103,13 @@ async def build(
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        SlackListeners(dispatcher, bots).register(bolt)
+        listeners = SlackListeners(dispatcher, bots)
+        listeners.register(bolt)
+        backfill = None
+        if isinstance(store, KnownThreads):
+            backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         closers = stack.pop_all()
-        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, closers)
+        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, backfill, closers)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
@@ -139,13 +146,21 @@ async def serve(
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
+    tasks: list[asyncio.Task[Any]] = [cleaning, watching]
+
+    def let_in() -> None:
+        if app.backfill is not None:
+            tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
+        if ready is not None:
+            ready()
+
     try:
         if http:
-            await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
+            await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=let_in)
         else:
-            await serve_socket(app.bolt, slack, app.web_client, stop, ready=ready)
+            await serve_socket(app.bolt, slack, app.web_client, stop, ready=let_in)
     finally:
-        for task in (cleaning, watching):
+        for task in tasks:
             task.cancel()
     if watching.done():
         raise watching.result()
