@@ -153,7 +153,7 @@ class _Search:
         come to wait for since. Only behind the last message of the bot is either new.
         """
         mine = [_time(message) for message in messages if self._is_mine(message)]
-        first = max(self._since, min([known_since, *mine]))
+        first = min([known_since, *mine])
         last = max(mine, default=0.0) if place.ts else 0.0
         for message in messages:
             if _time(message) < first or self._is_mine(message):

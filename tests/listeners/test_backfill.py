@@ -28,7 +28,7 @@ from slack_bot.testing.harness import (
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest
 from slack_bot.testing.slack.server import SlackServer
-from slack_bot.testing.slack.workspace import Envelope, Workspace, WorkspaceRules
+from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope, Workspace, WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
@@ -126,6 +126,8 @@ async def test_what_was_asked_in_half_an_hour_without_a_bot_is_asked_once_and_in
     town.workspace.delete_root(one, deleted, now=town.clock.wall())
     edited, _ = await town.say("U2", "a misteak", channel=two)
     town.workspace.edit(two, edited, "a mistake", now=town.clock.wall())
+    digest = {"channel": two, "text": "The bot is away."}
+    town.workspace.call("chat.postMessage", digest, now=town.clock.wall(), token=BOT_TOKEN)
     taken_back, _ = await town.say("U1", f"{me} never mind", first)
     town.workspace.edit(CHANNEL, taken_back, "never mind", now=town.clock.wall())
     await town.say("U1", f"{me} in no thread")
@@ -297,12 +299,14 @@ async def test_an_error_without_an_answer_is_tried_again() -> None:
 
 
 @on_virtual_time
-async def test_it_can_be_switched_off() -> None:
+async def test_it_can_be_switched_off(caplog: pytest.LogCaptureFixture) -> None:
     town = Town()
     (root,) = await know(town, 1)
     await town.say("U2", f"{town.me} again", root)
     async with town.bot(backfill_hours=0.0) as bot:
-        await fill(bot)
+        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+            await fill(bot)
+        assert caplog.messages == []
         assert (reads(town), asked(bot)) == ([], [])
 
 
@@ -331,6 +335,65 @@ async def test_what_was_written_before_the_thread_was_known_is_not_asked() -> No
     async with town.bot() as bot:
         await fill(bot)
         assert (asked(bot), len(reads(town))) == ([], 1)
+
+
+@on_virtual_time
+async def test_nor_where_the_bot_ended_before_it_wrote_a_word() -> None:
+    town = Town()
+    root = town.workspace.say("U1", CHANNEL, "people talk", now=town.clock.wall())
+    await town.say("U1", f"{town.me} nobody heard this", root)
+    await town.say("U1", f"{town.me} this was accepted", root)
+    town.store.threads[ThreadKey("T1", CHANNEL, root)] = town.clock.wall()
+    await town.say("U1", f"{town.me} are you there?", root)
+    async with town.bot() as bot:
+        await fill(bot)
+        assert asked(bot) == ["are you there?"]
+
+
+@on_virtual_time
+async def test_a_mention_that_was_lost_while_the_bot_answered_others_is_asked() -> None:
+    town = Town()
+    async with town.bot() as bot:
+        root = await bot.ask("a question")
+        await bot.idle()
+        await town.say("U1", f"{town.me} lost", root)
+        await bot.ask("one that came", thread_ts=root)
+        await bot.idle()
+    town.store.threads[ThreadKey("T1", CHANNEL, root)] = town.clock.wall()
+    async with town.bot() as bot:
+        await fill(bot)
+        assert asked(bot) == ["lost"]
+
+
+@on_virtual_time
+async def test_an_edit_of_what_the_bot_has_left_alone_makes_no_question() -> None:
+    town = Town()
+    async with town.bot() as bot:
+        root = await bot.ask("a question")
+        await bot.idle()
+        left_alone = await bot.say("what do you think?", thread_ts=root)
+        await bot.ask("another one", thread_ts=root)
+        await bot.idle()
+    town.workspace.edit(CHANNEL, left_alone, f"{town.me} what do you think?", now=town.clock.wall())
+    async with town.bot() as bot:
+        await fill(bot)
+        assert (asked(bot), len(reads(town))) == ([], 1)
+
+
+@on_virtual_time
+async def test_an_open_stream_of_another_process_is_none_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    town = Town()
+    (root,) = await know(town, 1)
+    place = {"channel": CHANNEL, "thread_ts": root, "recipient_user_id": "U1", "recipient_team_id": "T1"}
+    town.workspace.call("chat.startStream", place, now=town.clock.wall(), token=BOT_TOKEN)
+    assert town.workspace.open_streams()
+    town.workspace.take()
+    await asyncio.sleep(MINUTE)
+    async with town.bot() as bot:
+        began: list[str] = []
+        monkeypatch.setattr(bot.app.dispatcher, "on_stream_started", lambda _, ts: began.append(ts))
+        await fill(bot)
+        assert (began, len(reads(town))) == ([], 1)
 
 
 @on_virtual_time
@@ -413,6 +476,7 @@ def test_a_direct_message_is_read_before_its_threads_and_known_since_its_first_o
         (thread("C1", "20.0"), "90.0"),
         (thread("D1", "10.0"), "50.0"),
         (thread("C2", "9.0"), "40.0"),
+        (thread("D1", "20.0"), "35.0"),
         (thread("D2", "5.0"), "5.5"),
     ]
     assert list(places(known, 45.0).items()) == [
