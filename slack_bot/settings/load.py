@@ -99,6 +99,11 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
     if (values["header_name"] is None) != (values["header_value"] is None):
         yield f"{names['header_name']} and {names['header_value']} belong together: set both or neither"
+    if values["backfill_hours"] > (kept := values["dedupe_hours"]):
+        yield (
+            f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
+            f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
+        )
 
 
 def load(
