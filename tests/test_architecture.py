@@ -277,6 +277,10 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
+    "Agent.find_task": "for a turn that is taken over before the task's id was stored",
+    "Agent.can_push": "for the watch of a task",
+    "Agent.set_push": "for the watch of a task",
+    "Agent.delete_push": "for the watch of a task",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
