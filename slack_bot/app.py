@@ -20,7 +20,8 @@ from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.events import BotAccess, SlackListeners
-from .listeners.http_mode import check_address, serve_http
+from .listeners.http_mode import HTTP_ADDRESS, serve_http
+from .listeners.http_server import check_address
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.logs import LogObserver
@@ -169,7 +170,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         loop.add_signal_handler(sign, stop.set)
     async with await build(settings) as app:
         if http:
-            await check_address(settings.slack.http_host, settings.slack.http_port)
+            await check_address(settings.slack.http_host, settings.slack.http_port, HTTP_ADDRESS)
         await check_slack(app)
         await check_agent(app)
         await serve(app, stop, http=http)
