@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "dispatch": {
         "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "listeners": {"dispatch", "turn", "store", "errors", "clock", "settings"},
+    "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings"},
     "app": {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
@@ -59,10 +59,12 @@ OWNED = {
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "app", "testing"},
     "aiosqlite": {"store"},
+    "jwt": {"listeners"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
 }
+EXTRAS = {"jwt": ["pyjwt"]}  # imported only where a setting asks for it: it may be missing here
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
 BODY, MODULE = 40, 500
 
@@ -198,7 +200,8 @@ def test_each_library_stays_where_it_belongs(path: Path) -> None:
 def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() -> None:
     """What comes only with something else may go with it, too."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = {"run": project["dependencies"], "play": project["optional-dependencies"]["play"]}
+    extras = project["optional-dependencies"]
+    wanted = {"run": project["dependencies"] + extras["jwt"], "play": extras["play"]}
     named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
     for lock, names in named.items():
         locked = set(re.findall(r"(?m)^([a-z0-9-]+)==", (ROOT / "deploy" / f"{lock}.txt").read_text("utf-8")))
@@ -209,7 +212,8 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
         for name, _ in imports(path):
             top = name.split(".")[0]
             if top not in {"slack_bot", *sys.stdlib_module_names}:
-                names = {re.sub("[_.]", "-", each).lower() for each in distributions[top]}
+                installed = distributions.get(top, EXTRAS.get(top, []))
+                names = {re.sub("[_.]", "-", each).lower() for each in installed}
                 assert names & known, f"{where(path)} imports {name}"
 
 
@@ -281,6 +285,13 @@ CALLED_ELSEWHERE = {
     "Agent.can_push": "for the watch of a task",
     "Agent.set_push": "for the watch of a task",
     "Agent.delete_push": "for the watch of a task",
+    "PushTarget": "for the watch of a task",
+    "PushTarget.new": "for the watch of a task",
+    "PushTarget.secret_hash": "for the watch of a task",
+    "PushReceiver": "for `serve`, once tasks are watched",
+    "PushReceiver.listening": "for `serve`, once tasks are watched",
+    "PushReceiver.routes": "for `serve`, once tasks are watched",
+    "JwtVerifier.check": "for `serve`, once tasks are watched",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -30,6 +30,7 @@ from slack_bot.a2a.wire.frames import (
     StatusUpdate,
     TaskState,
     Unknown,
+    task_id_of,
 )
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.errors import (
@@ -153,6 +154,10 @@ async def failing(answer: Any, **settings: Any) -> AgentError:
 async def test_every_recording_decodes_or_ends_in_a_typed_error(name: str) -> None:
     run = await stream(recorded(capture(name)))
     assert not any(isinstance(frame, Unknown) for frame in run.frames)
+    for each in run.received:
+        said = each.frame.message if isinstance(each.frame, MessageReply) else each.frame
+        assert not isinstance(said, Unknown)
+        assert task_id_of(each.raw) == said.task_id
     expected = ENDS.get(name)
     if isinstance(expected, int):
         assert isinstance(run.error, AgentFailed)
