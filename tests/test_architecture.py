@@ -289,9 +289,9 @@ CALLED_ELSEWHERE = {
     "PushTarget.new": "for the watch of a task",
     "PushTarget.secret_hash": "for the watch of a task",
     "PushReceiver": "for `serve`, once tasks are watched",
+    "PushReceiver.new": "for `serve`, once tasks are watched",
     "PushReceiver.listening": "for `serve`, once tasks are watched",
     "PushReceiver.routes": "for `serve`, once tasks are watched",
-    "JwtVerifier.check": "for `serve`, once tasks are watched",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -34,7 +34,8 @@ PUSH = "push"
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
-_PUSH_NOT_SUPPORTED = -32003
+_PUSH_REFUSED = (-32003, -32004)
+"""No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
@@ -191,7 +192,7 @@ class Agent:
         try:
             await self._client(card, self._wires(card)[0]).set_push(task_id, push_id, url, token)
         except AgentFailed as error:
-            if error.code == _PUSH_NOT_SUPPORTED:
+            if error.code in _PUSH_REFUSED:
                 self.habits[PUSH] = "refused"
             elif error.code not in NOT_OFFERED:
                 raise

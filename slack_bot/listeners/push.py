@@ -3,8 +3,7 @@
 A post is a hint to read the task, and no more: one that is forged, repeated or late changes nothing. So all
 that counts is what it costs. The id cannot be guessed, and a body is read only if the secret is right.
 
-Servers send the secret in three places (facts: A2A 12): Python and JS in the first header, Go in the second,
-Java as a bearer.
+Servers send the secret in three places (facts: A2A 12).
 """
 
 import hashlib
@@ -22,6 +21,7 @@ from aiohttp import web
 from multidict import CIMultiDictProxy
 
 from ..a2a.wire.frames import task_id_of
+from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..settings.models import PushSettings, SlackSettings
 from .http_server import Handler, keep_open, listening, read_body, refusal
@@ -77,7 +77,7 @@ class PushTarget:
 
 
 class PushReceiver:
-    """Takes the posts. `on_hint` gets the id of a watch whose agent has posted."""
+    """Takes the posts. `on_hint` gets the id of a watch whose agent has posted, at each post."""
 
     def __init__(
         self,
@@ -88,6 +88,22 @@ class PushReceiver:
     ) -> None:
         self._settings, self._watches = settings, watches
         self._on_hint, self._verifier = on_hint, verifier
+
+    @classmethod
+    async def new(
+        cls,
+        settings: PushSettings,
+        watches: PushWatches,
+        on_hint: Callable[[str], Awaitable[None]],
+        clock: Clock,
+    ) -> Self | None:
+        """None where no address is set. SettingsError: the keys cannot be used."""
+        if settings.public_url is None:
+            return None
+        verifier = None if settings.jwks is None else JwtVerifier(settings, clock)
+        if verifier is not None:
+            await verifier.check()
+        return cls(settings, watches, on_hint, verifier)
 
     @property
     def routes(self) -> Mapping[str, Handler]:

@@ -473,6 +473,18 @@ async def test_push_for_a_task_that_is_not_known(wire: str) -> None:
         assert caught.value.code == -32001
 
 
+@pytest.mark.parametrize(("code", "is_remembered"), [(-32003, True), (-32004, True), (-32601, False)])
+async def test_a_refusal_of_push_is_remembered_and_a_missing_method_is_not(
+    code: int, is_remembered: bool
+) -> None:
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no"}}
+    offers = card(pushNotifications=True)
+    async with an_agent(lambda _: json_reply(refused), card_json=offers) as (agent, _):
+        assert not await agent.set_push("t", "p", "http://bot.example/", "secret")
+        assert agent.can_push is not is_remembered
+        assert ("push" in agent.profile) is is_remembered
+
+
 async def test_an_agent_that_does_not_know_the_method_has_no_push_either() -> None:
     async with an_agent(lambda _: json_reply(UNKNOWN_METHOD)) as (agent, server):
         assert not await agent.set_push("t", "p", "http://bot.example/", "secret")

@@ -8,11 +8,14 @@ import io
 import itertools
 import json
 import logging
+import os
 import re
+import sys
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -20,7 +23,7 @@ import pytest
 
 from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.client import MessageRequest
-from slack_bot.a2a.wire.frames import Snapshot, TaskState
+from slack_bot.a2a.wire.frames import Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, StoreError
@@ -427,6 +430,13 @@ async def asking(url: str) -> AsyncIterator[Agent]:
         yield agent
 
 
+async def first_id(coming: AsyncGenerator[Received, None]) -> str:
+    """The id of a task that has just begun."""
+    first = (await anext(coming)).frame
+    assert isinstance(first, Snapshot)
+    return first.task_id or ""
+
+
 async def begin_watch(agent: Agent, here: Receiving, task_id: str) -> PushTarget:
     """As the bot does it: the watch is known before the agent may post."""
     target = here.watch(task_id)
@@ -439,17 +449,16 @@ async def test_a_live_agent_posts_the_end_of_a_task_whose_stream_was_left(wire: 
     async with receiving() as here, live_agent((wire,), push="yes") as live, asking(live.url) as agent:
         live.hold = 1
         async with aclosing(agent.ask(MessageRequest("held", "m"))) as coming:
-            first = (await anext(coming)).frame
-            assert isinstance(first, Snapshot)
-        target = await begin_watch(agent, here, first.task_id or "")
+            task_id = await first_id(coming)
+        target = await begin_watch(agent, here, task_id)
         live.release.set()
         state = TaskState.WORKING
         while not state.is_terminal:
             await here.hinted.wait()
             here.hinted.clear()
-            state = (await agent.task("get", first.task_id or "")).state
+            state = (await agent.task("get", task_id)).state
         assert set(here.hints) == {target.push_id}
-        await agent.delete_push(first.task_id or "", target.push_id)
+        await agent.delete_push(task_id, target.push_id)
 
 
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])
@@ -463,3 +472,72 @@ async def test_a_task_that_ended_before_it_was_watched_is_read_and_not_posted(wi
         assert (await agent.task("get", task_id)).state is TaskState.COMPLETED
         await agent.delete_push(task_id, target.push_id)
         assert here.hints == []
+
+
+OLD_SDK = os.environ.get("A2A_SDK_03", "")
+"""Where a2a-sdk 0.3 is installed, without what it needs: see the server."""
+needs_old_sdk = pytest.mark.skipif(not OLD_SDK, reason="a2a-sdk 0.3 is not beside this repository")
+
+
+@asynccontextmanager
+async def old_agent(push: str) -> AsyncIterator[Agent]:
+    """A server on a2a-sdk 0.3, in a process of its own."""
+    running = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.peers.a2a_sdk_03", push),
+        stdout=asyncio.subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": OLD_SDK},
+        cwd=Path(__file__).parents[2],
+    )
+    try:
+        assert running.stdout is not None
+        async with asking((await running.stdout.readline()).decode().strip()) as agent:
+            yield agent
+    finally:
+        running.kill()
+        await running.communicate()
+
+
+async def release(agent: Agent) -> None:
+    async with aclosing(agent.ask(MessageRequest("release", "m2"))) as coming:
+        assert await first_id(coming)
+
+
+@needs_old_sdk
+async def test_a_server_of_0_3_posts_while_somebody_reads_the_stream() -> None:
+    async with receiving() as here, old_agent("yes") as agent:
+        async with aclosing(agent.ask(MessageRequest("held", "m1"))) as coming:
+            task_id = await first_id(coming)
+            target = await begin_watch(agent, here, task_id)
+            await release(agent)
+            rest = [received.frame async for received in coming]
+        assert isinstance(rest[-1], StatusUpdate)
+        await here.hinted.wait()
+        assert set(here.hints) == {target.push_id}
+        late = await begin_watch(agent, here, task_id)  # it has ended, and is read
+        await agent.delete_push(task_id, target.push_id)
+        await agent.delete_push(task_id, late.push_id)
+        assert late.push_id not in here.hints
+
+
+@needs_old_sdk
+async def test_a_server_of_0_3_posts_nothing_once_its_stream_was_left_so_that_polls_go_on() -> None:
+    async with receiving() as here, old_agent("yes") as agent:
+        async with aclosing(agent.ask(MessageRequest("held", "m1"))) as coming:
+            task_id = await first_id(coming)
+        await begin_watch(agent, here, task_id)
+        await release(agent)
+        snapshot = Snapshot()
+        while not snapshot.state.is_terminal:
+            snapshot = await agent.task("get", task_id)
+        assert [each.text for each in snapshot.artifacts] == ["half done"]
+        assert here.hints == []
+
+
+@needs_old_sdk
+async def test_a_server_of_0_3_that_only_promises_push() -> None:
+    async with old_agent("no") as agent:
+        async with aclosing(agent.ask(MessageRequest("release", "m"))) as coming:
+            task_id = await first_id(coming)
+        assert agent.can_push
+        assert not await agent.set_push(task_id, "p", "http://bot.example/", "secret")
+        assert agent.profile["push"] == "refused"

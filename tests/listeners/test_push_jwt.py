@@ -218,6 +218,16 @@ async def test_a_file_that_is_no_key_set_is_one_sentence(
         await JwtVerifier(PushSettings(jwks=str(file), jwt_issuer=ISSUER), Time().clock).check()
 
 
+async def test_a_receiver_begins_with_its_keys_or_not_at_all(tmp_path: Path) -> None:
+    here, missing = Receiving(0), str(tmp_path / "keys.json")
+    assert await PushReceiver.new(PushSettings(), here, here.on_hint, Time().clock) is None
+    without = PushSettings(public_url="https://bot.example")
+    assert await PushReceiver.new(without, here, here.on_hint, Time().clock) is not None
+    settings = without.model_copy(update={"jwks": missing, "jwt_issuer": ISSUER})
+    with pytest.raises(SettingsError, match="cannot be read"):
+        await PushReceiver.new(settings, here, here.on_hint, Time().clock)
+
+
 async def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_jwt, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match="needs PyJWT: install the bot with its extra `jwt`"):
