@@ -287,7 +287,6 @@ CALLED_ELSEWHERE = {
     "Agent.delete_push": "for the watch of a task",
     "PushTarget": "for the watch of a task",
     "PushTarget.new": "for the watch of a task",
-    "PushTarget.secret_hash": "for the watch of a task",
     "PushReceiver": "for `serve`, once tasks are watched",
     "PushReceiver.new": "for `serve`, once tasks are watched",
     "PushReceiver.listening": "for `serve`, once tasks are watched",

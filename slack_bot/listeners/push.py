@@ -6,20 +6,17 @@ that counts is what it costs. The id cannot be guessed, and a body is read only 
 Servers send the secret in three places (facts: A2A 12).
 """
 
-import hashlib
 import hmac
 import json
 import logging
-import re
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Protocol, Self
 
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
+from ..a2a.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
 from ..a2a.wire.frames import task_id_of
 from ..clock import Clock
 from ..errors import AgentError, StoreError
@@ -29,23 +26,20 @@ from .push_jwt import JwtVerifier
 
 log = logging.getLogger(__name__)
 
-PUSH_PATH = "/a2a/push/"
 PUSH_ADDRESS = "SLACK_BOT_PUSH__"
 """What the names of the settings of the port begin with."""
 
-_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-"""128 bits."""
-_ID_BYTES, _SECRET_BYTES = 16, 32
 _TOKEN_HEADERS = ("X-A2A-Notification-Token", "A2A-Notification-Token")
 _MEDIA_TYPES = ("application/json", "application/a2a+json")
 
 
-@dataclass(frozen=True, slots=True)
-class PushWatch:
+class PushWatch(Protocol):
     """A watched task, and the hash (`PushTarget.secret_hash`) of the secret that its agent got."""
 
-    task_id: str
-    secret_hash: str
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def secret_hash(self) -> str: ...
 
 
 class PushWatches(Protocol):
@@ -54,26 +48,6 @@ class PushWatches(Protocol):
     async def push_watch(self, push_id: str) -> PushWatch | None:
         """The watch with this id; None: there is none, or it is over. Raises StoreError."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PushTarget:
-    """Where an agent posts news of one task, and with which secret. The secret is not kept."""
-
-    push_id: str
-    url: str
-    secret: str
-
-    @classmethod
-    def new(cls, public_url: str) -> Self:
-        """One that nobody can guess."""
-        push_id = secrets.token_urlsafe(_ID_BYTES)
-        return cls(push_id, _url_of(public_url, push_id), secrets.token_urlsafe(_SECRET_BYTES))
-
-    @property
-    def secret_hash(self) -> str:
-        """What is kept of the secret: SHA-256 in hex. It is random, so that no salt is needed."""
-        return _hash(self.secret)
 
 
 class PushReceiver:
@@ -161,12 +135,12 @@ class PushReceiver:
     async def _is_signed(self, token: str, push_id: str) -> bool:
         if self._verifier is None:
             return False
-        return await self._verifier.is_valid(token, _url_of(self._settings.public_url or "", push_id))
+        return await self._verifier.is_valid(token, push_url(self._settings.public_url or "", push_id))
 
 
 def _check_head(request: web.BaseRequest, push_id: str) -> int | None:
     """The status with which a request is refused by its head, before anybody is asked."""
-    if not _ID.fullmatch(push_id):
+    if not PUSH_ID.fullmatch(push_id):
         return 404
     if request.method != "POST":
         return 405
@@ -185,12 +159,4 @@ def _bearers(headers: CIMultiDictProxy[str]) -> list[str]:
 
 
 def _matches(token: str, watch: PushWatch) -> bool:
-    return hmac.compare_digest(_hash(token), watch.secret_hash)
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _url_of(public_url: str, push_id: str) -> str:
-    return f"{public_url.rstrip('/')}{PUSH_PATH}{push_id}"
+    return hmac.compare_digest(hash_secret(token), watch.secret_hash)
