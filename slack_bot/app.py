@@ -79,7 +79,8 @@ async def build(
     observer = observer or LogObserver()
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await open_store(settings.store.url, settings.store.dedupe_hours)
+            kept = settings.store
+            store = await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
             stack.push_async_callback(store.close)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
@@ -173,6 +174,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
             await check_address(settings.slack.http_host, settings.slack.http_port, HTTP_ADDRESS)
         await check_slack(app)
         await check_agent(app)
+        await app.dispatcher.take_over()
         await serve(app, stop, http=http)
         log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
         await app.close(settings.turns.shutdown_grace)

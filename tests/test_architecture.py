@@ -28,11 +28,13 @@ ROOMS: dict[str, set[str]] = {
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
+    "journal": {"turn", "store", "errors", "clock"},
     "runner": {
-        "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
-        "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
+        "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings"},
     "app": {
@@ -58,7 +60,7 @@ OWNED = {
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "app", "testing"},
-    "aiosqlite": {"store"},
+    "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
     "a2a": {"playground"},
     "starlette": {"playground"},

@@ -265,8 +265,8 @@ class TurnSettings(SettingsSection):
     shutdown_grace: float = Field(default=20.0, ge=0)
     """Seconds that running answers get to finish when the bot is stopped. The readers of the rest then get a
     notice, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
-    retry_cache_size: int = Field(default=1000, ge=0)
-    """Questions that can be asked again by the retry button."""
+    max_takeovers: int = Field(default=3, ge=1)
+    """Processes that go on with a turn, one after the other, until it ends with a notice."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 
@@ -278,6 +278,12 @@ class StoreSettings(SettingsSection):
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
+    turn_days: float = Field(default=7.0, gt=0)
+    """Days for which questions and answers are kept."""
+    checkpoint_interval: float = Field(default=1.0, gt=0)
+    """Seconds between two writes of how far the answers have come."""
+    lock_wait: float = Field(default=60.0, ge=0)
+    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)

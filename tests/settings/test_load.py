@@ -415,8 +415,8 @@ def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -
 
 
 def test_a_section_that_was_renamed_is_named() -> None:
-    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__RETRY_CACHE_SIZE now"):
-        load({"SLACK_BOT_DESK__REMEMBERED_QUESTIONS": "3"}, env_file=None, secrets_dir=None)
+    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__TURN_DEADLINE now"):
+        load({"SLACK_BOT_DESK__TURN_LIMIT": "3"}, env_file=None, secrets_dir=None)
 
 
 def test_the_tree_is_frozen_and_closed() -> None:
