@@ -19,6 +19,7 @@ from .consumer.stream_consumer import TurnHandle
 from .errors import BotError, StoreError
 from .journal import Journal, TurnJournal
 from .observe.facts import MessageIgnored, Observer, TurnEnded
+from .observe.health import STORE_FAILED, Health, HealthCheck
 from .runner import TurnRunner, referred
 from .settings.load import Settings
 from .slack.api import SlackApi, TurnClient
@@ -67,10 +68,18 @@ class TurnDispatcher:
     """Accepts questions, runs their turns, ends them. One for a process."""
 
     def __init__(
-        self, agent: Agent, store: Store, api: SlackApi, settings: Settings, clock: Clock, observer: Observer
+        self,
+        agent: Agent,
+        store: Store,
+        api: SlackApi,
+        settings: Settings,
+        clock: Clock,
+        observer: Observer,
+        health: Health,
     ) -> None:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._observer = settings, clock, observer
+        self._health = health
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
@@ -104,11 +113,13 @@ class TurnDispatcher:
         try:
             is_new = await self._store.accept(turn)
         except StoreError as error:
+            self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
             if self._store_failures >= self._settings.store.max_failures:
                 self._store_error = error
                 self._store_broken.set()
             raise
+        self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
         if is_new and self._closing:  # since the store was asked

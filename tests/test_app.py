@@ -177,7 +177,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
     file, agent = tmp_path / "bot.sqlite", ScriptedAgent(answer("After the restart.", seconds=0.1))
     async with (
         serve_scripted(agent) as agent_url,
-        SlackServer(workspace, loop_clock(), ack_timeout=0.5, retry_delays=(0.05, 0.05, 0.05)) as face,
+        SlackServer(workspace, loop_clock(), ack_timeout=1.5, retry_delays=(0.05, 0.05, 0.05)) as face,
     ):
         settings = settings_for(
             A2A_AGENT_URL=agent_url,

@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
         "journal", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
         "observe",
     },
-    "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings"},
+    "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
@@ -184,8 +184,8 @@ STDLIB = {
 
 def test_what_decides_is_pure() -> None:
     for name in (
-        "observe/facts", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy", "slack/readback",
-        "slack/rate_limiter/governor", "listeners/inbound",
+        "observe/facts", "observe/health", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy",
+        "slack/readback", "slack/rate_limiter/governor", "listeners/inbound",
         "testing/slack/workspace",
     ):  # fmt: skip
         assert PACKAGE / f"{name}.py" in PURE

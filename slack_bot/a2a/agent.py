@@ -16,7 +16,8 @@ from typing import Self
 import httpx
 
 from ..clock import Clock
-from ..errors import AgentError, AgentFailed, SettingsError
+from ..errors import AgentError, AgentFailed, AgentUnreachable, SettingsError
+from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
@@ -36,6 +37,7 @@ _NOT_EXECUTED = (-32601, -32009)
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
 _PUSH_REFUSED = (-32003, -32004)
 """No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
+_AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
@@ -53,7 +55,9 @@ class _Known:
 class Agent:
     """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address or login."""
 
-    def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, health: Health | None = None
+    ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
         if origin_of(settings.url) is None:
@@ -61,6 +65,7 @@ class Agent:
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
         self._http, self._settings, self._clock = http, settings, clock
+        self._health = health or Health()
         self._auth = self._card_auth = Credentials(settings)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
@@ -102,9 +107,11 @@ class Agent:
             if known.card is None or self._clock.monotonic() >= known.card_until:
                 try:
                     known.card = await fetch_card(self._http, self._card_auth, self._settings)
+                    self._health.passed(HealthCheck.AGENT)
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
+                    self._health.failed(HealthCheck.AGENT, _AWAY)
                     if known.card is None:
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
@@ -124,9 +131,14 @@ class Agent:
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
-                        began, self._known.wire = True, wires[0]
+                        if not began:
+                            began, self._known.wire = True, wires[0]
+                            self._health.passed(HealthCheck.AGENT)
                         yield received
                 return
+            except AgentUnreachable:
+                self._health.failed(HealthCheck.AGENT, _AWAY)
+                raise
             except AgentFailed as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None

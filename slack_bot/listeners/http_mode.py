@@ -17,6 +17,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from ..errors import SettingsError
+from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings
 from .http_server import Handler, keep_open, listening, read_body, refusal
 
@@ -39,6 +40,7 @@ async def serve_http(
     slack: SlackSettings,
     stop: asyncio.Event,
     *,
+    health: Health,
     now: Callable[[], float],
     ready: Callable[[], None] | None = None,
     others: Mapping[str, Handler] | None = None,
@@ -52,11 +54,15 @@ async def serve_http(
         raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
     events = _Events(bolt, slack, SignatureVerifier(slack.signing_secret.get_secret_value()), now)
     routes = {EVENTS_PATH: events.handle, **(others or {})}
-    async with listening(routes, slack, slack.http_host, slack.http_port, HTTP_ADDRESS):
+    async with listening(routes, slack, HTTP_ADDRESS, slack.http_host, slack.http_port):
+        health.passed(HealthCheck.SLACK)
         log.info("waiting for Slack at http://%s:%s%s", slack.http_host, slack.http_port, EVENTS_PATH)
         if ready is not None:
             ready()
-        await stop.wait()
+        try:
+            await stop.wait()
+        finally:
+            health.failed(HealthCheck.SLACK, "The port for Slack is closed.")
 
 
 class _Events:

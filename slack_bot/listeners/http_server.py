@@ -35,7 +35,7 @@ _LINGER = 2.0
 
 @asynccontextmanager
 async def listening(
-    routes: Mapping[str, Handler], slack: SlackSettings, host: str, port: int, settings: str
+    routes: Mapping[str, Handler], slack: SlackSettings, settings: str, host: str, port: int
 ) -> AsyncIterator[None]:
     """Serve `routes` meanwhile: a path, or what a path begins with where it ends in a slash.
 
@@ -47,23 +47,24 @@ async def listening(
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise _unusable(host, port, settings, error) from error
+            raise unusable(settings, host, port, error) from error
         yield
     finally:
         await runner.cleanup()
 
 
-async def check_address(host: str, port: int, settings: str) -> None:
+async def check_address(settings: str, host: str, port: int) -> None:
     """Listen there for a moment. SettingsError as `listening`."""
     try:
         server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
     except OSError as error:
-        raise _unusable(host, port, settings, error) from error
+        raise unusable(settings, host, port, error) from error
     server.close()
     await server.wait_closed()
 
 
-def _unusable(host: str, port: int, settings: str, error: OSError) -> SettingsError:
+def unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
+    """Why an address cannot be listened on. `settings`: what the names of its two settings begin with."""
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return SettingsError(
             f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"

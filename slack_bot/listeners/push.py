@@ -88,7 +88,7 @@ class PushReceiver:
     async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
         """Serve on a port of its own meanwhile, with the limits of HTTP mode. SettingsError: it is taken."""
         settings = self._settings
-        async with listening(self.routes, slack, settings.host, settings.port, PUSH_ADDRESS):
+        async with listening(self.routes, slack, PUSH_ADDRESS, settings.host, settings.port):
             log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
             yield
 

@@ -19,6 +19,7 @@ from ..errors import SettingsError
 from .models import (
     AgentSettings,
     GovernorSettings,
+    HealthSettings,
     LogSettings,
     PushSettings,
     ReferenceSettings,
@@ -72,6 +73,7 @@ class Settings(SettingsSection):
     turns: TurnSettings = TurnSettings()
     store: StoreSettings = StoreSettings()
     push: PushSettings = PushSettings()
+    health: HealthSettings = HealthSettings()
     log: LogSettings = LogSettings()
     reference: ReferenceSettings = ReferenceSettings()
 

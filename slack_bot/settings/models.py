@@ -71,6 +71,14 @@ class SlackSettings(SettingsSection):
     """Seconds for one Web API call."""
     write_timeout: float = Field(default=10.0, gt=0)
     """Seconds for one Web API call that writes. After them the bot finds out what became of it."""
+    socket_connections: int = Field(default=2, ge=1, le=10)
+    """Socket Mode connections of this process. Slack: ten an app, for all its processes."""
+    socket_ping_interval: float = Field(default=10.0, gt=0)
+    """Seconds without data after which a connection gets a ping, half of which it has to answer, else it is
+    replaced; and the first pause after a failed attempt to connect."""
+    socket_silence_timeout: float = Field(default=900.0, gt=0)
+    """Seconds without an event after which a connection is replaced: some answer pings, but no event comes
+    [obs]. In a quiet workspace this costs one call of Slack's API."""
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
     process needs some time to end."""
@@ -312,6 +320,18 @@ class PushSettings(SettingsSection):
     """Seconds those keys are believed before they are read again."""
     jwt_issuer: str | None = None
     """`iss` that such a token must have."""
+
+
+class HealthSettings(SettingsSection):
+    """The address that probes ask: `/livez` and `/readyz`."""
+
+    host: str = "127.0.0.1"
+    """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers
+    need it."""
+    port: int = Field(default=0, ge=0, le=65535)
+    """Port; 0: none. The container image sets 8080."""
+    store_interval: float = Field(default=10.0, gt=0)
+    """Seconds between two writes to the store that only check it, where there is a port."""
 
 
 class LogSettings(SettingsSection):

@@ -210,7 +210,7 @@ async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> N
         file = disk / "bot.sqlite"
         await (await open_sqlite(file, 24.0)).close()
         add_yesterday_keys(file, time.time())
-        fill(disk, leave=160 * 1024)
+        fill(disk, leave=1024 * 1024)
         store_url = f"sqlite:///{file}"
         async with bot_on_network(answer("Answered.", seconds=0.1), **{"store.url": store_url}) as parts:
             workspace, face, app = parts

@@ -19,19 +19,19 @@ NAMES = "SLACK_BOT_SLACK__HTTP_"
 @pytest.mark.parametrize("host", ["203.0.113.9", '"127.0.0.1"'])
 async def test_an_address_that_is_not_this_machine_s_is_named(host: str) -> None:
     with pytest.raises(SettingsError, match=r"is no address of this machine .*SLACK_BOT_SLACK__HTTP_HOST"):
-        await check_address(host, 0, NAMES)
+        await check_address(NAMES, host, 0)
 
 
 async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
     port = free_port()
     for _ in range(2):
-        await check_address("127.0.0.1", port, NAMES)
-    async with listening({}, SlackSettings(), "127.0.0.1", port, NAMES):
+        await check_address(NAMES, "127.0.0.1", port)
+    async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
         taken = rf"^Port {port} cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
         with pytest.raises(SettingsError, match=taken):
-            await check_address("127.0.0.1", port, NAMES)
+            await check_address(NAMES, "127.0.0.1", port)
         with pytest.raises(SettingsError, match=taken):
-            async with listening({}, SlackSettings(), "127.0.0.1", port, NAMES):
+            async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
                 pytest.fail("the port is taken")
 
 
@@ -54,7 +54,7 @@ async def say(request: web.BaseRequest) -> web.StreamResponse:
 async def test_a_path_is_served_as_it_is_or_by_its_beginning(path: str, status: int) -> None:
     port = free_port()
     async with (
-        listening({"/one": say, "/below/": say}, SlackSettings(), "127.0.0.1", port, NAMES),
+        listening({"/one": say, "/below/": say}, SlackSettings(), NAMES, "127.0.0.1", port),
         aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session,
         session.get(path) as answered,
     ):
@@ -74,7 +74,7 @@ async def test_a_body_is_read_whole_within_its_limits(
         return refusal(400)
 
     port = free_port()
-    async with listening({"/": take}, SlackSettings(), "127.0.0.1", port, NAMES):
+    async with listening({"/": take}, SlackSettings(), NAMES, "127.0.0.1", port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: bot\r\nContent-Length: %d\r\n\r\n" % (size or 10))
         writer.write(b"x" * (size or 9))
@@ -96,7 +96,7 @@ async def test_a_request_whose_sender_is_known_keeps_its_place() -> None:
     slack = SlackSettings(http_max_connections=2)
     async with (
         asyncio.timeout(10),
-        listening({"/": take}, slack, "127.0.0.1", port, NAMES),
+        listening({"/": take}, slack, NAMES, "127.0.0.1", port),
         aiohttp.ClientSession() as session,
     ):
         asking = asyncio.create_task(session.get(f"http://127.0.0.1:{port}/"))

@@ -156,7 +156,7 @@ async def test_a_repeated_post_is_another_hint_for_the_same_watch() -> None:
 async def test_it_may_be_served_on_the_port_of_another_server() -> None:
     here = Receiving(free_port())
     receiver = PushReceiver(PushSettings(), here, here.on_hint)
-    async with listening(receiver.routes, SlackSettings(), "127.0.0.1", here.port, ""):
+    async with listening(receiver.routes, SlackSettings(), "", "127.0.0.1", here.port):
         target = here.watch("t")
         assert await post(target.url, task(), {FIRST: target.secret}) == 200
     assert here.hints == [target.push_id]
