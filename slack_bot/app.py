@@ -22,7 +22,8 @@ from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.health_server import serving_health
-from .listeners.http_mode import check_address, serve_http
+from .listeners.http_mode import HTTP_ADDRESS, serve_http
+from .listeners.http_server import check_address
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
@@ -219,7 +220,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         loop.add_signal_handler(sign, end)
     async with serving_health(settings.health, health), await build(settings, health=health) as app:
         if http:
-            await check_address(settings.slack.http_host, settings.slack.http_port)
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()
