@@ -102,6 +102,11 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    if values["backfill_hours"] > (kept := values["dedupe_hours"]):
+        yield (
+            f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
+            f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
+        )
 
 
 def load(

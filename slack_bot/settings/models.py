@@ -82,6 +82,10 @@ class SlackSettings(SettingsSection):
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
     process needs some time to end."""
+    backfill_hours: float = Field(default=2.0, ge=0)
+    """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_timeout: float = Field(default=900.0, gt=0)
+    """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""

@@ -219,6 +219,11 @@ def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
             " is 'http://a/b': should be a file, or an address that begins",
         ),
         ("SLACK_BOT_AGENT__HEADER_NAME", "X-Key", " and SLACK_BOT_AGENT__HEADER_VALUE belong together"),
+        (
+            "SLACK_BOT_SLACK__BACKFILL_HOURS",
+            "25",
+            " (25) must not be larger than SLACK_BOT_STORE__DEDUPE_HOURS",
+        ),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
         ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),
         (
