@@ -18,7 +18,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Received, Snapshot, TaskState
+from ..a2a.wire.frames import Received, Snapshot
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -124,7 +124,7 @@ class TaskConsumer:
         try:
             try:
                 if sent is not None:
-                    self.view.task_id = sent.task_id or self.view.task_id
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
@@ -197,6 +197,15 @@ class TaskConsumer:
         known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
         self.view.notify_waiting("no event on the stream", known)
         return True
+
+    async def _find_task(self) -> str | None:
+        """The task of a question that may have been sent. An agent lists its tasks by their conversation."""
+        asked = self._question
+        is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
+        context_id = self._own_context if is_ours else asked.context_id
+        if context_id is None:
+            return None
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id))
 
     async def _poll_baseline(self) -> None:
         """The task as it is before its question is answered, if it can be had."""
