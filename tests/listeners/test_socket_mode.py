@@ -360,6 +360,43 @@ async def test_one_connection_is_replaced_without_a_gap_too() -> None:
         assert process.health.problems == []
 
 
+class LateSender:
+    """Slack, which sends an event on the connection that it asked to leave, after the next one was made."""
+
+    def __init__(self) -> None:
+        self.acknowledged = asyncio.Event()
+        self._opened = 0
+        self._is_replaced = asyncio.Event()
+
+    async def open(self, request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/link"})
+
+    async def link(self, request: web.Request) -> web.WebSocketResponse:
+        self._opened += 1
+        number, socket = self._opened, web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello", "num_connections": number})
+        if number == 1:
+            await socket.send_json({"type": "disconnect", "reason": "warning"})
+            await self._is_replaced.wait()
+            await asyncio.sleep(0.2)  # on its way
+            await socket.send_json({"type": "events_api", "envelope_id": "e1", "payload": {"event": {}}})
+        else:
+            self._is_replaced.set()
+        async for frame in socket:
+            if number == 1 and "e1" in frame.data:
+                self.acknowledged.set()
+        return socket
+
+
+async def test_what_was_on_its_way_to_the_old_connection_is_acknowledged_there() -> None:
+    slack = LateSender()
+    async with slack_api(slack.open, web.get("/link", slack.link)) as api_url, asyncio.timeout(10):
+        async with one_process(api_url, socket_connections=1):
+            await slack.acknowledged.wait()
+        assert slack.acknowledged.is_set()
+
+
 async def test_a_connection_that_goes_silent_is_found_and_replaced_while_the_other_one_works() -> None:
     async with serving() as (face, process):
         with log_watch() as log:
@@ -490,7 +527,7 @@ async def test_a_connection_without_a_hello_is_none() -> None:
 
 
 async def test_what_came_before_the_end_is_acknowledged_at_the_end() -> None:
-    async with serving() as (face, process):
+    async with serving() as (face, process), asyncio.timeout(10):
         process.may_answer.clear()
         say(face, "hello")
         await until(lambda: process.events)
