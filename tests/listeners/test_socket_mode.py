@@ -474,7 +474,7 @@ async def test_one_connection_is_enough_where_the_app_has_no_room_for_two() -> N
 
 
 async def test_where_no_further_connection_is_allowed_an_old_one_makes_room() -> None:
-    async with serving() as (face, process), aiohttp.ClientSession() as session:
+    async with serving() as (face, process), aiohttp.ClientSession() as session, asyncio.timeout(30):
         eight = await others(face, session, 8)
         with log_watch() as log:
             await face.refresh()

@@ -56,7 +56,7 @@ class EventDelivery:
 class SocketMode(EventDelivery):
     """The sockets of one app; an envelope waits for the first.
 
-    `breaks`: handshakes that come to nothing. `warning_time`: seconds for which a socket is used after a warning.
+    `breaks`: handshakes that come to nothing. `warning_time`: seconds of use after a warning.
     """
 
     def __init__(
