@@ -273,7 +273,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             file.unlink()
             second = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
             with pytest.raises(
-                StoreError, match=r"^8 questions in a row .* readonly database\)\. The bot ends"
+                StoreError, match=r"^8 questions in a row .* removed or replaced .* The bot ends"
             ):
                 await asyncio.wait_for(running, 30)
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1

@@ -38,6 +38,12 @@ def _slack_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
     return ids
 
 
+def _key_set(value: str) -> str:
+    if "://" in value and not re.match(r"https://[^/\s]+", value):
+        raise ValueError("should be a file, or an address that begins with https://")
+    return value
+
+
 Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Items = BeforeValidator(_items)
@@ -76,6 +82,10 @@ class SlackSettings(SettingsSection):
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
     process needs some time to end."""
+    backfill_hours: float = Field(default=2.0, ge=0)
+    """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_timeout: float = Field(default=900.0, gt=0)
+    """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
@@ -267,8 +277,8 @@ class TurnSettings(SettingsSection):
     shutdown_grace: float = Field(default=20.0, ge=0)
     """Seconds that running answers get to finish when the bot is stopped. The readers of the rest then get a
     notice, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
-    retry_cache_size: int = Field(default=1000, ge=0)
-    """Questions that can be asked again by the retry button."""
+    max_takeovers: int = Field(default=3, ge=1)
+    """Processes that go on with a turn, one after the other, until it ends with a notice."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 
@@ -280,11 +290,40 @@ class StoreSettings(SettingsSection):
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
+    turn_days: float = Field(default=7.0, gt=0)
+    """Days for which questions and answers are kept."""
+    checkpoint_interval: float = Field(default=1.0, gt=0)
+    """Seconds between two writes of how far the answers have come."""
+    lock_wait: float = Field(default=60.0, ge=0)
+    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
+
+
+class PushSettings(SettingsSection):
+    """Posts by which agents say that there is news of a long task (A2A push)."""
+
+    public_url: HttpUrl | None = None
+    """Address, best with https, at which agents reach the bot: they post to `/a2a/push/...` below it. Unset:
+    long tasks are only polled."""
+    host: str = "0.0.0.0"
+    """Address that the server of these posts listens on. HTTP mode takes them on Slack's port instead."""
+    port: int = Field(default=3001, ge=0, le=65535)
+    """Port of that server."""
+    body_timeout: float = Field(default=10.0, gt=0)
+    """Seconds for the whole body of a post to come."""
+    max_body_bytes: int = Field(default=1024 * 1024, gt=0)
+    """Bytes of the body of a post, which may be the whole task; more is refused."""
+    jwks: Annotated[str, AfterValidator(_key_set)] | None = None
+    """File or https address of the keys (JWKS) of agents that sign a JSON Web Token, with RS256 or ES256, in
+    place of the secret that the bot gave them. Unset: the secret only. Needs the extra `jwt`."""
+    jwks_ttl: float = Field(default=3600.0, gt=0)
+    """Seconds those keys are believed before they are read again."""
+    jwt_issuer: str | None = None
+    """`iss` that such a token must have."""
 
 
 class HealthSettings(SettingsSection):
