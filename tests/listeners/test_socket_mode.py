@@ -90,8 +90,13 @@ class Process:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
     health: Told = field(default_factory=Told)
+    times_in: int = 0
     events: list[tuple[str, bool]] = field(default_factory=list)
     """The text of each, and whether it came again."""
+
+    def is_in(self) -> None:
+        self.times_in += 1
+        self.ready.set()
 
     async def answer(self, request: AsyncBoltRequest) -> BoltResponse:
         text = str(request.body.get("event", {}).get("text"))
@@ -109,7 +114,7 @@ async def one_process(api_url: str, *, is_alone: bool = True, **settings: Any) -
         bolt.use(process.answer)
         process.may_answer.set()
         slack = SlackSettings(app_token=SecretStr(APP_TOKEN), **settings)
-        health, ready = process.health, process.ready.set
+        health, ready = process.health, process.is_in
         serving = serve_socket(
             bolt, slack, client, process.stop, health=health, is_alone=is_alone, ready=ready
         )
@@ -446,6 +451,20 @@ async def test_slack_away_and_back() -> None:
         await face.settle()
         assert process.events == [("while it was away", False)]
         assert process.health.body()["checks"]["slack"] == "ok"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("backfill_after", "times"), [(0.0, 2), (60.0, 1)])
+async def test_after_a_long_outage_the_bot_is_told_that_it_is_in_again(
+    backfill_after: float, times: int
+) -> None:
+    async with serving(backfill_after=backfill_after) as (face, process):
+        await face.refresh()  # no outage
+        await until(lambda: opened(face) == 4)
+        face.sockets.breaks = 2
+        await face.sockets.close()
+        await until(lambda: process.health.problems)
+        await until(lambda: process.health.body()["checks"]["slack"] == "ok")  # type: ignore[index]
+        assert process.times_in == times
 
 
 async def others(face: SlackServer, session: aiohttp.ClientSession, count: int) -> list[Any]:
