@@ -18,7 +18,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Received, Snapshot, TaskState
+from ..a2a.wire.frames import Received, Snapshot
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -50,6 +50,8 @@ _REFUSED_STOPS: Mapping[int | None, str] = {
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
 }
 _MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
+_STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
+_STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
@@ -96,7 +98,9 @@ class TaskConsumer:
             async with asyncio.timeout(self._settings.turn_timeout):
                 end = await self._listen(sent)
         except TimeoutError:
-            end = StreamEnded(StreamEnd.LOST, _TOO_LONG, reason="the turn's time is up")
+            goes_on = self.view.task_id is not None and not self.view.is_over
+            kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
+            end = StreamEnded(kind, note, reason="the turn's time is up")
         if (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
@@ -120,7 +124,7 @@ class TaskConsumer:
         try:
             try:
                 if sent is not None:
-                    self.view.task_id = sent.task_id or self.view.task_id
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
@@ -176,6 +180,8 @@ class TaskConsumer:
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
         end = await self.follow()
+        if isinstance(end, TaskLost) and end.may_go_on:
+            return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
             note = _FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
@@ -184,13 +190,22 @@ class TaskConsumer:
     async def on_silence(self) -> bool:
         """Whether to go on listening, where nothing came for a while."""
         result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
-        if self.view.state is TaskState.AUTH_REQUIRED:
-            return True  # people take their time to sign in, and know what is waited for
+        if self.view.waits_for_sign_in:
+            return True
         if result not in (PollResult.RUNNING, PollResult.CANNOT):
             return False
         known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
         self.view.notify_waiting("no event on the stream", known)
         return True
+
+    async def _find_task(self) -> str | None:
+        """The task of a question that may have been sent. An agent lists its tasks by their conversation."""
+        asked = self._question
+        is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
+        context_id = self._own_context if is_ours else asked.context_id
+        if context_id is None:
+            return None
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id))
 
     async def _poll_baseline(self) -> None:
         """The task as it is before its question is answered, if it can be had."""
@@ -243,6 +258,8 @@ class TaskConsumer:
                 return step
             if step is None:
                 await self._join(policy)
+            elif self.view.seconds_without_news >= settings.watch_after and not self.view.waits_for_sign_in:
+                return TaskLost("the task goes on without news", may_go_on=True)
             else:
                 goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
                 why = "the task goes on" if goes_on else "no answer yet"
