@@ -19,7 +19,7 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
-from .listeners.backfill import Backfill, KnownThreads
+from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.http_mode import check_address, serve_http
 from .listeners.socket_mode import serve_socket
@@ -47,7 +47,7 @@ class App:
     authorize: Authorize
     dispatcher: TurnDispatcher
     bolt: AsyncApp
-    backfill: Backfill | None
+    backfill: Backfill
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -106,9 +106,7 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         listeners = SlackListeners(dispatcher, bots)
         listeners.register(bolt)
-        backfill = None
-        if isinstance(store, KnownThreads):
-            backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
+        backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         closers = stack.pop_all()
         return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, backfill, closers)
 
@@ -150,8 +148,7 @@ async def serve(
     tasks: list[asyncio.Task[Any]] = [cleaning, watching]
 
     def let_in() -> None:
-        if app.backfill is not None:
-            tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
+        tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
         if ready is not None:
             ready()
 

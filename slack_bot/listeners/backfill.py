@@ -11,11 +11,12 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
 from ..clock import Clock
 from ..errors import BotError
 from ..settings.models import SlackSettings
+from ..store.contracts import TurnStore
 from ..turn.record import Question, ThreadKey
 from .authorizer import Authorize
 from .events import SlackListeners
@@ -27,14 +28,6 @@ _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _HOUR = 3600.0
 
 Message: TypeAlias = Mapping[str, Any]
-
-
-@runtime_checkable
-class KnownThreads(Protocol):
-    """The part of the store that is needed."""
-
-    async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
-        """Threads with questions accepted since then, and the `ts` of the last one; the newest first."""
 
 
 class MessageReader(Protocol):
@@ -54,7 +47,7 @@ class Backfill:
         self,
         listeners: SlackListeners,
         accept: Callable[[Question], Awaitable[bool]],
-        store: KnownThreads,
+        store: TurnStore,
         reader: MessageReader,
         settings: SlackSettings,
         clock: Clock,
