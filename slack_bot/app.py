@@ -20,9 +20,11 @@ from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.events import BotAccess, SlackListeners
+from .listeners.health_server import serving_health
 from .listeners.http_mode import check_address, serve_http
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
+from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
@@ -31,6 +33,8 @@ from .store.contracts import Store
 from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
+
+_CHECKED = "store-check"  # stands in the place of an agent's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class App:
     authorize: Authorize
     dispatcher: TurnDispatcher
     bolt: AsyncApp
+    health: Health
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -55,6 +60,7 @@ class App:
 
     async def close(self, grace: float = 0.0) -> None:
         """Wait `grace` seconds for the turns, end them, release everything. May be called twice."""
+        self.health.failed(HealthCheck.RUNNING, ENDING)
         await self.dispatcher.close(grace)
         await self.closers.aclose()
 
@@ -68,24 +74,27 @@ async def build(
     slack_session: Any = None,
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
+    health: Health | None = None,
 ) -> App:
     """Build a bot; nothing is sent. The caller closes what it gives. Raises SettingsError and StoreError.
 
     `slack_session` is an aiohttp session, or something in its place. `rate_limiter` is for bots that share
-    one Slack app. Facts are logged where there is no `observer`.
+    one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
     clock = clock or loop_clock()
-    observer = observer or LogObserver()
+    observer, health = observer or LogObserver(), health or Health()
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await open_store(settings.store.url, settings.store.dedupe_hours)
+            kept = settings.store
+            store = await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
             stack.push_async_callback(store.close)
+        health.passed(HealthCheck.STORE)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
-        agent = Agent(http, settings.agent, clock)
+        agent = Agent(http, settings.agent, clock, health)
         agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         api = SlackApi(
@@ -95,14 +104,15 @@ async def build(
             settings.stream.retry_timeout,
             rate_limiter or RateLimiter(settings.governor, clock),
             settings.slack.write_timeout,
+            health,
         )
-        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer)
+        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         SlackListeners(dispatcher, bots).register(bolt)
         closers = stack.pop_all()
-        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, closers)
+        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, health, closers)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
@@ -137,15 +147,18 @@ async def serve(
     """
     slack = app.settings.slack
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
+    checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     try:
         if http:
-            await serve_http(app.bolt, slack, stop, now=app.clock.wall, ready=ready)
+            await serve_http(app.bolt, slack, stop, health=app.health, now=app.clock.wall, ready=ready)
         else:
-            await serve_socket(app.bolt, slack, app.web_client, stop, ready=ready)
+            is_alone = not app.settings.store.url.startswith("redis")
+            health, client = app.health, app.web_client
+            await serve_socket(app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=ready)
     finally:
-        for task in (cleaning, watching):
+        for task in (cleaning, checking, watching):
             task.cancel()
     if watching.done():
         raise watching.result()
@@ -161,17 +174,42 @@ async def _clean_up(app: App) -> None:
         await asyncio.sleep(app.settings.store.cleanup_interval)
 
 
+async def _check_store(app: App) -> None:
+    """Where there is a port for probes: nothing else would see that a store works again without questions."""
+    settings, health, works = app.settings.health, app.health, True
+    while settings.port:
+        now = app.clock.wall()
+        try:
+            async with asyncio.timeout(settings.store_interval):
+                await app.store.save_fact(_CHECKED, "at", f"{now:.0f}", now)
+        except (StoreError, TimeoutError) as error:
+            if works:
+                log.warning("the store does not work: %s", str(error) or "it did not answer in time")
+            health.failed(HealthCheck.STORE, STORE_FAILED)
+            works = False
+        else:
+            works = True
+            health.passed(HealthCheck.STORE)
+        await asyncio.sleep(settings.store_interval)
+
+
 async def run(settings: Settings, *, http: bool = False) -> None:
     """`slack-bot run`, until SIGTERM or SIGINT. Raises BotError if it cannot start."""
-    stop = asyncio.Event()
+    stop, health = asyncio.Event(), Health()
+
+    def end() -> None:
+        health.failed(HealthCheck.RUNNING, ENDING)
+        stop.set()
+
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(sign, stop.set)
-    async with await build(settings) as app:
+        loop.add_signal_handler(sign, end)
+    async with serving_health(settings.health, health), await build(settings, health=health) as app:
         if http:
             await check_address(settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
         await check_agent(app)
+        await app.dispatcher.take_over()
         await serve(app, stop, http=http)
         log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
         await app.close(settings.turns.shutdown_grace)
@@ -180,6 +218,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
 async def check_slack(app: App) -> None:
     """Log who the bot is at Slack, and which scopes it lacks. Raises SlackError if the token is not good."""
     identity = await app.authorize()
+    app.health.passed(HealthCheck.TOKEN)
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
     for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)

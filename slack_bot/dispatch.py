@@ -7,8 +7,8 @@ reader gets a notice.
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
-from collections.abc import Coroutine
+from collections import deque
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,9 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .errors import BotError, StoreError
+from .journal import Journal, TurnJournal
 from .observe.facts import MessageIgnored, Observer, TurnEnded
+from .observe.health import STORE_FAILED, Health, HealthCheck
 from .runner import TurnRunner, referred
 from .settings.load import Settings
 from .slack.api import SlackApi, TurnClient
@@ -27,7 +29,8 @@ from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .store.contracts import Conversation, Store
+from .store.contracts import Store
+from .turn.progress import MessageRecord, Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 
 log = logging.getLogger(__name__)
@@ -36,14 +39,15 @@ _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
+_GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
-_FORGOTTEN = "I have been restarted since and no longer know the question. Please ask it again."
+_FORGOTTEN = "I no longer know the question. Please ask it again."
 _ALREADY = "This question is already being asked again."
 _THANKS = "Thanks for your feedback."
-_MOST_REFUSED = 1000  # questions
+_MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -52,7 +56,7 @@ class _Running:
     """The turn of a thread, and the questions that wait behind it, each with its reaction."""
 
     question: Question
-    waiting: deque[tuple[Question, QueuedReaction]]
+    waiting: deque[tuple[TurnRecord, QueuedReaction]]
     handle: TurnHandle = field(default_factory=TurnHandle)
 
     def is_waiting_for(self, user: str) -> bool:
@@ -64,19 +68,28 @@ class TurnDispatcher:
     """Accepts questions, runs their turns, ends them. One for a process."""
 
     def __init__(
-        self, agent: Agent, store: Store, api: SlackApi, settings: Settings, clock: Clock, observer: Observer
+        self,
+        agent: Agent,
+        store: Store,
+        api: SlackApi,
+        settings: Settings,
+        clock: Clock,
+        observer: Observer,
+        health: Health,
     ) -> None:
         self._agent, self._store, self._api = agent, store, api
         self._settings, self._clock, self._observer = settings, clock, observer
+        self._health = health
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
         self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
+        self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
         self._background: set[asyncio.Task[Any]] = set()
-        self._retryable: OrderedDict[str, Question] = OrderedDict()
+        self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
@@ -88,7 +101,7 @@ class TurnDispatcher:
         """
         if self._closing:
             raise BotError(_CLOSING)
-        if question.key in self._retryable:  # the same mention as another event: no need to ask the store
+        if question.key in self._accepted:  # the same mention as another event: no need to ask the store
             return False
         task = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
         self._background.add(task)
@@ -96,22 +109,44 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
+        turn = TurnRecord(question, self._clock.wall())
         try:
-            is_new = await self._store.accept(question.key, self._clock.wall())
+            is_new = await self._store.accept(turn)
         except StoreError as error:
+            self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
             if self._store_failures >= self._settings.store.max_failures:
                 self._store_error = error
                 self._store_broken.set()
             raise
+        self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
         if is_new and self._closing:  # since the store was asked
-            await self._store.release(question.key)
+            await self._store.withdraw(question.key)
             raise BotError(_CLOSING)
+        self._accepted[question.key] = None
+        if len(self._accepted) > _MOST_ACCEPTED:
+            del self._accepted[next(iter(self._accepted))]
         if is_new:
-            self._start(question)
+            self._start(turn)
         return is_new
+
+    async def take_over(self) -> None:
+        """Go on with what another process accepted and did not end. Raises StoreError."""
+        for turn in await self._store.unfinished():
+            if turn.takeovers < self._settings.turns.max_takeovers:
+                log.info("a turn is taken over", extra=_fields(turn))
+                is_next = turn.question.thread not in self._running
+                self._start(turn)
+                if is_next and turn.stage is Stage.ACCEPTED:  # it may have waited
+                    reaction = self._reaction(turn.question, is_shown=True)
+                    reaction.over()
+                    self._spawn(reaction.show(), turn.question)
+            else:
+                log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
+                sink, reason = self._sink(turn.question, turn.messages), "too many takeovers"
+                self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, _GIVEN_UP), turn.question)
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""
@@ -130,26 +165,27 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notify(question, _NOT_TAKEN), question)
 
-    def _start(self, question: Question) -> None:
+    def _start(self, turn: TurnRecord) -> None:
+        question = turn.question
         running = self._running.get(question.thread)
         is_asker = running is not None and running.question.user == question.user
         if not question.text:
-            self._spawn(self._hint(question), question)
+            self._spawn(self._hint(turn), question)
         elif is_asker and question.text.strip(" .!").casefold() == "stop":
             self.stop(question.thread, question.user)
+            self._spawn(self._journal.end(turn, Outcome.STOPPED), question)
+        elif running is None:
+            self._launch(turn, deque())
         else:
-            self._retryable[question.key] = question
-            while len(self._retryable) > self._settings.turns.retry_cache_size:
-                self._retryable.popitem(last=False)
-            if running is None:
-                self._launch(question, deque())
-                return
             if running.is_waiting_for(question.user):
                 running.handle.leave()
-            api = self._api.for_turn(question.key, question.thread.ts)
-            reaction = QueuedReaction(api, question.thread.channel, question.ts)
-            running.waiting.append((question, reaction))
+            reaction = self._reaction(question)
+            running.waiting.append((turn, reaction))
             self._spawn(reaction.show(), question)
+
+    def _reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
+        api = self._api.for_turn(question.key, question.thread.ts)
+        return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
@@ -172,12 +208,13 @@ class TurnDispatcher:
 
     async def retry(self, turn: str, user: str) -> str | None:
         """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
-        question = self._retryable.get(turn)
-        if question is None:
+        known = await self._store.turn(turn)
+        if known is None:
             return _FORGOTTEN
-        if question.user != user:
+        if known.question.user != user:
             return _NOT_YOURS
-        again = replace(question, attempt=question.attempt + 1)
+        question = known.question
+        again = replace(question, attempt=question.attempt + 1, context_id=None, task_id=None)
         return None if await self.accept(again) else _ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> str | None:
@@ -194,16 +231,20 @@ class TurnDispatcher:
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
     async def close(self, grace: float) -> None:
-        """Accept nothing more, wait `grace` seconds for running turns, end the rest with a notice."""
+        """Accept nothing more, wait `grace` seconds for running turns, leave the rest to the next process.
+
+        Where the store does not outlive this one, they end with a notice.
+        """
         self._closing = True
         for running in self._running.values():
             while running.waiting:
-                question, reaction = running.waiting.popleft()
-                reaction.over()
-                self._spawn(self._notify(question, _ENDING), question)
+                turn, reaction = running.waiting.popleft()
+                if not self._store.is_durable:
+                    reaction.over()
+                    self._spawn(self._notify(turn.question, _ENDING), turn.question)
         await _wait(self._turns, grace)
-        for turn in tuple(self._turns):
-            turn.cancel()
+        for task in tuple(self._turns):
+            task.cancel()
         for _ in range(_NOTIFY_ROUNDS):
             left = self._turns | self._background
             await _wait(left, _NOTIFY_SECONDS)
@@ -212,15 +253,17 @@ class TurnDispatcher:
         for task in tuple(self._turns | self._background):
             task.cancel()
         await _wait(self._turns | self._background, _NOTIFY_SECONDS)
+        await self._journal.close()
 
     async def idle(self) -> None:
         """Return when no turn runs or waits, and no background task is left."""
         while busy := self._turns | self._background:
             await asyncio.wait(busy)
 
-    def _launch(self, question: Question, waiting: deque[tuple[Question, QueuedReaction]]) -> None:
+    def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
+        question = turn.question
         running = self._running[question.thread] = _Running(question, waiting)
-        task = asyncio.create_task(self._turn(question, running.handle), name=f"turn {question.key}")
+        task = asyncio.create_task(self._turn(turn, running.handle), name=f"turn {turn.key}")
         self._turns.add(task)
         task.add_done_callback(partial(self._on_turn_done, running=running))
 
@@ -229,56 +272,52 @@ class TurnDispatcher:
         _log_if_broken(task, running.question)
         del self._running[running.question.thread]
         if running.waiting:
-            question, reaction = running.waiting.popleft()
+            turn, reaction = running.waiting.popleft()
             reaction.over()
-            self._launch(question, running.waiting)
+            self._launch(turn, running.waiting)
 
-    async def _turn(self, question: Question, handle: TurnHandle) -> None:
-        sink = self._sink(question)
+    async def _turn(self, turn: TurnRecord, handle: TurnHandle) -> None:
+        sink, journal = self._sink(turn.question, turn.messages), None
         try:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
-                await self._answer(question, sink, handle)
+                journal = await self._journal.begin(turn)
+                await self._answer(journal, sink, handle)
         except asyncio.CancelledError:
-            await self._break_off(question, sink, Outcome.LOST, "the bot was stopped", _ENDING)
+            if self._store.is_durable:
+                await self._hand_over(journal, sink)
+            else:
+                await self._break_off(turn, sink, Outcome.LOST, "the bot was stopped", _ENDING)
             raise
         except TimeoutError:
-            log.error("turn exceeded turns.turn_deadline", extra={"turn": question.key})
-            await self._break_off(question, sink, Outcome.LOST, "the turn's deadline has passed", _TOO_LONG)
+            log.error("turn exceeded turns.turn_deadline", extra=_fields(turn))
+            await self._break_off(turn, sink, Outcome.LOST, "the turn's deadline has passed", _TOO_LONG)
         except Exception:  # the only one: a turn that broke ends here
-            log.exception("turn broke", extra={"turn": question.key})
-            await self._break_off(question, sink, Outcome.FAILED, "the turn broke; see the log", _BROKE)
+            log.exception("turn broke", extra=_fields(turn))
+            await self._break_off(turn, sink, Outcome.FAILED, "the turn broke; see the log", _BROKE)
+
+    async def _hand_over(self, journal: TurnJournal | None, sink: Sink) -> None:
+        """The next process goes on with it."""
+        if journal is not None:
+            await journal.hand_over(sink.delivery.records)
+        await sink.hand_over()
 
     async def _break_off(
-        self, question: Question, sink: Sink, outcome: Outcome, reason: str, note: str
+        self, turn: TurnRecord, sink: Sink, outcome: Outcome, reason: str, note: str
     ) -> None:
         """End a turn whose runner could not."""
-        now, key = self._clock.monotonic(), question.key
+        now, key = self._clock.monotonic(), turn.key
         self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
         can_retry = note is not _ENDING
         note = referred(note, key) if can_retry else note
-        await self._notify(question, note, sink, offer_retry=can_retry)
+        await self._notify(turn.question, note, sink, offer_retry=can_retry)
+        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
-    async def _answer(self, question: Question, sink: Sink, handle: TurnHandle) -> None:
-        known = await self._store.conversation(self._agent.name, question.thread)
-
-        async def save(conversation: Conversation) -> None:
-            """If that fails, the context is lost but not the answer."""
-            nonlocal known
-            if conversation == known and tuple(conversation.waits) == tuple(known.waits):
-                return
-            known, thread = conversation, question.thread
-            try:
-                await self._store.save_conversation(self._agent.name, thread, known, self._clock.wall())
-            except StoreError as error:
-                log.error("a thread's context was not stored: %s", error, extra={"thread_ts": thread.ts})
-
-        async def remember(context_id: str) -> None:
-            await save(replace(known, context_id=context_id))
-
-        question = replace(question, context_id=known.context_id, task_id=known.waits.get(question.user))
+    async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
-        turn = TurnRunner(question, self._agent, sink, self._settings, remember, clock, observer, handle)
-        await save(conversation_after(known, question, await turn.run()))
+        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle)
+        ended = await turn.run()
+        await journal.shown(sink.delivery.records)
+        await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self._save_profile()
 
     async def _save_profile(self) -> None:
@@ -291,9 +330,9 @@ class TurnDispatcher:
         except StoreError as error:
             log.error("the agent's profile was not stored: %s", error)
 
-    def _sink(self, question: Question) -> Sink:
+    def _sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
         stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
-        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts))
+        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts), shown)
 
     async def _notify(
         self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
@@ -305,10 +344,12 @@ class TurnDispatcher:
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
-    async def _hint(self, question: Question) -> None:
+    async def _hint(self, turn: TurnRecord) -> None:
+        question = turn.question
         place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
         args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
         await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        await self._journal.end(turn, Outcome.REFUSED)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -318,13 +359,8 @@ class TurnDispatcher:
         return task
 
 
-def conversation_after(before: Conversation, question: Question, ended: TurnEnded) -> Conversation:
-    """What is known of a thread after a turn. An agent waits for a person until that person's answer came."""
-    known = replace(before, context_id=ended.context_id or before.context_id)
-    if ended.awaiting_task_id is not None:
-        return known.asked(question.user, ended.awaiting_task_id)
-    was_answered = question.task_id is not None and ended.outcome != Outcome.REFUSED
-    return known.answered(question.user) if was_answered else known
+def _fields(turn: TurnRecord) -> dict[str, str | None]:
+    return {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
 
 
 async def _wait(tasks: set[asyncio.Task[None]], seconds: float) -> None:

@@ -7,7 +7,7 @@ goes on in the *worker*, with the loop in between; later events wait for it.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, assert_never
@@ -16,6 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
+from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
 from .slack.model import Batch, Ending, WriteResult
@@ -23,9 +24,10 @@ from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
+from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.machine import NO_ANSWER, State, Turn
-from .turn.record import Form, Outcome, Question
+from .turn.record import Form, Outcome
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
@@ -50,26 +52,27 @@ def referred(note: str, turn: str) -> str:
 
 
 class TurnRunner:
-    """Asks the agent and writes its answer into the thread. `remember` keeps the context's id."""
+    """Asks the agent and writes its answer into the thread, or goes on where another process was."""
 
     def __init__(
         self,
-        question: Question,
+        journal: TurnJournal,
         agent: Agent,
         sink: Sink,
         settings: Settings,
-        remember: Callable[[str], Awaitable[None]],
         clock: Clock,
         observer: facts.Observer,
         handle: TurnHandle,
     ) -> None:
-        self._question, self._settings, self._remember = question, settings, remember
+        question = journal.question
+        self._question, self._settings, self._journal = question, settings, journal
         self._sink, self._delivery = sink, sink.delivery
         self._secrets = secrets_of(settings)  # never to reach Slack
         self._now, self._observer, self._handle = clock.monotonic, observer, handle
         self._has_details = facts.wants_details(observer)
         stream = settings.stream
-        self._machine = Turn(shows_words=settings.agent.error_text == "show")
+        is_begun = bool(sink.delivery.ledger.repeated.strip())
+        self._machine = Turn(shows_words=settings.agent.error_text == "show", is_begun=is_begun)
         self._buffer = StreamBuffer(
             sink.delivery.ledger,
             first_flush_delay=stream.first_flush_delay,
@@ -99,21 +102,21 @@ class TurnRunner:
             handle,
             self._handle_event,
             self._on_agent_event if self._has_details else None,
+            journal.sending,
         )
 
     async def run(self) -> facts.TurnEnded:
-        """The turn, to its end.
-
-        Raises `SlackError` if Slack cannot be written to for good, `StoreError` if `remember` does.
-        """
+        """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
+        if (sent_at := self._journal.record.sent_at) is not None and self._journal.is_takeover:
+            await self._delivery.take_over(sent_at, await self._journal.other_messages())
         self._handle.on_exit(self._cancel_writes_if_stopped)
         writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
         try:
-            await self._consumer.consume()
+            await self._consumer.consume(self._journal.record if self._journal.is_takeover else None)
             if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
                 await self._worker
             await writer
@@ -242,8 +245,7 @@ class TurnRunner:
             waiting, self._ids = self._ids, []
             for ids in waiting:
                 self._sink.set_task(ids.task_id)
-                if ids.context_id is not None:
-                    await self._remember(ids.context_id)
+                await self._journal.task_known(ids.task_id, ids.context_id)
             status, self._status = self._status, None
             if status is not None:
                 await self._sink.show_status(status)
@@ -258,7 +260,8 @@ class TurnRunner:
     async def _write_batch(self) -> bool:
         """One write. False when there will be no more."""
         goes_on, now = self._end is None, self._now()
-        if self._handle.stopped_by is not None or not self._delivery.is_live or self._rewrite is not None:
+        is_rewritten = self._rewrite is not None or self._delivery.ledger.has_diverged
+        if self._handle.stopped_by is not None or not self._delivery.is_live or is_rewritten:
             return goes_on
         if not self._is_due(now):
             return goes_on
@@ -270,6 +273,7 @@ class TurnRunner:
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
         written = await self._sink.write(cards)
+        await self._journal.shown(self._delivery.records)
         if written is WriteResult.GONE:
             self._handle.mark_gone()
             return False
@@ -334,6 +338,8 @@ class TurnRunner:
     async def _finish(self) -> None:
         end = self._end
         assert end is not None
+        if self._journal.is_takeover:
+            self._compare_with_shown(end.outcome)
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
@@ -350,6 +356,18 @@ class TurnRunner:
                 form=self._form if end.outcome is Outcome.ASKED else None,
             )
         )
+
+    def _compare_with_shown(self, outcome: Outcome) -> None:
+        """The answer may differ from what another process showed, or the agent kept only a part of it."""
+        ledger, answer, shown = self._delivery.ledger, self._machine.answer, self._journal.record.text
+        is_shorter = outcome is Outcome.ANSWERED and bool(ledger.repeated.strip()) and bool(answer.strip())
+        if self._rewrite is not None or not (ledger.has_diverged or is_shorter):
+            return
+        answer = sanitize(answer, self._secrets)
+        if outcome is Outcome.ANSWERED and not contains(shown, answer):
+            self._rewrite = answer
+        else:
+            ledger.discard()
 
     def _ended(self) -> facts.TurnEnded:
         if self._delivery.is_gone:

@@ -28,13 +28,15 @@ ROOMS: dict[str, set[str]] = {
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
+    "journal": {"turn", "store", "errors", "clock"},
     "runner": {
-        "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
-        "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
+        "observe",
     },
-    "listeners": {"dispatch", "turn", "store", "errors", "clock", "settings"},
+    "listeners": {"dispatch", "turn", "store", "errors", "clock", "settings", "observe"},
     "app": {
         "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
@@ -58,7 +60,7 @@ OWNED = {
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "app", "testing"},
-    "aiosqlite": {"store"},
+    "sqlite3": {"store", "playground"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
@@ -180,8 +182,8 @@ STDLIB = {
 
 def test_what_decides_is_pure() -> None:
     for name in (
-        "observe/facts", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy", "slack/readback",
-        "slack/rate_limiter/governor", "listeners/inbound",
+        "observe/facts", "observe/health", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy",
+        "slack/readback", "slack/rate_limiter/governor", "listeners/inbound",
         "testing/slack/workspace",
     ):  # fmt: skip
         assert PACKAGE / f"{name}.py" in PURE

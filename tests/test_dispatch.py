@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from slack_bot.dispatch import conversation_after
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.slack.status import WAITING_REACTION
@@ -20,18 +19,12 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.record import Outcome, Question, ThreadKey
+from slack_bot.turn.progress import TurnRecord
+from slack_bot.turn.record import Question, ThreadKey
 
 
 def thread_of(root: str) -> ThreadKey:
     return ThreadKey("T1", CHANNEL, root)
-
-
-def ended(
-    outcome: Outcome, *, context_id: str | None = None, awaiting_task_id: str | None = None
-) -> TurnEnded:
-    ids = (context_id, None, None)
-    return TurnEnded(0.0, "turn", outcome, None, *ids, {}, 0, awaiting_task_id=awaiting_task_id)
 
 
 def asked(bot: BotHarness) -> list[tuple[str, str | None, str | None]]:
@@ -220,57 +213,6 @@ async def test_an_agent_may_wait_for_two_people_in_one_thread(order: tuple[str, 
         assert [text for text, _, _ in asked(bot)] == ["deploy", "roll back", *(said[user] for user in order)]
         assert bot.outcomes == ["asked", "asked", "answered", "answered"]
         assert bot.read(root)[2:] == ["Done.", "Done."]
-
-
-@pytest.mark.parametrize(
-    ("before", "task_id", "ending", "after"),
-    [
-        (Conversation(), None, ended(Outcome.ANSWERED, context_id="c"), Conversation("c")),
-        (Conversation("c"), None, ended(Outcome.REFUSED), Conversation("c")),
-        (
-            Conversation("c"),
-            None,
-            ended(Outcome.ASKED, awaiting_task_id="t"),
-            Conversation("c", {"U1": "t"}),
-        ),
-        (Conversation("c", {"U1": "t"}), "t", ended(Outcome.ANSWERED), Conversation("c")),
-        (
-            Conversation("c", {"U1": "t"}),
-            "t",
-            ended(Outcome.ASKED, awaiting_task_id="v"),
-            Conversation("c", {"U1": "v"}),
-        ),
-        (
-            Conversation("c", {"U1": "t"}),
-            "t",
-            ended(Outcome.REFUSED, context_id="d"),
-            Conversation("d", {"U1": "t"}),
-        ),
-        (
-            Conversation("c", {"U2": "t"}),
-            None,
-            ended(Outcome.ANSWERED),
-            Conversation("c", {"U2": "t"}),
-        ),
-        (
-            Conversation("c", {"U2": "t"}),
-            None,
-            ended(Outcome.ASKED, awaiting_task_id="v"),
-            Conversation("c", {"U2": "t", "U1": "v"}),
-        ),
-        (
-            Conversation("c", {"U1": "v", "U2": "t"}),
-            "v",
-            ended(Outcome.ANSWERED),
-            Conversation("c", {"U2": "t"}),
-        ),
-    ],
-)
-def test_what_is_known_after_a_turn(
-    before: Conversation, task_id: str | None, ending: TurnEnded, after: Conversation
-) -> None:
-    asked_now = Question(thread_of("1.0"), "1.0", "U1", "T1", "q", task_id=task_id)
-    assert conversation_after(before, asked_now, ending) == after
 
 
 @on_virtual_time
@@ -471,7 +413,7 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
         assert (await bot.app.dispatcher.retry(key, "U2") or "").startswith("Only the person who asked")
-        assert (await bot.app.dispatcher.retry("T1:C1:9.9", "U1") or "").startswith("I have been restarted")
+        assert (await bot.app.dispatcher.retry("T1:C1:9.9", "U1") or "").startswith("I no longer know")
         assert await bot.app.dispatcher.retry(key, "U1") is None
         assert await bot.app.dispatcher.retry(key, "U1") == "This question is already being asked again."
         await bot.idle()
@@ -481,15 +423,6 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         assert len(set(messages)) == 2
         assert await bot.app.dispatcher.retry(f"{key}:1", "U1") is None
         await bot.idle()
-
-
-@on_virtual_time
-async def test_only_retry_cache_size_questions_can_be_asked_again() -> None:
-    async with run_bot(retry_cache_size=2) as bot:
-        roots = [await bot.ask("hi") for _ in range(3)]
-        await bot.idle()
-        said = [await bot.app.dispatcher.retry(f"T1:{CHANNEL}:{root}", "U2") or "" for root in roots]
-        assert [each.partition(" ")[0] for each in said] == ["I", "Only", "Only"]
 
 
 # -- the end of the process
@@ -657,10 +590,10 @@ async def test_a_store_is_broken_after_failures_in_a_row_and_until_one_success(f
     class Failing(MemoryStore):
         numbers: Iterator[int] = iter(())
 
-        async def accept(self, key: str, now: float) -> bool:
+        async def accept(self, turn: TurnRecord) -> bool:
             for number in self.numbers:
                 raise StoreError(f"Failure {number}.")
-            return await super().accept(key, now)
+            return await super().accept(turn)
 
     store = Failing()
     async with run_bot(answer("Yes."), store=store, max_failures=3) as bot:

@@ -16,7 +16,8 @@ from typing import Self
 import httpx
 
 from ..clock import Clock
-from ..errors import AgentError, AgentFailed, SettingsError
+from ..errors import AgentError, AgentFailed, AgentUnreachable, SettingsError
+from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
 from .wire.auth import Credentials, bare, missing, origin_of
@@ -31,6 +32,7 @@ CONTEXT = "context"
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
+_AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
@@ -48,7 +50,9 @@ class _Known:
 class Agent:
     """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address or login."""
 
-    def __init__(self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, health: Health | None = None
+    ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
         if origin_of(settings.url) is None:
@@ -56,6 +60,7 @@ class Agent:
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
         self._http, self._settings, self._clock = http, settings, clock
+        self._health = health or Health()
         self._auth = self._card_auth = Credentials(settings)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
@@ -97,9 +102,11 @@ class Agent:
             if known.card is None or self._clock.monotonic() >= known.card_until:
                 try:
                     known.card = await fetch_card(self._http, self._card_auth, self._settings)
+                    self._health.passed(HealthCheck.AGENT)
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
+                    self._health.failed(HealthCheck.AGENT, _AWAY)
                     if known.card is None:
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
@@ -119,9 +126,14 @@ class Agent:
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
-                        began, self._known.wire = True, wires[0]
+                        if not began:
+                            began, self._known.wire = True, wires[0]
+                            self._health.passed(HealthCheck.AGENT)
                         yield received
                 return
+            except AgentUnreachable:
+                self._health.failed(HealthCheck.AGENT, _AWAY)
+                raise
             except AgentFailed as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from uuid import NAMESPACE_URL, uuid5
@@ -32,6 +32,7 @@ from ..errors import (
 )
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
+from ..turn.progress import TurnRecord
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -53,6 +54,7 @@ _TOO_LONG = "The agent took too long and may still be working on it."
 _FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
+_RESTARTED = "The bot was restarted, and cannot find out what became of this question."
 _NAMES: Mapping[type[AgentError], str] = {
     AgentUnreachable: "the agent could not be reached",
     CardError: "the agent's card could not be used",
@@ -73,7 +75,9 @@ class TaskConsumer:
         handle: TurnHandle,
         on_event: OnEvent,
         on_raw: OnRaw,
+        on_send: Callable[[], Awaitable[None]],
     ) -> None:
+        self._on_send = on_send
         self._question, self._agent, self._settings = question, agent, settings
         self._handle, self._on_event, self._now = handle, on_event, clock.monotonic
         self.view = TaskView(
@@ -83,11 +87,14 @@ class TaskConsumer:
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
         self._has_gap = False  # a joined stream may have left something out
 
-    async def consume(self) -> None:
-        """Ask and listen; report all events, and how it ended. Raises no AgentError."""
+    async def consume(self, sent: TurnRecord | None = None) -> None:
+        """Ask and listen; report all events, and how it ended. Raises no AgentError.
+
+        `sent`: another process may have asked, so what became of the question is looked for.
+        """
         try:
             async with asyncio.timeout(self._settings.turn_timeout):
-                end = await self._listen()
+                end = await self._listen(sent)
         except TimeoutError:
             end = StreamEnded(StreamEnd.LOST, _TOO_LONG, reason="the turn's time is up")
         if (user := self._handle.stopped_by) is not None:
@@ -109,9 +116,12 @@ class TaskConsumer:
     def _own_context(self) -> str:
         return str(uuid5(NAMESPACE_URL, self._question.message_id))
 
-    async def _listen(self) -> StreamEnded:
+    async def _listen(self, sent: TurnRecord | None) -> StreamEnded:
         try:
             try:
+                if sent is not None:
+                    self.view.task_id = sent.task_id or self.view.task_id
+                    return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
@@ -136,6 +146,8 @@ class TaskConsumer:
             await self._poll_baseline()
         while True:
             try:
+                await self._agent.ensure_card()
+                await self._on_send()
                 stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except AgentFailed as error:

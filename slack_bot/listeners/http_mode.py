@@ -21,11 +21,13 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from ..errors import SettingsError
+from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings
 
 log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
+_ADDRESS = "SLACK_BOT_SLACK__HTTP_"
 
 _BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
 """An incomplete request."""
@@ -48,6 +50,7 @@ async def serve_http(
     slack: SlackSettings,
     stop: asyncio.Event,
     *,
+    health: Health,
     now: Callable[[], float],
     ready: Callable[[], None] | None = None,
 ) -> None:
@@ -64,12 +67,14 @@ async def serve_http(
         try:
             await web.TCPSite(runner, slack.http_host, slack.http_port).start()
         except OSError as error:
-            raise _unusable(slack.http_host, slack.http_port, error) from error
+            raise unusable(_ADDRESS, slack.http_host, slack.http_port, error) from error
+        health.passed(HealthCheck.SLACK)
         log.info("waiting for Slack at http://%s:%s%s", slack.http_host, slack.http_port, EVENTS_PATH)
         if ready is not None:
             ready()
         await stop.wait()
     finally:
+        health.failed(HealthCheck.SLACK, "The port for Slack is closed.")
         await runner.cleanup()
 
 
@@ -78,20 +83,19 @@ async def check_address(host: str, port: int) -> None:
     try:
         server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
     except OSError as error:
-        raise _unusable(host, port, error) from error
+        raise unusable(_ADDRESS, host, port, error) from error
     server.close()
     await server.wait_closed()
 
 
-def _unusable(host: str, port: int, error: OSError) -> SettingsError:
+def unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
+    """Why an address cannot be listened on. `settings`: what the names of its two settings begin with."""
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return SettingsError(
-            f"{host} is no address of this machine ({error.strerror}); set SLACK_BOT_SLACK__HTTP_HOST to one,"
+            f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"
             " or to 0.0.0.0 for all of them."
         )
-    return SettingsError(
-        f"Port {port} cannot be used ({error.strerror}); set SLACK_BOT_SLACK__HTTP_PORT to another."
-    )
+    return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {settings}PORT to another.")
 
 
 class _Server(web.Server):

@@ -1,35 +1,62 @@
 """Slack in by Socket Mode: no public address needed.
 
+A process has more than one connection, and opens the next one before it closes an old one, so that there is
+no gap. slack_sdk's client closes the old one first, acknowledges an event on whatever connection it has by
+then, and repeats an attempt with the same address, whose ticket is good only once.
+
 Slack sends each event to any one of the app's connections, and a mention is two events: two processes with a
 store each answer some questions twice. Slack names the number of connections in `hello`, when one begins
 (facts: Slack 3.4): at the start, after a failure, and every few hours.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import aiohttp
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..errors import SettingsError, SlackError
+from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings
 from .authorizer import call_or_raise
 
 log = logging.getLogger(__name__)
 
-PING_INTERVAL = 10.0
-"""Seconds between two pings, and the first pause after a failed attempt to connect."""
-
 _LONGEST_PAUSE = 300.0
-_HELLO_TIMEOUT = 30.0
+_MOST_DOUBLINGS = 16
+_OPEN_TIMEOUT = 30.0
+"""Seconds to open a connection, with Slack's hello."""
+_OVERLAP = 5.0
+"""Seconds for which a connection is read after another one has taken its place."""
+_ACK_TIMEOUT = 3.0
+"""Seconds in which Slack wants its acknowledgement (facts: Slack 3.4)."""
+_CLOSE_TIMEOUT = 2.0
+"""Seconds to close a connection whose other end may be gone: half of them for its answer."""
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
+_TOO_MANY = "too_many_websockets"
+_SILENT = "no event came for long"
+_CROWDED = (
+    f"All connections that Slack allows the app are in use ({_TOO_MANY}; Slack: ten): end other processes of"
+    " the app, or set SLACK_BOT_SLACK__SOCKET_CONNECTIONS to 1."
+)
+
+
+class _NotConnected(Exception):
+    """No connection came about. `str()` is one sentence, `reason` a word for it."""
+
+    def __init__(self, problem: str, reason: str) -> None:
+        super().__init__(problem)
+        self.reason = reason
 
 
 async def serve_socket(
@@ -38,130 +65,321 @@ async def serve_socket(
     client: AsyncWebClient,
     stop: asyncio.Event,
     *,
+    health: Health,
+    is_alone: bool = True,
     ready: Callable[[], None] | None = None,
-    ping_interval: float = PING_INTERVAL,
 ) -> None:
     """Let Slack in until `stop` is set; `ready` is called when it is in.
 
-    SettingsError without an app token, SlackError if it is not good or Slack's API cannot be reached.
+    `is_alone`: there should be no other process of this app; if there is, it is warned of. SettingsError
+    without an app token, SlackError if it is not good or Slack's API cannot be reached.
     """
     if slack.app_token is None:
         raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
-    token = slack.app_token.get_secret_value()
-    handler = AsyncSocketModeHandler(bolt, token, web_client=client, ping_interval=ping_interval)
-    connector = _Connector(handler.client, slack.connection_check_delay)
-    stopping = asyncio.ensure_future(stop.wait())
-    connecting: asyncio.Future[None] | None = None
-    try:
-        # the SDK's client would try a wrong token for ever
-        handler.client.wss_uri = await connector.new_address()
-        connecting = asyncio.ensure_future(handler.connect_async())  # type: ignore[no-untyped-call]
-        await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if connecting.done():
-            await connecting
-            log.info("connected to Slack (Socket Mode)")
-            if ready is not None:
-                ready()
-            await stopping
-    finally:
-        for task in (connecting, stopping, connector.check):
-            if task is not None:
+    async with aiohttp.ClientSession() as session:
+        connections = _Connections(bolt, slack, client, session, health, is_alone=is_alone, ready=ready)
+        # here a wrong token ends the bot; later it would be tried for ever
+        addresses = [await connections.new_address(), *[None] * (slack.socket_connections - 1)]
+        tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
+        tasks += [
+            asyncio.create_task(connections.keep_one(each), name="slack connection") for each in addresses
+        ]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            connections.end()
+            for task in tasks:
                 task.cancel()
-        await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt leaves these two untyped
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await connections.close()
 
 
-class _Connector:
-    """Takes the place of the aiohttp session in the SDK's client, and warns of other processes.
+class _Connections:
+    """All connections of this process."""
 
-    The SDK would repeat an attempt with the same address, whose ticket is good only once, and log a traceback
-    each time, sometimes with the ticket.
-    """
-
-    def __init__(self, client: SocketModeClient, check_delay: float) -> None:
-        self._client, self._check_delay = client, check_delay
-        self._session = client.aiohttp_client_session
-        self.close = self._session.close
-        self.check: asyncio.Task[None] | None = None
-        client.aiohttp_client_session = self  # type: ignore[assignment]  # the part that the SDK uses
-        client.message_listeners.append(self._on_message)
-
-    @property
-    def closed(self) -> bool:
-        """No connection can be opened any more."""
-        return self._session.closed
+    def __init__(
+        self,
+        bolt: AsyncApp,
+        slack: SlackSettings,
+        client: AsyncWebClient,
+        session: aiohttp.ClientSession,
+        health: Health,
+        *,
+        is_alone: bool,
+        ready: Callable[[], None] | None,
+    ) -> None:
+        self._bolt, self._slack, self._client, self._session = bolt, slack, client, session
+        self._health, self._is_alone, self._ready = health, is_alone, ready
+        self._open: set[_Connection] = set()
+        self._opening = asyncio.Lock()  # one at a time, so that they can be counted
+        self._closing: set[asyncio.Task[None]] = set()
+        self._check: asyncio.Task[None] | None = None
+        self._ends = False
 
     async def new_address(self) -> str:
         """With its ticket. Raises SlackError."""
-        client, token = self._client.web_client, self._client.app_token
-        answer = await call_or_raise(client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token)
+        token = self._slack.app_token.get_secret_value() if self._slack.app_token else ""
+        answer = await call_or_raise(
+            self._client, "apps.connections.open", setting="SLACK_APP_TOKEN", token=token
+        )
         return str(answer.get("url"))
 
-    async def ws_connect(self, address: str | None, **options: Any) -> Any:
-        """Connect to `address`, and after a failure to a new one, after longer and longer pauses."""
-        pause = self._client.ping_interval
+    async def keep_one(self, address: str | None) -> None:
+        """Keep one connection, for ever; the first one at `address`.
+
+        After each failure in a row the pause is longer. A short life counts as one, but the first is free.
+        """
+        loop, failures, present = asyncio.get_running_loop(), 0, None
         while True:
             try:
-                address = address or await self.new_address()
-                return await self._session.ws_connect(address, **options)
-            except SlackError as error:
-                problem = str(error)
-            except _BROKEN as error:
-                problem = (
-                    f"Slack's socket server {urlsplit(address or '').netloc} cannot be reached"
-                    f" ({_reason(error)}): check the network, and the proxy if there is one."
-                )
-            log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+                following = await self._connect(address)
+            except _NotConnected as problem:
+                may_make_room = problem.reason == _TOO_MANY and present is not None and self._alive() > 1
+                pause = self._pause(failures if may_make_room else failures + 1)
+                failures += 1
+                log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+                self._report(str(problem))
+                if present is not None and may_make_room:  # the others go on meanwhile
+                    await self._close(present)
+                    present = None
+            else:
+                if present is not None:
+                    self._retire(present)
+                present, began = following, loop.time()
+                log.info("a connection to Slack is replaced: %s", await present.end_of_use())
+                failures = 0 if loop.time() - began > self._slack.socket_ping_interval else failures + 1
+                pause = self._pause(failures - 1)
+            address = None
             await asyncio.sleep(pause)
-            address, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    async def _on_message(self, client: object, message: dict[str, Any], raw: str | None = None) -> None:
-        if _connections(message) > 1 and (self.check is None or self.check.done()):
-            self.check = asyncio.create_task(self._count_again(), name="connection check")
+    def _pause(self, failures: int) -> float:
+        """Seconds."""
+        if failures < 1:
+            return 0.0
+        doublings = min(failures - 1, _MOST_DOUBLINGS)
+        return min(self._slack.socket_ping_interval * float(2**doublings), _LONGEST_PAUSE)
+
+    def _alive(self) -> int:
+        return sum(each.is_alive for each in self._open)
+
+    def _report(self, problem: str = "") -> None:
+        if self._alive() and not self._ends:
+            self._health.passed(HealthCheck.SLACK)
+        elif not self._ends:
+            self._health.failed(HealthCheck.SLACK, f"No connection to Slack is open. {problem}".rstrip())
+
+    async def _connect(self, address: str | None) -> _Connection:
+        """One that Slack greeted. Raises _NotConnected."""
+        async with self._opening:
+            connection = await self._new(address)
+            others = connection.count - len(self._open)
+        self._report()
+        log.info("connected to Slack (Socket Mode); connections of the app: %d", connection.count)
+        if self._ready is not None:
+            self._ready()
+            self._ready = None
+        if others > 0 and self._is_alone and (self._check is None or self._check.done()):
+            self._check = asyncio.create_task(self._count_again(), name="connection check")
+        return connection
+
+    async def _new(self, address: str | None = None) -> _Connection:
+        try:
+            async with asyncio.timeout(_OPEN_TIMEOUT):
+                address = address or await self.new_address()
+                socket = await self._session.ws_connect(
+                    address,
+                    proxy=self._client.proxy,
+                    ssl=self._client.ssl or True,
+                    heartbeat=self._slack.socket_ping_interval,
+                    timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_TIMEOUT / 2),
+                )
+                connection = _Connection(socket, self._bolt, self._slack.socket_silence_timeout, self._report)
+                self._open.add(connection)
+                try:
+                    await connection.greeted()
+                finally:
+                    if not connection.is_alive:
+                        await self._close(connection)
+        except SlackError as error:
+            raise _NotConnected(str(error), error.error) from error
+        except _BROKEN as error:
+            raise _NotConnected(
+                f"Slack's socket server {urlsplit(address or '').netloc} cannot be reached"
+                f" ({_reason(error)}): check the network, and the proxy if there is one.",
+                _reason(error),
+            ) from error
+        return connection
+
+    def _retire(self, connection: _Connection) -> None:
+        """Close it soon: Slack may have sent something there."""
+
+        async def close() -> None:
+            await connection.over(_OVERLAP)
+            await self._close(connection)
+
+        task = asyncio.create_task(close(), name="end of a slack connection")
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _close(self, connection: _Connection) -> None:
+        try:
+            await connection.close()
+        finally:
+            self._open.discard(connection)
+
+    def end(self) -> None:
+        """From now on connections only close."""
+        self._ends = True
+        self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+
+    async def close(self) -> None:
+        """Close everything, after the last acknowledgements."""
+        tasks = [task for task in (self._check, *self._closing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*map(self._close, tuple(self._open)))
 
     async def _count_again(self) -> None:
-        """During a restart the old process, or a closed connection, may count for a while."""
-        await asyncio.sleep(self._check_delay)
+        """During a restart the old process, or a connection that broke, may count for a while."""
+        await asyncio.sleep(self._slack.connection_check_delay)
         try:
-            async with asyncio.timeout(_HELLO_TIMEOUT):
-                # less this process's connection and the further one
-                others = await self._count() - 2
-        except (SlackError, ValueError, *_BROKEN) as error:
-            log.info("how many connections the app has could not be asked: %s", type(error).__name__)
+            async with self._opening:
+                further = await self._new()
+                others = further.count - len(self._open)
+        except _NotConnected as problem:
+            log.info("how many connections the app has could not be asked: %s", problem.reason)
             return
+        await self._close(further)
         if others > 0:
             log.warning(
-                "another process is connected to Slack as this app (connections besides this one: %d): some"
-                " questions are answered twice, by each process with its own store; run one process only",
+                "another process is connected to Slack as this app, or a connection broke and Slack has not"
+                " noticed (connections besides this process's: %d): processes with a store each answer some"
+                " questions twice; run one process only",
                 others,
             )
         else:
             log.info("no other process is connected to Slack as this app")
 
-    async def _count(self) -> int:
-        """How many connections the app has, with one that is opened here for a moment.
 
-        What comes on this one is handled too. What is lost as it closes is not acknowledged, and comes again.
-        """
-        client, ssl = self._client, self._client.web_client.ssl or True
-        address = await self.new_address()
-        async with self._session.ws_connect(address, proxy=client.proxy, ssl=ssl) as socket:
-            async for frame in socket:
+class _Connection:
+    """One web socket. aiohttp pings it, and ends it if nothing comes back: `on_over` is called then."""
+
+    def __init__(
+        self,
+        socket: aiohttp.ClientWebSocketResponse,
+        bolt: AsyncApp,
+        silence_timeout: float,
+        on_over: Callable[[], None],
+    ) -> None:
+        self._socket, self._bolt, self._silence_timeout = socket, bolt, silence_timeout
+        self.count = 0
+        """Connections of the app, as Slack counted them for its hello."""
+        loop = asyncio.get_running_loop()
+        self._hello: asyncio.Future[None] = loop.create_future()
+        self._end: asyncio.Future[str] = loop.create_future()
+        self._silence = loop.call_later(silence_timeout, self._end_use, _SILENT)
+        self._handlers: set[asyncio.Task[None]] = set()
+        self._reading = asyncio.create_task(self._read(), name="slack connection")
+        self._reading.add_done_callback(lambda _: on_over())
+
+    @property
+    def is_alive(self) -> bool:
+        return self.count > 0 and not self._reading.done()
+
+    async def greeted(self) -> None:
+        """Wait for Slack's hello. Raises _NotConnected."""
+        await self._hello
+
+    async def end_of_use(self) -> str:
+        """Wait until another connection should take its place; says why."""
+        return await self._end
+
+    async def over(self, seconds: float) -> None:
+        """Wait so long for Slack to close it."""
+        await asyncio.wait({self._reading}, timeout=seconds)
+
+    async def close(self) -> None:
+        """After the acknowledgements that are still to come. Takes some seconds at most."""
+        try:
+            if self._handlers:
+                await asyncio.wait(self._handlers, timeout=_ACK_TIMEOUT)
+        finally:
+            for handler in self._handlers:
+                handler.cancel()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_TIMEOUT):
+                    await self._socket.close()
+            self._reading.cancel()
+
+    async def _read(self) -> None:
+        try:
+            async for frame in self._socket:
                 if frame.type is aiohttp.WSMsgType.TEXT:
-                    message = json.loads(frame.data) if frame.data.startswith("{") else {}  # as the SDK does
-                    if count := _connections(message):
-                        return count
-                    await client.enqueue_message(frame.data)
-        raise aiohttp.ClientError("no hello")
+                    self._take(frame.data)
+        finally:
+            self._silence.cancel()
+            error = self._socket.exception()
+            why = "Slack closed it" if error is None else f"it no longer answers ({_reason(error)})"
+            self._end_use(why)
+            if not self._hello.done():
+                self._hello.set_exception(_NotConnected(f"Slack did not say hello: {why}.", why))
+
+    def _take(self, text: str) -> None:
+        try:
+            message = json.loads(text)
+            request = SocketModeRequest.from_dict(message) if isinstance(message, dict) else None
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(message, dict):
+            return
+        self._silence.cancel()
+        loop = asyncio.get_running_loop()
+        self._silence = loop.call_later(self._silence_timeout, self._end_use, _SILENT)
+        if request is not None:
+            handler = asyncio.create_task(self._handle(request), name=f"envelope {request.envelope_id}")
+            self._handlers.add(handler)
+            handler.add_done_callback(self._handled)
+        elif message.get("type") == "disconnect":
+            self._on_disconnect(str(message.get("reason")))
+        elif message.get("type") == "hello" and not self._hello.done():
+            count = message.get("num_connections")
+            self.count = count if isinstance(count, int) and count > 0 else 1
+            self._hello.set_result(None)
+
+    def _on_disconnect(self, reason: str) -> None:
+        self._end_use(f"Slack asked for it ({reason})")
+        if not self._hello.done():
+            problem = _CROWDED if reason == _TOO_MANY else f"Slack let nobody in ({reason})."
+            self._hello.set_exception(_NotConnected(problem, reason))
+
+    def _end_use(self, why: str) -> None:
+        if not self._end.done():
+            self._end.set_result(why)
+
+    async def _handle(self, request: SocketModeRequest) -> None:
+        """Give it to Bolt. What is not acknowledged comes again."""
+        answer = await run_async_bolt_app(self._bolt, request)
+        if answer.status != 200:
+            return
+        body, kind = answer.body, answer.headers.get("content-type", [""])[0]
+        payload = json.loads(body) if kind.startswith("application/json") else {"text": body}
+        response = SocketModeResponse(request.envelope_id, payload if body else None)
+        try:
+            await self._socket.send_json(response.to_dict())
+        except _BROKEN:
+            log.info("an acknowledgement was lost with its connection; Slack sends the event again")
+
+    def _handled(self, handler: asyncio.Task[None]) -> None:
+        self._handlers.discard(handler)
+        if not handler.cancelled() and (error := handler.exception()) is not None:
+            log.error("an event from Slack could not be handled", exc_info=error)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """Without the text of the error: that may hold the ticket."""
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return f"HTTP {error.status}"
     return getattr(error, "strerror", None) or type(error).__name__
-
-
-def _connections(message: dict[str, Any]) -> int:
-    """What a `hello` names; 0 for every other message."""
-    count = message.get("num_connections") if message.get("type") == "hello" else None
-    return count if isinstance(count, int) else 0

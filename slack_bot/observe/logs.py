@@ -68,7 +68,7 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     if root.level > logging.DEBUG:
-        for chatty in ("httpx", "httpcore", "slack_sdk", "aiosqlite", "asyncio"):
+        for chatty in ("httpx", "httpcore", "slack_sdk", "asyncio"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -19,6 +19,7 @@ from ..errors import SettingsError
 from .models import (
     AgentSettings,
     GovernorSettings,
+    HealthSettings,
     LogSettings,
     ReferenceSettings,
     SettingsSection,
@@ -70,6 +71,7 @@ class Settings(SettingsSection):
     governor: GovernorSettings = GovernorSettings()
     turns: TurnSettings = TurnSettings()
     store: StoreSettings = StoreSettings()
+    health: HealthSettings = HealthSettings()
     log: LogSettings = LogSettings()
     reference: ReferenceSettings = ReferenceSettings()
 

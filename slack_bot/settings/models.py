@@ -65,6 +65,14 @@ class SlackSettings(SettingsSection):
     """Seconds for one Web API call."""
     write_timeout: float = Field(default=10.0, gt=0)
     """Seconds for one Web API call that writes. After them the bot finds out what became of it."""
+    socket_connections: int = Field(default=2, ge=1, le=10)
+    """Socket Mode connections of this process. Slack: ten an app, for all its processes."""
+    socket_ping_interval: float = Field(default=10.0, gt=0)
+    """Seconds without data after which a connection gets a ping, half of which it has to answer, else it is
+    replaced; and the first pause after a failed attempt to connect."""
+    socket_silence_timeout: float = Field(default=900.0, gt=0)
+    """Seconds without an event after which a connection is replaced: some answer pings, but no event comes
+    [obs]. In a quiet workspace this costs one call of Slack's API."""
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
     process needs some time to end."""
@@ -259,8 +267,8 @@ class TurnSettings(SettingsSection):
     shutdown_grace: float = Field(default=20.0, ge=0)
     """Seconds that running answers get to finish when the bot is stopped. The readers of the rest then get a
     notice, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
-    retry_cache_size: int = Field(default=1000, ge=0)
-    """Questions that can be asked again by the retry button."""
+    max_takeovers: int = Field(default=3, ge=1)
+    """Processes that go on with a turn, one after the other, until it ends with a notice."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 
@@ -272,11 +280,29 @@ class StoreSettings(SettingsSection):
     """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
+    turn_days: float = Field(default=7.0, gt=0)
+    """Days for which questions and answers are kept."""
+    checkpoint_interval: float = Field(default=1.0, gt=0)
+    """Seconds between two writes of how far the answers have come."""
+    lock_wait: float = Field(default=60.0, ge=0)
+    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
+
+
+class HealthSettings(SettingsSection):
+    """The address that probes ask: `/livez` and `/readyz`."""
+
+    host: str = "127.0.0.1"
+    """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers
+    need it."""
+    port: int = Field(default=0, ge=0, le=65535)
+    """Port; 0: none. The container image sets 8080."""
+    store_interval: float = Field(default=10.0, gt=0)
+    """Seconds between two writes to the store that only check it, where there is a port."""
 
 
 class LogSettings(SettingsSection):

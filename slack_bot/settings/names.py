@@ -29,7 +29,6 @@ RENAMED = {
     "rate_share": "rate_utilization",
     "start_wait": "start_slot_timeout",
     "turn_limit": "turn_deadline",
-    "remembered_questions": "retry_cache_size",
     "store_url": "url",
     "log_level": "level",
     "log_format": "format",

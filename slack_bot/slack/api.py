@@ -24,6 +24,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
 from ..observe.facts import Observer, SlackCalled
+from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings, StreamSettings
 from ..turn.record import Question
 from .faults import (
@@ -104,8 +105,10 @@ class SlackApi:
         retry_timeout: float,
         rate_limiter: RateLimiter,
         write_timeout: float | None = None,
+        health: Health | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
+        self._health = health or Health()
         self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
         self._rate_limiter = rate_limiter
         self._missing_scopes: OrderedDict[tuple[str, str], None] = OrderedDict()  # methods and conversations
@@ -168,6 +171,7 @@ class SlackApi:
             permit.use()
             result = await self._attempt(method, args, self._send(method, args))
             if isinstance(result, CallOk):
+                self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
             self._note_failed(method, channel, result)
@@ -253,6 +257,8 @@ class SlackApi:
         return answer.data if isinstance(answer.data, dict) else {}
 
     def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
+        if failed.fault is Fault.DEAD:
+            self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
             level = _LEVELS.get(failed.fault, logging.WARNING)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)

@@ -3,7 +3,7 @@
 `text` is only what a notification says: Slack reads it as another dialect (facts: Slack 6).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -179,9 +179,19 @@ def metadata(turn: str, kind: str, part: int | None = None) -> Block:
 
 def is_ours(found: object, wanted: Block) -> bool:
     """Whether `found`, read back from a message, is `wanted`."""
-    if not isinstance(found, dict) or found.get("event_type") != EVENT_TYPE:
-        return False
-    payload, ours = found.get("event_payload"), wanted["event_payload"]
-    return isinstance(payload, dict) and all(
+    payload, ours = _payload(found), wanted["event_payload"]
+    return bool(payload) and all(
         str(payload.get(name)) == str(ours.get(name)) for name in ours.keys() | payload.keys()
     )
+
+
+def turn_of(found: object) -> str | None:
+    """The turn that metadata read back from a message names."""
+    turn = _payload(found).get("turn")
+    return turn if isinstance(turn, str) else None
+
+
+def _payload(found: object) -> Mapping[str, Any]:
+    is_event = isinstance(found, dict) and found.get("event_type") == EVENT_TYPE
+    payload = found.get("event_payload") if is_event else None  # type: ignore[attr-defined]
+    return payload if isinstance(payload, dict) else {}

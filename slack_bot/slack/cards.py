@@ -8,7 +8,7 @@ first are counted in one card, and behind half of the messages no card begins an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -65,6 +65,19 @@ class MessageCards:
         self._cards: dict[str, _Card] = {}
         self.want(carried)
         self._carried = {key: card.wanted for key, card in self._cards.items()}
+
+    @classmethod
+    def restored(cls, number: int, shown: Iterable[TaskCard]) -> MessageCards:
+        """A message of another process: Slack shows `shown`."""
+        cards = cls(number)
+        for card in shown:
+            cards._cards[card.id] = _Card(replace(card, details=""), cards._named(card))
+        return cards
+
+    def shown(self) -> tuple[TaskCard, ...]:
+        """What Slack shows, with the ids that the agent gave."""
+        cards = self._cards.items()
+        return tuple(replace(card.shown, id=key) for key, card in cards if card.shown is not None)
 
     @property
     def is_changed(self) -> bool:
@@ -182,7 +195,15 @@ class CardTracker:
         self._has_news = False
         self._single: set[str] = set()
         self._counted: dict[str, CardState] = {}
+        self._restored: dict[str, TaskCard] = {}
         self.present = MessageCards()
+
+    def restore(self, messages: Sequence[MessageCards]) -> None:
+        """The messages of another process. Their cards that ended are not shown again."""
+        for cards in messages:
+            self._restored |= {card.id: card for card in cards.shown()}
+        self._single |= self._restored.keys()
+        self.next_message(len(messages) + 1, messages[-1], exists=True)
 
     def want(self, cards: Iterable[TaskCard], title: str | None) -> None:
         """`title` None: unchanged."""
@@ -198,6 +219,9 @@ class CardTracker:
         counts = False
         is_late = self._number > self._max_messages
         for card in cards:
+            known = self._restored.get(card.id)
+            if known is not None and (known.state, known.title) == (card.state, card.title):
+                continue
             is_full = bool(self._counted) or len(self._single) >= self._max_cards or is_late
             if is_full and card.id not in self._single:
                 self._counted[card.id] = card.state

@@ -5,22 +5,27 @@ into the next one.
 """
 
 import asyncio
+import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ..errors import SlackError
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
+from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
 from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
-from .reconcile import Reconciler
+from .readback import unrecorded
+from .reconcile import SKEW, Reconciler
 from .surfaces import PostSurface, StreamSurface
+
+_log = logging.getLogger(__name__)
 
 _UNLIMITED = 10_000  # messages where there is no other way to show an answer
 
@@ -32,7 +37,7 @@ class Delivery:
     have, or with `refusal` set, Slack takes no more. `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(self, client: TurnClient) -> None:
+    def __init__(self, client: TurnClient, shown: Sequence[MessageRecord] = ()) -> None:
         self._client, self._clock = client, client.clock
         self._settings = settings = client.settings
         self.posts = PostSurface(client)
@@ -57,6 +62,34 @@ class Delivery:
             max_cards=settings.max_cards,
             max_messages=max(1, settings.max_segments // 2),
         )
+        if shown:
+            self.messages += [SlackMessage.restored(each, at) for at, each in enumerate(shown, start=1)]
+            self.begun = len(self.messages)
+            self.ledger.restore(message.segment for message in self.messages if message.segment)
+            self._cards.restore([message.cards for message in self.messages])
+
+    @property
+    def records(self) -> tuple[MessageRecord, ...]:
+        """What Slack confirmed of the answer."""
+        return tuple(filter(None, (message.record() for message in self.messages)))
+
+    async def take_over(self, since: float, others: Collection[str]) -> None:
+        """Settle what another process left: its messages read as they were recorded, the others are deleted.
+
+        `since`: when it asked the agent. `others`: messages of the thread's other answers.
+        """
+        client = self._client
+        messages = await client.read_thread(since - SKEW)
+        if isinstance(messages, CallFailed):
+            _log.warning("the thread cannot be read; text may be there twice", extra=client.api.log_fields)
+            messages = []
+        known = {*others, *(message.ts for message in self.messages if message.ts)}
+        for ts in unrecorded(messages, client.turn, since - SKEW, known):
+            await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
+        for message in self.messages:
+            failed = await self.reconciler.restore(message) if message.is_open else None
+            if failed is not None and self.ended is None:
+                await self.apply_fault(failed)
 
     @property
     def last(self) -> SlackMessage | None:

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 from ..turn.actions import TaskCard
+from ..turn.fit import state_of
 from ..turn.ledger import Segment
+from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
 from .cards import MessageCards
 from .faults import SurfaceKind
@@ -67,6 +70,28 @@ class SlackMessage:
     begun_at: float = 0.0
     start: StreamStart | None = None
     segment: Segment | None = None
+
+    @classmethod
+    def restored(cls, record: MessageRecord, number: int) -> Self:
+        """A message of another process."""
+        segment = Segment(0.0, record.opening, record.body, record.closing, 0, state_of(record.text))
+        return cls(
+            SurfaceKind(record.surface),
+            MessageCards.restored(number, record.cards),
+            record.ts,
+            record.text,
+            record.title,
+            is_open=record.is_open,
+            segment=segment,
+        )
+
+    def record(self) -> MessageRecord | None:
+        """None: it is not in the thread."""
+        if self.ts is None:
+            return None
+        shown, cards = self.segment or Segment(0.0), self.cards.shown()
+        texts = shown.opening, shown.body, shown.closing
+        return MessageRecord(self.ts, self.surface, *texts, self.title, cards, self.is_open)
 
     @property
     def is_visible(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from .blocks import fallback
+from .blocks import fallback, turn_of
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
 _LABELLED = re.compile(r"<[^|<>\s]+\|([^<>]*)>")  # mrkdwn: the label stays
@@ -166,6 +166,23 @@ def own_stream(
         if _begins(message, wanted):
             return message
     return None
+
+
+def unrecorded(messages: Iterable[object], turn: str, since: float, known: Collection[str]) -> list[str]:
+    """The `ts` of messages that a process which is gone wrote for `turn` and did not record.
+
+    A post names its turn. A stream does not (facts: Slack 1.8): it is not `known`, and began after `since` in
+    wall-clock seconds.
+    """
+    found = []
+    for message in messages:
+        if not isinstance(message, Mapping) or message.get("ts") in known:
+            continue
+        is_post = turn_of(message.get("metadata")) == turn
+        is_stream = message.get("bot_id") and message.get("streaming_state") and not message.get("metadata")
+        if is_post or (is_stream and float(message.get("ts") or 0) >= since):
+            found.append(str(message["ts"]))
+    return found
 
 
 def _begins(message: Mapping[str, Any], wanted: str) -> bool:

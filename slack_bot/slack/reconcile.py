@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 _SWEEP_PAUSES = (0.0, 2.0, 8.0, 30.0)
 """Seconds before each attempt at what is left open. The reader has the answer, so there is time."""
 
-_SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
+SKEW = 60.0  # seconds our clock may differ from Slack's when a message is looked for by its time
 _LOOKS = 2  # looks that found nothing: Slack has had time to show it
 
 _Ending = tuple[SlackMessage, CardClosing]
@@ -86,6 +86,18 @@ class Reconciler:
             self._open.append(message)
         return ended
 
+    async def restore(self, message: SlackMessage) -> CallFailed | None:
+        """Stop an open message of another process, and make it read as it was recorded."""
+        stopped = await self.end(message)
+        if isinstance(stopped, CallFailed) and stopped.fault in FINAL_FAULTS:
+            return stopped
+        shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
+        if not isinstance(shown, dict):
+            shown = await self._read(message)
+        if shown is not None and compare_shown(shown, "", message.text) is Readback.ALL:
+            return None
+        return await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
+
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:
         """Whether an edited message shows `sent` behind its text. False also if unreadable."""
         shown = await self._read(message)
@@ -132,7 +144,7 @@ class Reconciler:
         return message.ts is not None or is_certain
 
     async def _look(self, message: SlackMessage, start: StreamStart, looks: int) -> bool:
-        looked, since, sent = 0, message.begun_at - _SKEW, message.doubt or ""
+        looked, since, sent = 0, message.begun_at - SKEW, message.doubt or ""
         starts, known = self._client.stream_starts, {each.ts for each in self._messages if each.ts}
         messages: list[Mapping[str, Any]] | CallFailed | None = None
         for pause in (*REPEAT_PAUSES, 0.0):
@@ -154,7 +166,7 @@ class Reconciler:
         return looked > 0
 
     async def _read(self, message: SlackMessage) -> Mapping[str, Any] | None:
-        messages = await self._client.read_thread(float(message.ts or 0) - _SKEW)
+        messages = await self._client.read_thread(float(message.ts or 0) - SKEW)
         if isinstance(messages, CallFailed):
             return None
         return next((each for each in messages if each.get("ts") == message.ts), None)

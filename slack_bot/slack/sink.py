@@ -7,7 +7,7 @@ no file, the answer goes on in more messages.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -15,6 +15,7 @@ from typing import TypeVar
 from ..errors import SlackError
 from ..observe.facts import AddedMarkup
 from ..turn.ledger import split_into_segments
+from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
@@ -33,6 +34,9 @@ STILL_WORKING = "is still working..."
 
 WAITING_FOR_YOU = "is waiting for you to sign in..."
 """Status below a question that was asked while the turn goes on, where there are no agent sessions."""
+
+RESTARTING = "is being restarted, and goes on here in a moment..."
+"""Status after the process ended in the middle of an answer."""
 
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a post is repeated that must not be lost."""
@@ -53,13 +57,13 @@ _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 class Sink:
     """One turn's place in Slack. One writer: calls must not overlap (statuses and `cancel_writes` apart).
 
-    `SlackError`: Slack cannot be written to at all.
+    `shown`: what another process wrote of the answer. `SlackError`: Slack cannot be written to at all.
     """
 
-    def __init__(self, client: TurnClient) -> None:
+    def __init__(self, client: TurnClient, shown: Sequence[MessageRecord] = ()) -> None:
         self._client = client
         client.on_wait = lambda: self._show_again(TRYING_AGAIN)
-        self.delivery = Delivery(client)
+        self.delivery = Delivery(client, shown)
         self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
         self._ending: Ending | None = None  # of the first call of `finish`
@@ -148,6 +152,14 @@ class Sink:
         self._status.show(text)
 
     # -- the end ---------------------------------------------------------------------------------------------
+
+    async def hand_over(self) -> None:
+        """This process ends, and another one goes on: no stream may stay open until then."""
+        self._client.cancel_writes()
+        await self._status.close()
+        await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
+        if not self.delivery.is_gone:
+            await self._client.set_status(RESTARTING)
 
     async def abandon(self) -> None:
         self._client.cancel_writes()

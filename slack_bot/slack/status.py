@@ -100,13 +100,18 @@ class TypingStatus:
             self._sent = None
 
 
+_THERE = "already_reacted"
+
+
 class QueuedReaction:
     """The mark on the message `ts` of a question that waits. `api` is its turn's.
 
-    Setting and removing have budgets of their own, so one task does both in order.
+    Setting and removing have budgets of their own, so one task does both in order. `is_shown`: another
+    process may have set it.
     """
 
-    def __init__(self, api: SlackApi, channel: str, ts: str) -> None:
+    def __init__(self, api: SlackApi, channel: str, ts: str, *, is_shown: bool = False) -> None:
+        self._is_shown = is_shown
         self._api = api
         self._args = {"channel": channel, "timestamp": ts, "name": WAITING_REACTION}
         self._is_over = False
@@ -119,18 +124,22 @@ class QueuedReaction:
     async def show(self) -> None:
         """A failure is only logged."""
         try:
-            while not self._is_over and not self._api.reserve("reactions.add", wake=self._changed.set):
-                await self._change()
-            if self._is_over:
-                return
-            added = await self._api.call("reactions.add", self._args)
-            if isinstance(added, CallFailed) and added.fault is not Fault.UNKNOWN:
+            if not self._is_shown and not await self._add():
                 return
             while not self._is_over:
                 await self._change()
             await self._api.call("reactions.remove", self._args)
         finally:
             self._api.give_back()
+
+    async def _add(self) -> bool:
+        """Whether it may be there now."""
+        while not self._is_over and not self._api.reserve("reactions.add", wake=self._changed.set):
+            await self._change()
+        if self._is_over:
+            return False
+        added = await self._api.call("reactions.add", self._args)
+        return not isinstance(added, CallFailed) or added.fault is Fault.UNKNOWN or added.error == _THERE
 
     async def _change(self) -> None:
         await self._changed.wait()

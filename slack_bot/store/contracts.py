@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
 
+from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
 MOST_WAITS = 20
@@ -37,17 +38,42 @@ class Conversation:
         return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
 
 
-class Store(Protocol):
-    """Accepted questions, conversations, feedback, and what was learned about agents."""
+class TurnStore(Protocol):
+    """Accepted questions, and how far their turns have come."""
 
-    async def accept(self, key: str, now: float) -> bool:
-        """Accept a question. False: it was accepted before, within the dedupe time. Atomic."""
+    is_durable: bool
+    """What is stored outlives the process."""
 
-    async def release(self, key: str) -> None:
+    async def accept(self, turn: TurnRecord) -> bool:
+        """Store a new turn. False: its question was accepted before, within the dedupe time. Atomic."""
+
+    async def withdraw(self, key: str) -> None:
         """Undo `accept`."""
 
+    async def save(self, *changes: tuple[TurnRecord, int]) -> None:
+        """Replace turns, all or none; each with the number of its first messages that did not change.
+
+        A turn that is not stored stays so.
+        """
+
+    async def turn(self, key: str) -> TurnRecord | None:
+        """A turn, as long as it is kept."""
+
+    async def unfinished(self) -> list[TurnRecord]:
+        """The turns that have not ended, in the order they were accepted."""
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        """The `ts` of all messages of the bot's answers in a thread."""
+
+    async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
+        """Threads with questions accepted since then, and the `ts` of the last one; the newest first."""
+
     async def remove_old(self, now: float) -> None:
-        """Remove the keys that are older than the dedupe time."""
+        """Remove what is older than it is to be kept."""
+
+
+class ConversationStore(Protocol):
+    """What is known of threads, by agent."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -57,14 +83,26 @@ class Store(Protocol):
     ) -> None:
         """Replace what is known."""
 
+
+class FeedbackStore(Protocol):
+    """What people said of answers."""
+
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         """Replace this person's feedback to this turn. False: it was the same. Atomic."""
+
+
+class ProfileStore(Protocol):
+    """What was learned about agents."""
 
     async def profile(self, agent: str) -> dict[str, str]:
         """What was learned about an agent, by name."""
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact about an agent."""
+
+
+class Store(TurnStore, ConversationStore, FeedbackStore, ProfileStore, Protocol):
+    """All that the bot keeps."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

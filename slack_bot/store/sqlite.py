@@ -1,71 +1,193 @@
 """The store in one file: SQLite, no server, one process.
 
 `synchronous=FULL`: a question that was accepted is acknowledged to Slack, which will not send it again
-(delivery.md 8). Every method but the removal of old keys is one statement, and so atomic.
+(delivery.md 8). One thread does all the work, each call in one transaction, so a call that is cancelled is
+still done whole. The bot holds a lock beside the file as long as it runs.
 """
 
+import asyncio
+import fcntl
 import json
+import logging
 import os
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import aiosqlite
+from pydantic import TypeAdapter
 
 from ..errors import SettingsError, StoreError
+from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Conversation, Store
 
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
 _URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = ("schema.sql", "schema_2.sql")  # file n turns version n - 1 into version n
+_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql")  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
+_PRIVATE = 0o600
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
+_WAL_PAGES = 100
+"""Pages of 4 kB in the write-ahead log until they are moved to the file: it takes room on the disk."""
+_NO_ROOM = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+)
+_LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
+
+_TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
 class SqliteStore(Store):
-    """A store in one file. Use `open_sqlite`."""
+    """A store in one file. Use `open_sqlite`. Ages are in seconds."""
 
-    def __init__(self, connection: aiosqlite.Connection, path: Path, dedupe_hours: float) -> None:
-        self._connection, self._path = connection, path
-        self._keep = dedupe_hours * 3600
-        self._is_closed = False
+    def __init__(self, path: Path, dedupe_age: float, turn_age: float, lock: int | None) -> None:
+        self.is_durable = path != _MEMORY
+        self._path, self._dedupe_age, self._turn_age, self._lock = path, dedupe_age, turn_age, lock
+        self._thread = ThreadPoolExecutor(1, "store")
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError."""
+        if self._connection is None:
+            raise StoreError(f"The store {self._path} is closed.")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+
+    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        assert self._connection is not None
+        if self.is_durable and _inode_of(self._path) != self._inode:
+            raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
+        with _as_store_errors(self._path), self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
         """Run one statement. Returns how many rows it changed."""
-        async with _as_store_errors(self._path), self._connection.execute(statement, values) as cursor:
-            return cursor.rowcount
+        return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        async with _as_store_errors(self._path):
-            return list(await self._connection.execute_fetchall(query, values))
+        return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
-    async def accept(self, key: str, now: float) -> bool:
+    async def open(self) -> None:
+        """Open the file, or create it, and bring it to VERSION. Raises StoreError."""
+
+        def connect() -> sqlite3.Connection:
+            with _as_store_errors(self._path), ExitStack() as on_failure:
+                if self.is_durable:
+                    if problem := _unusable(self._path):
+                        raise StoreError(f"The store cannot be opened: {problem}.")
+                    self._inode = _make_private(self._path)
+                connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+                on_failure.callback(connection.close)
+                connection.execute("PRAGMA synchronous = FULL")
+                _migrate(connection, self._path)
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+                on_failure.pop_all()
+                return connection
+
+        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
+
+    async def accept(self, turn: TurnRecord) -> bool:
+        question, thread = turn.question, turn.question.thread
         statement = (
-            "INSERT INTO accepted (key, at) VALUES (?1, ?2)"
-            " ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE accepted.at <= excluded.at - ?3"
+            "INSERT INTO turns (key, team, channel, thread, user, accepted_at, data)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (key) DO UPDATE"
+            " SET accepted_at = excluded.accepted_at, ended_at = NULL, data = excluded.data"
+            " WHERE turns.accepted_at <= excluded.accepted_at - ?8"
         )
-        return await self._write(statement, key, now, self._keep) > 0
+        place = turn.key, thread.team, thread.channel, thread.ts, question.user
+        return await self._write(statement, *place, turn.accepted_at, _json(turn), self._dedupe_age) > 0
 
-    async def release(self, key: str) -> None:
-        await self._write("DELETE FROM accepted WHERE key = ?", key)
+    async def withdraw(self, key: str) -> None:
+        await self._write("DELETE FROM turns WHERE key = ?", key)
+
+    async def save(self, *changes: tuple[TurnRecord, int]) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            for turn, unchanged in changes:
+                update = "UPDATE turns SET ended_at = ?, data = ? WHERE key = ?"
+                if not connection.execute(update, (turn.ended_at, _json(turn), turn.key)).rowcount:
+                    continue
+                connection.execute(
+                    "DELETE FROM messages WHERE turn = ? AND number >= ?", (turn.key, unchanged)
+                )
+                connection.executemany(
+                    "INSERT INTO messages (turn, number, ts, data) VALUES (?, ?, ?, ?)",
+                    [
+                        (turn.key, number, message.ts, _MESSAGE.dump_json(message).decode())
+                        for number, message in enumerate(turn.messages[unchanged:], unchanged)
+                    ],
+                )
+
+        await self._run(work)
+
+    async def turn(self, key: str) -> TurnRecord | None:
+        return next(iter(await self._turns("key = ?", key)), None)
+
+    async def unfinished(self) -> list[TurnRecord]:
+        return await self._turns("ended_at IS NULL")
+
+    async def _turns(self, condition: str, *values: object) -> list[TurnRecord]:
+        def work(connection: sqlite3.Connection) -> list[tuple[str, list[str]]]:
+            query = f"SELECT key, data FROM turns WHERE {condition} AND data IS NOT NULL"
+            query += " ORDER BY accepted_at, rowid"
+            of_turn = "SELECT data FROM messages WHERE turn = ? ORDER BY number"
+            return [
+                (data, [each for (each,) in connection.execute(of_turn, (key,))])
+                for key, data in connection.execute(query, values).fetchall()
+            ]
+
+        found = await self._run(work)
+        with _as_store_errors(self._path):
+            return [
+                replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
+                for data, messages in found
+            ]
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        found = await self._read(
+            "SELECT ts FROM messages JOIN turns ON turn = key WHERE team = ? AND channel = ? AND thread = ?",
+            *(thread.team, thread.channel, thread.ts),
+        )
+        return frozenset(ts for (ts,) in found)
+
+    async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
+        # SQLite takes `data` from the row with the largest `accepted_at`
+        found = await self._read(
+            "SELECT team, channel, thread, json_extract(data, '$.question.ts'), max(accepted_at) AS latest"
+            " FROM turns WHERE accepted_at >= ? AND data IS NOT NULL"
+            " GROUP BY team, channel, thread ORDER BY latest DESC",
+            since,
+        )
+        return [(ThreadKey(team, channel, thread), ts) for team, channel, thread, ts, _ in found]
 
     async def remove_old(self, now: float) -> None:
-        statement = (
-            "DELETE FROM accepted WHERE key IN"
-            " (SELECT key FROM accepted WHERE at <= ?1 - ?2 ORDER BY at LIMIT ?3)"
+        old = (
+            "SELECT key FROM turns WHERE accepted_at <= ?1 AND ended_at <= ?2 ORDER BY accepted_at LIMIT"
+            f" {_KEYS_AT_ONCE}"
         )
-        while await self._write(statement, now, self._keep, _KEYS_AT_ONCE) == _KEYS_AT_ONCE:
+        limits = now - self._dedupe_age, now - self._turn_age
+
+        def work(connection: sqlite3.Connection) -> int:
+            connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
+            return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
+
+        while await self._run(work) == _KEYS_AT_ONCE:
             pass
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
-            "SELECT context_id, waits FROM contexts"
+            "SELECT context_id, waits FROM conversations"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(agent, thread.team, thread.channel, thread.ts),
         )
@@ -75,7 +197,7 @@ class SqliteStore(Store):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         await self._write(
-            "INSERT OR REPLACE INTO contexts (agent, team, channel, thread, context_id, waits, at)"
+            "INSERT OR REPLACE INTO conversations (agent, team, channel, thread, context_id, waits, at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             *(agent, thread.team, thread.channel, thread.ts),
             *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
@@ -83,38 +205,78 @@ class SqliteStore(Store):
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         statement = (
-            "INSERT INTO presses (turn, user, value, at) VALUES (?, ?, ?, ?)"
+            "INSERT INTO feedback (turn, user, value, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
-            " WHERE presses.value <> excluded.value"
+            " WHERE feedback.value <> excluded.value"
         )
         return await self._write(statement, turn, user, value, now) > 0
 
     async def profile(self, agent: str) -> dict[str, str]:
-        return dict(await self._read("SELECT name, value FROM lore WHERE agent = ?", agent))
+        return dict(await self._read("SELECT name, value FROM profiles WHERE agent = ?", agent))
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        statement = "INSERT OR REPLACE INTO lore (agent, name, value, at) VALUES (?, ?, ?, ?)"
+        statement = "INSERT OR REPLACE INTO profiles (agent, name, value, at) VALUES (?, ?, ?, ?)"
         await self._write(statement, agent, name, value, now)
 
     async def close(self) -> None:
-        if not self._is_closed:
-            self._is_closed = True
-            await self._connection.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, connection.close)
+        self._thread.shutdown(wait=False)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
-async def open_store(url: str, dedupe_hours: float) -> Store:
+async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: float) -> Store:
     """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
 
-    SettingsError for another URL or a directory, StoreError if the store cannot be opened.
+    Another process that holds it gets `wait` seconds to end. SettingsError for another URL or a directory,
+    StoreError if the store cannot be opened.
     """
     if url == "memory://":
-        return await open_sqlite(_MEMORY, dedupe_hours)
+        return await open_sqlite(_MEMORY, dedupe_hours, turn_days)
     if not url.startswith(_URL) or url == _URL:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
             " or memory://."
         )
-    return await open_sqlite(_file_of(url), dedupe_hours)
+    path = _file_of(url)
+    with ExitStack() as on_failure:
+        lock = await _lock(path, wait)
+        if lock is not None:
+            on_failure.callback(os.close, lock)
+        store = await open_sqlite(path, dedupe_hours, turn_days, lock)
+        on_failure.pop_all()
+    return store
+
+
+async def _lock(path: Path, wait: float) -> int | None:
+    """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
+    if _unusable(path):
+        return None  # opening it says why
+    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    looks = max(1, round(wait / _LOCK_SECONDS))
+    for look in range(looks + 1):
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return held
+        except BlockingIOError:
+            if look == 0:
+                _log.info("another process has the store open: waiting up to %g s for its end", wait)
+            if look < looks:
+                await asyncio.sleep(_LOCK_SECONDS)
+        except OSError as error:
+            os.close(held)
+            raise StoreError(
+                f"The file system of {path} cannot lock files ({error.strerror}); name a file on a local disk"
+                " in SLACK_BOT_STORE__URL."
+            ) from error
+    os.close(held)
+    raise StoreError(
+        f"Another process has the store {path} open, and did not end within {wait:g} s: stop it, or name"
+        " another file in SLACK_BOT_STORE__URL."
+    )
 
 
 def _file_of(url: str) -> Path:
@@ -127,19 +289,36 @@ def _file_of(url: str) -> Path:
     return file
 
 
-async def open_sqlite(path: Path, dedupe_hours: float) -> SqliteStore:
-    """Open the file at `path`, or create it. Raises StoreError."""
-    async with _as_store_errors(path), AsyncExitStack() as on_failure:
-        if path != _MEMORY and (problem := _unusable(path)):
-            raise StoreError(f"The store cannot be opened: {problem}.")
-        # When aiosqlite cannot open a file, its thread outlives the loop. So try without it first.
-        sqlite3.connect(path).close()
-        connection = await aiosqlite.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
-        on_failure.push_async_callback(connection.close)
-        await connection.execute("PRAGMA synchronous = FULL")
-        await _migrate(connection, path)
+async def open_sqlite(
+    path: Path, dedupe_hours: float, turn_days: float = 7.0, lock: int | None = None
+) -> SqliteStore:
+    """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
+    store = SqliteStore(path, dedupe_hours * 3600, turn_days * 86_400, lock)
+    with ExitStack() as on_failure:
+        on_failure.callback(store._thread.shutdown, wait=False)
+        await store.open()
         on_failure.pop_all()
-    return SqliteStore(connection, path, dedupe_hours)
+    return store
+
+
+def _json(turn: TurnRecord) -> str:
+    return _TURN.dump_json(turn, exclude={"messages"}).decode()
+
+
+def _make_private(path: Path) -> int:
+    """Questions and answers are for the bot's user only. Returns the file's inode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+    if path.stat().st_uid == os.geteuid():
+        path.chmod(_PRIVATE)
+    return _inode_of(path)
+
+
+def _inode_of(path: Path) -> int:
+    """0: there is no such file."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
 
 
 def _unusable(path: Path) -> str | None:
@@ -161,10 +340,9 @@ def _unusable(path: Path) -> str | None:
     return None
 
 
-async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the file to VERSION in one transaction."""
-    found = list(await connection.execute_fetchall("PRAGMA user_version"))
-    version = int(found[0][0])
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise StoreError(
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
@@ -173,18 +351,18 @@ async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
     if version < VERSION:
         room = resources.files(__package__)
         steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
-        await connection.executescript(
-            f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;"
-        )
+        connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
 
 
-@asynccontextmanager
-async def _as_store_errors(path: Path) -> AsyncIterator[None]:
+@contextmanager
+def _as_store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", None)
-        problem = f"cannot be used ({error})"
+        problem = f"cannot be used ({getattr(error, 'strerror', None) or error})"
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             problem = "is damaged or is not a SQLite file; move it away and start again"
+        elif code in _NO_ROOM:
+            problem = f"cannot be written ({error}): is the disk full? Make room there"
         raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

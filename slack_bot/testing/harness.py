@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from slack_bolt.request.async_request import AsyncBoltRequest
@@ -22,6 +22,7 @@ from ..store.contracts import Conversation, Store
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
+from .kill import Life, MortalSession, MortalStore, MortalTransport
 from .memory_store import MemoryStore
 from .overrides import with_overrides
 from .slack.in_process import SlackSession
@@ -78,6 +79,7 @@ async def build_in_memory(
     observer: Observer | None = None,
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
+    slack_session: SlackSession | None = None,
 ) -> App:
     """A bot in `workspace`, without a socket; without `transport` its agent is on the network."""
     return await build(
@@ -85,7 +87,7 @@ async def build_in_memory(
         clock=clock,
         observer=observer,
         http_transport=transport,
-        slack_session=SlackSession(workspace, clock, timeout=settings.slack.timeout),
+        slack_session=slack_session or SlackSession(workspace, clock, timeout=settings.slack.timeout),
         store=store or MemoryStore(settings.store.dedupe_hours),
         rate_limiter=rate_limiter,
     )
@@ -130,8 +132,17 @@ async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
 class BotHarness:
     """A bot with its workspace and its agent. `statuses` are Bolt's answers to what Slack delivered."""
 
-    def __init__(self, app: App, workspace: Workspace, agent: ScriptedAgent, facts: list[Fact]) -> None:
+    def __init__(
+        self,
+        app: App,
+        workspace: Workspace,
+        agent: ScriptedAgent,
+        facts: list[Fact],
+        store: Store,
+        life: Life,
+    ) -> None:
         self.app, self.workspace, self.agent, self.facts = app, workspace, agent, facts
+        self.store, self.life = store, life
         self.statuses: list[int] = []
 
     @property
@@ -201,32 +212,39 @@ async def run_bot(
     rules: WorkspaceRules | None = None,
     through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
     observer: Observer = lambda fact: None,
+    after: BotHarness | None = None,
     **overrides: Any,
 ) -> AsyncIterator[BotHarness]:
     """A bot on virtual time whose agent answers the n-th question with the n-th tape.
 
     `rules`: Slack's limits; None: all of them. `faults`: as in `FaultScript`. `cut_after`: as for `Playback`.
     `through` wraps the transport between the bot and its agent. `observer` gets each fact, after the harness
-    has kept it. `overrides` are settings by leaf name.
+    has kept it. `after`: the same bot's process before, which is gone: what it left is taken over.
+    `overrides` are settings by leaf name.
     """
-    clock, facts = virtual_clock.new_clock(), list[Fact]()
+    clock, facts, life = virtual_clock.new_clock(), list[Fact](), Life()
 
     def observe(fact: Fact) -> None:
         facts.append(fact)
         observer(fact)
 
-    workspace = _new_workspace(rules, faults)
-    agent = ScriptedAgent(*(tapes or (answer("Hello."),)), cut_after=cut_after, clock=clock)
+    workspace = after.workspace if after else _new_workspace(rules, faults)
+    tapes = tapes or (answer("Hello."),)
+    agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after, clock=clock)
+    store, settings = (after.store if after else store) or MemoryStore(), bot_settings(overrides)
     app = await build_in_memory(
         workspace,
-        bot_settings(overrides),
+        settings,
         clock,
-        through(ScriptedTransport(agent)),
+        MortalTransport(life, through(ScriptedTransport(agent))),
         observer=observe,
-        store=store,
+        store=cast(Store, MortalStore(life, store)),
+        slack_session=MortalSession(life, workspace, clock, timeout=settings.slack.timeout),
     )
     async with app:
-        yield BotHarness(app, workspace, agent, facts)
+        if after is not None:
+            await app.dispatcher.take_over()
+        yield BotHarness(app, workspace, agent, facts, store, life)
 
 
 # -- on the network

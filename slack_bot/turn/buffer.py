@@ -52,7 +52,7 @@ class StreamBuffer:
         self._began_at: float | None = None  # when the first token of all came
         self._released_at: float | None = None  # when the text of the present call was released
         self._last = 0.0  # when the text before was released: a slow call is no reason to wait longer
-        self.begun = False  # something that can be seen was released
+        self.begun = bool(ledger.segments)  # something that can be seen was released
         self._state = MarkdownState()  # of all text that was released
         self._look_again()
 
@@ -65,8 +65,8 @@ class StreamBuffer:
         self._add(self._sanitizer.push(text), now, unproven=unproven)
 
     def _add(self, text: str, now: float, *, unproven: bool = False) -> None:
-        self._waiting.push(text)
         self._since_mark += len(text)
+        text = self._ledger.push(text)
         if text and not text.isspace():
             if unproven and self._since is None and not self.begun:
                 self._not_before = now + self._unproven_delay

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from .fit import (
@@ -160,7 +160,8 @@ class Ledger:
         self.waiting = TextQueue(limits.max_call_chars + _MARGIN)
         self.released = ""
         self.present: Segment | None = None
-        self.in_doubt = False
+        self.in_doubt = self.has_diverged = False
+        self.repeated = ""  # what was shown by another process, and was not pushed again yet
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text
@@ -181,8 +182,37 @@ class Ledger:
     def _sent_body(self) -> str:
         return self._sent[0] if self._sent else ""
 
-    def push(self, text: str) -> None:
+    def restore(self, segments: Iterable[Segment]) -> None:
+        """Messages that another process wrote. The text that is pushed now begins with theirs again, which is
+        left out; where it does not, `has_diverged`.
+        """
+        self._over += segments
+        self.repeated = "".join(segment.body for segment in self._over)
+
+    def push(self, text: str) -> str:
+        """Returns what of `text` waits now."""
+        if self.repeated:
+            text = self._without_repeated(text)
         self.waiting.push(text)
+        return text
+
+    def _without_repeated(self, text: str) -> str:
+        """What of `text` was not shown. White space may differ."""
+        known, at = self.repeated, 0
+        for count, letter in enumerate(text):
+            if letter.isspace():
+                continue
+            while at < len(known) and known[at].isspace():
+                at += 1
+            if at == len(known):
+                self.repeated = ""
+                return text[count:]
+            if known[at] != letter:
+                self.has_diverged, self.repeated = True, ""
+                return text
+            at += 1
+        self.repeated = known[at:]
+        return ""
 
     def release(self, count: int) -> str:
         """Let the first `count` waiting characters be sent. Returns them."""

@@ -108,14 +108,16 @@ _CARD_STATES = {
 class Turn:
     """One turn. Only `handle` changes it.
 
-    `shows_words`: the agent's words about its own failure are for readers.
+    `shows_words`: the agent's words about its own failure are for readers. `is_begun`: another process showed
+    some of the answer.
     """
 
-    def __init__(self, *, shows_words: bool = False) -> None:
+    def __init__(self, *, shows_words: bool = False, is_begun: bool = False) -> None:
         self._shows_words = shows_words
         self.state = State.WAITING
         self.late = 0
         self.latches: dict[str, bool] = {latch.value: False for latch in Latch}
+        self.latches[Latch.ANSWER_BEGUN] = is_begun
         self._handed: list[str] = []  # what was handed on for showing, in pieces: an answer has thousands
         self._handed_chars = 0
         self._before_tool = 0  # how many characters of it were before the last tool call
@@ -135,6 +137,11 @@ class Turn:
     def waits_for_human(self) -> bool:
         """The agent waits for a sign-in, and the turn goes on meanwhile."""
         return self._form is not None and self._form.is_auth and self.state is not State.CLOSED
+
+    @property
+    def answer(self) -> str:
+        """What the thread must show in the end, as far as it is known."""
+        return self._answer() if self._target is None else "".join(self._target)
 
     def prepare(self, event: Event) -> Iterator[None]:
         """The long work of `handle` in advance: answers are compared."""

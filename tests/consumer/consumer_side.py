@@ -83,9 +83,14 @@ class Scene:
             self.handle,
             self.reported.on_event,
             self.reported.on_raw,
+            self.note_sending,
         )
         self.view = self.task.view
         self.consumer = StreamConsumer(self.view, self.handle, self.settings, self.now)
+        self.sendings = 0
+
+    async def note_sending(self) -> None:
+        self.sendings += 1
 
 
 def status(state: TaskState, text: str = "", message_id: str = "m") -> StatusUpdate:

@@ -162,7 +162,10 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
         ("AGNT__TURN_TIMOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
         ("AGENT__ROTATE_AFTER", "; did you mean SLACK_BOT_STREAM__ROTATE_AFTER?"),
         ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
-        ("NOSUCH__X", "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, LOG, REFERENCE"),
+        (
+            "NOSUCH__X",
+            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, HEALTH, LOG, REFERENCE",
+        ),
         ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("FOO", ""),
@@ -406,8 +409,8 @@ def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -
 
 
 def test_a_section_that_was_renamed_is_named() -> None:
-    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__RETRY_CACHE_SIZE now"):
-        load({"SLACK_BOT_DESK__REMEMBERED_QUESTIONS": "3"}, env_file=None, secrets_dir=None)
+    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__TURN_DEADLINE now"):
+        load({"SLACK_BOT_DESK__TURN_LIMIT": "3"}, env_file=None, secrets_dir=None)
 
 
 def test_the_tree_is_frozen_and_closed() -> None:

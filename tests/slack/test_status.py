@@ -249,7 +249,7 @@ def test_a_mark_is_not_set_any_more_when_the_turn_came_first() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "made"),
-    [("missing_scope", [ADD]), ("timeout!", [ADD, REMOVE]), ("already_reacted", [ADD])],
+    [("missing_scope", [ADD]), ("timeout!", [ADD, REMOVE]), ("already_reacted", [ADD, REMOVE])],
 )
 def test_what_was_refused_is_not_taken_away(fault: str, made: list[str]) -> None:
     assert mark_calls(100, faults={ADD: [fault]}) == made

@@ -4,47 +4,125 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 from slack_bot.store.contracts import Conversation, Store
-from slack_bot.turn.record import ThreadKey
+from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
+from slack_bot.turn.record import Outcome, Question, ThreadKey
 
 HOUR = 3600.0
 THREAD = ThreadKey("T1", "C1", "111.222")
+
+
+def turn(ts: str, at: float, *, thread: str = THREAD.ts, text: str = "hi") -> TurnRecord:
+    return TurnRecord(Question(replace(THREAD, ts=thread), ts, "U1", "T1", text), at)
+
+
+def message(ts: str, body: str, **more: Any) -> MessageRecord:
+    return MessageRecord(ts, "stream", body=body, **more)
 
 
 class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
 
     async def test_a_question_is_accepted_once(self, store: Store) -> None:
-        assert await store.accept("T1:C1:1.0", 1000.0)
-        assert not await store.accept("T1:C1:1.0", 1001.0)
-        assert await store.accept("T1:C1:2.0", 1002.0)
+        assert await store.accept(turn("1.0", 1000.0))
+        assert not await store.accept(turn("1.0", 1001.0))
+        assert await store.accept(turn("2.0", 1002.0))
 
     async def test_of_fifty_at_once_one_is_accepted(self, store: Store) -> None:
-        accepted = await asyncio.gather(*(store.accept("T1:C1:1.0", 1000.0) for _ in range(50)))
+        accepted = await asyncio.gather(*(store.accept(turn("1.0", 1000.0)) for _ in range(50)))
         assert sum(accepted) == 1
 
-    async def test_a_key_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
-        assert await store.accept("old", 1000.0)
-        assert not await store.accept("old", 1000.0 + 24 * HOUR - 1)
-        assert await store.accept("old", 1000.0 + 24 * HOUR)
-        assert not await store.accept("old", 1000.0 + 24 * HOUR + 1)
+    async def test_a_question_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
+        assert await store.accept(turn("1.0", 1000.0))
+        assert not await store.accept(turn("1.0", 1000.0 + 24 * HOUR - 1))
+        assert await store.accept(turn("1.0", 1000.0 + 24 * HOUR))
+        assert not await store.accept(turn("1.0", 1000.0 + 24 * HOUR + 1))
 
-    async def test_a_released_key_is_accepted_again_once(self, store: Store) -> None:
-        assert await store.accept("released", 1000.0)
-        assert await store.accept("kept", 1000.0)
-        await store.release("released")
-        await store.release("never accepted")
-        assert await store.accept("released", 1001.0)
-        assert not await store.accept("released", 1002.0)
-        assert not await store.accept("kept", 1002.0)
+    async def test_a_question_that_is_withdrawn_is_accepted_again_once(self, store: Store) -> None:
+        assert await store.accept(turn("1.0", 1000.0))
+        assert await store.accept(turn("2.0", 1000.0))
+        await store.withdraw("T1:C1:1.0")
+        await store.withdraw("never accepted")
+        assert await store.accept(turn("1.0", 1001.0))
+        assert not await store.accept(turn("1.0", 1002.0))
+        assert not await store.accept(turn("2.0", 1002.0))
 
-    async def test_removing_old_keys_leaves_those_that_still_count(self, store: Store) -> None:
+    async def test_a_turn_is_given_back_as_it_was_saved(self, store: Store) -> None:
+        accepted = turn("1.0", 1000.0, text="What's \x00 \u2028 😀?")
+        assert await store.accept(accepted)
+        assert await store.turn(accepted.key) == accepted
+        asked = replace(accepted.question, context_id="ctx", task_id="before")
+        shown = message("5.1", "One ", opening="```\n", cards=(TaskCard("a", "A", CardState.RUNNING, "d"),))
+        sent = replace(accepted, question=asked, stage=Stage.SENT, sent_at=1001.0, messages=(shown,))
+        await store.save((sent, 0))
+        assert await store.turn(accepted.key) == sent
+        ended = replace(sent, stage=Stage.ENDED, ended_at=1002.0, outcome=Outcome.ANSWERED, takeovers=2)
+        await store.save((ended, 1))
+        assert await store.turn(accepted.key) == ended
+        assert await store.turn("another") is None
+
+    async def test_messages_that_did_not_change_need_not_be_saved_again(self, store: Store) -> None:
+        kept = turn("1.0", 1000.0)
+        assert await store.accept(kept)
+        for unchanged, texts in (
+            (0, ["a"]),
+            (0, ["ab"]),
+            (1, ["ab", "c"]),
+            (1, ["ab", "cd", "e"]),
+            (0, ["x"]),
+        ):
+            messages = tuple(message(f"5.{at}", text) for at, text in enumerate(texts))
+            await store.save((replace(kept, messages=messages), unchanged))
+            assert (known := await store.turn(kept.key)) is not None
+            assert known.messages == messages
+
+    async def test_a_turn_that_is_not_stored_stays_so(self, store: Store) -> None:
+        await store.save((replace(turn("1.0", 1000.0), messages=(message("5.0", "x"),)), 0))
+        assert await store.turn("T1:C1:1.0") is None
+        assert await store.messages_in(THREAD) == frozenset()
+
+    async def test_several_turns_are_saved_at_once(self, store: Store) -> None:
+        first, second = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        assert await store.accept(first)
+        assert await store.accept(second)
+        await store.save((replace(first, task_id="a"), 0), (replace(second, task_id="b"), 0))
+        assert [each.task_id for each in await store.unfinished()] == ["a", "b"]
+
+    async def test_what_has_not_ended_is_unfinished_in_the_order_of_acceptance(self, store: Store) -> None:
+        turns = [turn(f"{ts}.0", 1000.0 + at) for at, ts in enumerate((3, 1, 2, 5))]
+        for each in turns:
+            assert await store.accept(each)
+        await store.save((replace(turns[1], stage=Stage.ENDED, ended_at=1.0), 0))
+        assert await store.unfinished() == [turns[0], turns[2], turns[3]]
+
+    async def test_the_messages_of_a_thread_are_known(self, store: Store) -> None:
+        first, second, other = turn("1.0", 1.0), turn("2.0", 1.0), turn("3.0", 1.0, thread="9.9")
+        for at, each in enumerate((first, second, other)):
+            assert await store.accept(each)
+            await store.save((replace(each, messages=(message(f"7.{at}", "x"),)), 0))
+        assert await store.messages_in(THREAD) == {"7.0", "7.1"}
+
+    async def test_active_threads_are_named_with_their_last_question(self, store: Store) -> None:
+        for ts, at, thread in (("1.0", 10.0, "a"), ("2.0", 30.0, "b"), ("3.0", 40.0, "a"), ("4.0", 5.0, "c")):
+            assert await store.accept(turn(ts, at, thread=thread))
+        a, b = (replace(THREAD, ts=ts) for ts in "ab")
+        assert await store.active_threads(10.0) == [(a, "3.0"), (b, "2.0")]
+
+    async def test_removing_old_turns_leaves_those_that_still_count(self, store: Store) -> None:
         for number in range(250):
-            assert await store.accept(f"key {number}", 1000.0 + number)
-        await store.remove_old(1000.0 + 24 * HOUR + 240)
-        accepted = [await store.accept(f"key {number}", 1001.0 + number) for number in range(250)]
-        assert accepted == [number <= 240 for number in range(250)]
+            each = turn(f"{number}.0", 1000.0 + number)
+            assert await store.accept(each)
+            if number:
+                ended = replace(each, ended_at=1000.0 + number, messages=(message("5.0", "x"),))
+                await store.save((ended, 0))
+        await store.remove_old(1000.0 + 7 * 24 * HOUR + 240)
+        left = [number for number in range(250) if await store.turn(f"T1:C1:{number}.0") is not None]
+        assert left == [0, *range(241, 250)]
+        assert await store.accept(turn("1.0", 1000.0))
+        assert await store.turn("T1:C1:1.0") == turn("1.0", 1000.0)
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.conversation("agent", THREAD) == Conversation()

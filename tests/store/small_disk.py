@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DISK_BYTES = 1024 * 1024
+DISK_BYTES = 4 * 1024 * 1024
 YESTERDAY_KEYS = 3_000
 
 
@@ -43,17 +43,17 @@ def fill(disk: Path, leave: int) -> Path:
 
 
 def add_yesterday_keys(file: Path, now: float) -> None:
-    """Keys as a busy day leaves them, all of them older than 24 hours at `now`."""
-    old = now - 25 * 3600
+    """Turns as a busy day leaves them, all of them older than seven days at `now`."""
+    old = now - 8 * 24 * 3600
     with sqlite3.connect(file) as writer:
         rows = ((f"T1:C1:{old - number:.6f}", old - number) for number in range(YESTERDAY_KEYS))
-        writer.executemany("INSERT INTO accepted VALUES (?, ?)", rows)
+        writer.executemany("INSERT INTO turns VALUES (?1, 'T1', 'C1', '1.0', 'U1', ?2, ?2, '')", rows)
     writer.close()
 
 
 def count_keys(file: Path) -> int:
     """How many keys the file holds."""
     with sqlite3.connect(file) as reader:
-        (found,) = reader.execute("SELECT count(*) FROM accepted").fetchone()
+        (found,) = reader.execute("SELECT count(*) FROM turns").fetchone()
     reader.close()
     return int(found)

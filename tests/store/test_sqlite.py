@@ -16,7 +16,7 @@ from slack_bot.store.contracts import Conversation, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite, open_store
 from slack_bot.turn.record import ThreadKey
 
-from .contract import HOUR, THREAD, StoreContract
+from .contract import HOUR, THREAD, StoreContract, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
 NOBODY = 65534
@@ -33,14 +33,14 @@ class TestSqlite(StoreContract):
 async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, 24.0)
-    await first.accept("key", 1.0)
+    await first.accept(turn("1.0", 1.0))
     await first.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
     await first.save_feedback("turn", "U1", "positive", 1.0)
     await first.save_fact("agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, 24.0)
-    assert not await second.accept("key", 2.0)
+    assert not await second.accept(turn("1.0", 2.0))
     assert await second.conversation("agent", THREAD) == Conversation("ctx", {"U1": "task"})
     assert not await second.save_feedback("turn", "U1", "positive", 1.0)
     assert await second.profile("agent") == {"wire": "0.3"}
@@ -52,12 +52,12 @@ async def test_a_nearly_full_disk_takes_a_question_and_lets_old_keys_go(tmp_path
         file = disk / "store.sqlite"
         store = await open_sqlite(file, 24.0)
         add_yesterday_keys(file, now=100 * HOUR)
-        fill(disk, leave=64 * 1024)
-        assert await store.accept("key", 100 * HOUR)
+        fill(disk, leave=1024 * 1024)
+        assert await store.accept(turn("1.0", 100 * HOUR))
         assert count_keys(file) == YESTERDAY_KEYS + 1
         await store.remove_old(100 * HOUR)
         assert count_keys(file) == 1
-        assert not await store.accept("key", 100 * HOUR)
+        assert not await store.accept(turn("1.0", 100 * HOUR))
         await store.close()
 
 
@@ -66,10 +66,10 @@ async def test_a_full_disk_takes_no_question_and_takes_it_when_there_is_room(tmp
         file = disk / "store.sqlite"
         store = await open_sqlite(file, 24.0)
         filler = fill(disk, leave=0)
-        with pytest.raises(StoreError, match="disk is full"):
-            await store.accept("key", 1.0)
+        with pytest.raises(StoreError, match=r"is the disk full\? Make room there\."):
+            await store.accept(turn("1.0", 1.0))
         filler.unlink()
-        assert await store.accept("key", 2.0)
+        assert await store.accept(turn("1.0", 2.0))
         await store.close()
 
 
@@ -140,18 +140,18 @@ async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) 
 
 async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
-    await store.accept("key", 1.0)
+    await store.accept(turn("1.0", 1.0))
     await store.close()
     await store.close()
     with sqlite3.connect(tmp_path / "store.sqlite") as reader:
-        assert reader.execute("SELECT key FROM accepted").fetchall() == [("key",)]
+        assert reader.execute("SELECT key FROM turns").fetchall() == [("T1:C1:1.0",)]
     reader.close()
 
 
 async def test_a_question_accepted_by_one_connection_is_accepted_for_the_other(tmp_path: Path) -> None:
     one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
-    assert await one.accept("key", 1.0)
-    assert not await two.accept("key", 1.0)
+    assert await one.accept(turn("1.0", 1.0))
+    assert not await two.accept(turn("1.0", 1.0))
     await one.close()
     await two.close()
 
@@ -162,9 +162,7 @@ async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> N
 
 
 async def test_a_directory_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(
-        StoreError, match=r"\(SLACK_BOT_STORE__URL\) cannot be used \(unable to open database file\)\.$"
-    ):
+    with pytest.raises(StoreError, match=r"\(SLACK_BOT_STORE__URL\) cannot be used \(Is a directory\)\.$"):
         await open_sqlite(tmp_path, 24.0)
 
 
@@ -218,7 +216,7 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
     file = tmp_path / "store.sqlite"
     write_first_version(
         file,
-        "INSERT INTO accepted VALUES ('key', 1.0)",
+        "INSERT INTO accepted VALUES ('T1:C1:1.0', 1.0)",
         "INSERT INTO contexts VALUES ('agent', 'T1', 'C1', '111.222', 'ctx', 'ta\"sk', 'U1', 1.0)",
         "INSERT INTO contexts VALUES ('agent', 'T1', 'C1', '2.0', 'quiet', NULL, NULL, 2.0)",
         "INSERT INTO contexts VALUES ('other', 'T1', 'C1', '2.0', NULL, NULL, NULL, 3.0)",
@@ -231,10 +229,10 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
         assert known == Conversation("ctx", {"U1": 'ta"sk'})
         assert await store.conversation("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
         assert await store.conversation("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
-        assert not await store.accept("key", 2.0)
+        assert not await store.accept(turn("1.0", 2.0))
         assert not await store.save_feedback("turn", "U1", "positive", 1.0)
         assert await store.profile("agent") == {"wire": "0.3"}
-        assert await store._read("SELECT at FROM contexts ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
+        assert await store._read("SELECT at FROM conversations ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
         assert await store._read("PRAGMA user_version") == [(VERSION,)]
         await store.close()
     assert table_sql(file) == table_sql(await new_file(tmp_path))
@@ -269,10 +267,10 @@ async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     store = await open_sqlite(file, 24.0)
     with sqlite3.connect(file) as other:
-        other.execute("DROP TABLE accepted")
+        other.execute("DROP TABLE turns")
     other.close()
     with pytest.raises(StoreError, match="no such table"):
-        await store.accept("key", 1.0)
+        await store.accept(turn("1.0", 1.0))
     await store.close()
 
 
@@ -280,7 +278,7 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
     await store.close()
     with pytest.raises(StoreError):
-        await store.accept("key", 1.0)
+        await store.accept(turn("1.0", 1.0))
 
 
 async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
@@ -293,7 +291,7 @@ async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
 class TestMemory(StoreContract):
     @pytest.fixture
     async def store(self) -> AsyncIterator[Store]:
-        opened = await open_store("memory://", 24.0)
+        opened = await open_store("memory://", 24.0, 7.0, 0.0)
         yield opened
         await opened.close()
 
@@ -304,14 +302,14 @@ async def test_memory_needs_no_directory_that_may_be_written(
     with small_disk(tmp_path) as disk:
         make_read_only(disk)
         monkeypatch.chdir(disk)
-        store = await open_store("memory://", 24.0)
-        assert await store.accept("key", 1.0)
+        store = await open_store("memory://", 24.0, 7.0, 0.0)
+        assert await store.accept(turn("1.0", 1.0))
         await store.close()
         monkeypatch.chdir(tmp_path)
 
 
 async def test_an_absolute_file(tmp_path: Path) -> None:
-    store = await open_store(f"sqlite:///{tmp_path}/bot.sqlite", 24.0)
+    store = await open_store(f"sqlite:///{tmp_path}/bot.sqlite", 24.0, 7.0, 0.0)
     assert isinstance(store, SqliteStore)
     await store.close()
     assert (tmp_path / "bot.sqlite").exists()
@@ -319,28 +317,28 @@ async def test_an_absolute_file(tmp_path: Path) -> None:
 
 async def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    await (await open_store("sqlite:///bot.sqlite", 24.0)).close()
+    await (await open_store("sqlite:///bot.sqlite", 24.0, 7.0, 0.0)).close()
     assert (tmp_path / "bot.sqlite").exists()
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:///", "sqlite://bot.sqlite", "redis://localhost", "bot.sqlite"])
 async def test_another_url_names_the_setting(url: str) -> None:
     with pytest.raises(SettingsError, match="SLACK_BOT_STORE__URL"):
-        await open_store(url, 24.0)
+        await open_store(url, 24.0, 7.0, 0.0)
 
 
 async def test_a_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
-        await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", 24.0)
+        await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", 24.0, 7.0, 0.0)
 
 
 @pytest.mark.parametrize("end", ["", "/"])
 async def test_a_directory_is_said_to_be_one_and_a_file_in_it_proposed(tmp_path: Path, end: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        await open_store(f"sqlite:///{tmp_path}{end}", 24.0)
+        await open_store(f"sqlite:///{tmp_path}{end}", 24.0, 7.0, 0.0)
     proposed = f"sqlite:///{tmp_path}/slack_bot.sqlite"
     assert str(caught.value) == (
         f"SLACK_BOT_STORE__URL is 'sqlite:///{tmp_path}{end}', which is a directory;"
         f" name a file in it: {proposed}."
     )
-    await (await open_store(proposed, 24.0)).close()
+    await (await open_store(proposed, 24.0, 7.0, 0.0)).close()

@@ -26,6 +26,8 @@ from .workspace import SIGNING_SECRET, CallAnswer, Change, Envelope, Workspace
 
 _MAX_BODY = 32 * 1024 * 1024
 RETRY_DELAYS = (0.0, 60.0, 300.0)
+MOST_CONNECTIONS = 10
+"""Connections of an app. The next one is told `too_many_websockets` (facts: Slack 3.4)."""
 _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connection_time": 18_060}
 
 
@@ -52,13 +54,18 @@ class EventDelivery:
 
 
 class SocketMode(EventDelivery):
-    """The sockets of one app; an envelope waits for the first. `breaks`: handshakes that come to nothing."""
+    """The sockets of one app; an envelope waits for the first.
+
+    `breaks`: handshakes that come to nothing. `warning_time`: seconds from a warning to the socket's end.
+    """
 
     def __init__(
         self, workspace: Workspace, *, ack_timeout: float = 3.0, retry_delays: Sequence[float] = RETRY_DELAYS
     ) -> None:
         super().__init__(retry_delays)
-        self.breaks = 0
+        self.breaks, self.warning_time = 0, 10.0
+        self._frozen: dict[web.WebSocketResponse, bool] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._workspace, self._ack_timeout = workspace, ack_timeout
         self._sockets: list[web.WebSocketResponse] = []
         self._open: set[web.WebSocketResponse] = set()
@@ -83,8 +90,12 @@ class SocketMode(EventDelivery):
         if self.breaks > 0:
             self.breaks -= 1
             raise web.HTTPServiceUnavailable(text="try again")
-        socket = web.WebSocketResponse()
+        socket = web.WebSocketResponse(timeout=1.0, autoping=False, autoclose=False)
         await socket.prepare(request)
+        if self.connections >= MOST_CONNECTIONS:
+            await self._ask_to_leave(socket, "too_many_websockets")
+            await socket.close()
+            return socket
         self._sockets.append(socket)
         self._open.add(socket)
         app = {"app_id": self._workspace.bot.app_id}
@@ -92,13 +103,27 @@ class SocketMode(EventDelivery):
         await socket.send_json({**hello, "debug_info": _GREETING})
         self._connected.set()
         try:
-            async for frame in socket:
-                if frame.type is WSMsgType.TEXT:
-                    self._hear(frame.data)
+            await self._serve(socket)
         finally:
             self._drop(socket)
             self._open.discard(socket)
         return socket
+
+    async def _serve(self, socket: web.WebSocketResponse) -> None:
+        async for frame in socket:
+            if self._frozen.get(socket) is False:
+                break
+            if frame.type is WSMsgType.PING:
+                await socket.pong(frame.data)
+            elif frame.type is WSMsgType.TEXT and socket not in self._frozen:
+                self._hear(frame.data)
+        if self._frozen.get(socket) is False:
+            await asyncio.Event().wait()  # until the app ends the TCP connection
+        await socket.close()
+
+    def freeze(self, *, answers_pings: bool = False) -> None:
+        """The oldest socket says nothing more and hears nothing, though it is open and counts."""
+        self._frozen[self._sockets[0]] = answers_pings
 
     async def deliver(self, envelope: Envelope) -> None:
         self._waiting[envelope.id] = asyncio.Event()
@@ -108,12 +133,30 @@ class SocketMode(EventDelivery):
             del self._waiting[envelope.id]
 
     async def refresh(self, reason: str = "refresh_requested") -> None:
-        """Ask every socket to reconnect, as Slack does every few hours."""
+        """Ask every socket to reconnect, as Slack does every few hours.
+
+        After a "warning" it is used for `warning_time` seconds more, and then closed.
+        """
         for socket in tuple(self._sockets):
-            await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": _GREETING})
-            self._drop(socket)
+            await self._ask_to_leave(socket, reason)
+            if reason == "warning":
+                ending = asyncio.create_task(self._close_later(socket))
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
+            else:
+                self._drop(socket)
+
+    async def _ask_to_leave(self, socket: web.WebSocketResponse, reason: str) -> None:
+        await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": _GREETING})
+
+    async def _close_later(self, socket: web.WebSocketResponse) -> None:
+        await asyncio.sleep(self.warning_time)
+        self._drop(socket)
+        await socket.close()
 
     async def close(self) -> None:
+        for ending in self._ending:
+            ending.cancel()
         for socket in tuple(self._open):
             self._drop(socket)
             await socket.close()
@@ -132,7 +175,8 @@ class SocketMode(EventDelivery):
             self._turn += 1
             socket = self._sockets[self._turn % len(self._sockets)]
             try:
-                await socket.send_json(frame)
+                if socket not in self._frozen:
+                    await socket.send_json(frame)
                 break
             except ConnectionError:  # it closed in this moment: another one takes the envelope
                 self._drop(socket)

@@ -362,6 +362,60 @@ async def test_refresh_asks_for_a_new_connection_and_the_old_one_gets_nothing_mo
         await face.settle()
 
 
+async def test_a_warned_socket_is_used_until_slack_closes_it() -> None:
+    async with a_server() as (scene, face, http):
+        face.sockets.warning_time = 0.2
+        old = await connect(face, http)
+        await face.sockets.refresh("warning")
+        assert (await old.receive_json())["reason"] == "warning"
+        scene.workspace.say("U1", "C1", "hello", now=NOW)
+        await old.send_json({"envelope_id": (await old.receive_json())["envelope_id"]})
+        await face.settle()
+        assert (await old.receive()).type is WSMsgType.CLOSE
+        assert face.lost == []
+
+
+async def test_an_app_has_ten_connections_and_the_next_one_is_told_so() -> None:
+    async with a_server() as (_, face, http):
+        ten = [await connect(face, http) for _ in range(10)]
+        url = f"{face.api_url}apps.connections.open"
+        for _ in range(2):
+            async with http.post(url, headers={"Authorization": f"Bearer {APP_TOKEN}"}) as response:
+                socket = await http.ws_connect((await response.json())["url"])
+            told = await socket.receive_json()
+            assert (told["type"], told["reason"]) == ("disconnect", "too_many_websockets")
+            assert (await socket.receive()).type is WSMsgType.CLOSE
+        assert face.sockets.connections == 10
+        await ten.pop().close()
+        await connect(face, http)
+
+
+@pytest.mark.parametrize("answers_pings", [False, True])
+async def test_a_frozen_socket_hears_and_says_nothing_and_others_get_what_it_swallowed(
+    answers_pings: bool,
+) -> None:
+    async with a_server(**QUICK) as (scene, face, http):
+        headers = {"Authorization": f"Bearer {APP_TOKEN}"}
+        async with http.post(f"{face.api_url}apps.connections.open", headers=headers) as response:
+            url = (await response.json())["url"]
+        frozen = await http.ws_connect(url, autoping=False)
+        await frozen.receive_json()
+        other = await connect(face, http)
+        face.sockets.freeze(answers_pings=answers_pings)
+        await frozen.ping(b"there?")
+        for word in ("one", "two"):
+            scene.workspace.say("U1", "C1", word, now=NOW)
+        for _ in range(2):
+            await other.send_json({"envelope_id": (await other.receive_json())["envelope_id"]})
+        await face.settle()
+        assert (len(face.sockets.acknowledged), face.lost, face.sockets.connections) == (2, [], 2)
+        if answers_pings:
+            assert (await frozen.receive(1.0)).type is WSMsgType.PONG
+        else:
+            with pytest.raises(TimeoutError):
+                await frozen.receive(0.05)
+
+
 async def test_a_socket_that_goes_away_is_forgotten_and_another_gets_the_envelope() -> None:
     async with a_server(**QUICK) as (scene, face, http):
         first, second = await connect(face, http), await connect(face, http)

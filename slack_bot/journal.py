@@ -1,0 +1,169 @@
+"""Keeps each running turn in the store, so that another process can finish it.
+
+What happens is stored at once, before anything outside depends on it; the text that Slack confirmed at most
+once in `interval` seconds, of all turns together. A failure is logged and the turn goes on for its reader.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import replace
+
+from .clock import Clock
+from .errors import StoreError
+from .store.contracts import Conversation, Store
+from .turn.progress import MessageRecord, Stage, TurnRecord
+from .turn.record import Outcome, Question, ThreadKey
+
+_log = logging.getLogger(__name__)
+
+
+class Journal:
+    """The records of all turns of this process with one agent."""
+
+    def __init__(self, store: Store, agent: str, clock: Clock, interval: float) -> None:
+        self._store, self._agent, self._clock, self._interval = store, agent, clock, interval
+        self._changed: set[TurnJournal] = set()
+        self._checkpoint: asyncio.Task[None] | None = None
+
+    async def begin(self, record: TurnRecord) -> "TurnJournal":
+        """The turn begins, or goes on after another process. Raises StoreError."""
+        question = record.question
+        known = await self._store.conversation(self._agent, question.thread)
+        if record.stage is Stage.ACCEPTED:
+            waits = known.waits.get(question.user)
+            question = replace(question, context_id=known.context_id, task_id=waits)
+            return TurnJournal(self, replace(record, question=question), known)
+        turn = TurnJournal(self, replace(record, takeovers=record.takeovers + 1), known)
+        await self.save(turn)
+        return turn
+
+    def sent(self, record: TurnRecord) -> TurnRecord:
+        return replace(record, stage=Stage.SENT, sent_at=self._clock.wall())
+
+    async def end(self, record: TurnRecord, outcome: Outcome) -> None:
+        """A turn ended without an answer of the agent."""
+        ended = self.ended(record, outcome)
+        await self._guard(self._store.save((ended, len(ended.messages))), ended)
+
+    async def save(self, *turns: "TurnJournal") -> None:
+        """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
+        self._changed.difference_update(turns)
+        changes = [(turn.record, turn.unchanged()) for turn in turns]
+        if await self._guard(self._store.save(*changes), changes[0][0]):
+            for turn, (record, _) in zip(turns, changes, strict=True):
+                turn.stored = record.messages
+
+    async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
+        thread, now = turn.record.question.thread, self._clock.wall()
+        await self._guard(
+            self._store.save_conversation(self._agent, thread, known, now), turn.record, "a thread's context"
+        )
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        """Empty if the store fails."""
+        try:
+            return await self._store.messages_in(thread)
+        except StoreError as error:
+            _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
+            return frozenset()
+
+    def save_soon(self, turn: "TurnJournal") -> None:
+        self._changed.add(turn)
+        if self._checkpoint is None or self._checkpoint.done():
+            self._checkpoint = asyncio.create_task(self._save_changed(), name="checkpoint")
+
+    async def close(self) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.cancel()
+        if self._changed:
+            await self.save(*self._changed)
+
+    async def _save_changed(self) -> None:
+        while self._changed:
+            await asyncio.sleep(self._interval)
+            if self._changed:
+                await self.save(*self._changed)
+
+    async def _guard(self, saving: Awaitable[None], record: TurnRecord, what: str = "a turn") -> bool:
+        try:
+            await saving
+        except StoreError as error:
+            fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
+            _log.error("%s was not stored: %s", what, error, extra=fields)
+            return False
+        return True
+
+    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        return replace(record, stage=Stage.ENDED, ended_at=self._clock.wall(), outcome=outcome)
+
+
+class TurnJournal:
+    """The record of one turn. `stored`: its messages as the store has them."""
+
+    def __init__(self, journal: Journal, record: TurnRecord, conversation: Conversation) -> None:
+        self._journal, self.record, self._conversation = journal, record, conversation
+        self.stored = record.messages
+
+    @property
+    def question(self) -> Question:
+        return self.record.question
+
+    @property
+    def is_takeover(self) -> bool:
+        return self.record.takeovers > 0
+
+    def unchanged(self) -> int:
+        """How many of the first messages are stored as they are."""
+        pairs = list(zip(self.stored, self.record.messages, strict=False))
+        return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
+
+    async def other_messages(self) -> frozenset[str]:
+        """The `ts` of the thread's other answers."""
+        return await self._journal.messages_in(self.question.thread)
+
+    async def sending(self) -> None:
+        """The agent is asked next."""
+        if self.record.stage is Stage.ACCEPTED:
+            self.record = self._journal.sent(self.record)
+            await self._journal.save(self)
+
+    async def task_known(self, task_id: str | None, context_id: str | None) -> None:
+        """The agent named its task or its conversation. Nothing of it may be shown before."""
+        record = self.record
+        task_id, context_id = task_id or record.task_id, context_id or record.context_id
+        if (task_id, context_id) != (record.task_id, record.context_id):
+            self.record = replace(record, task_id=task_id, context_id=context_id)
+            await self._journal.save(self)
+        if context_id is not None:
+            await self._save_conversation(replace(self._conversation, context_id=context_id))
+
+    async def shown(self, messages: tuple[MessageRecord, ...]) -> None:
+        """Slack confirmed `messages`. A new one is stored before more is written into it."""
+        known, self.record = self.record, replace(self.record, messages=messages)
+        if [each.ts for each in known.messages] != [each.ts for each in messages]:
+            await self._journal.save(self)
+        elif known.messages != messages:
+            self._journal.save_soon(self)
+
+    async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
+        """Another process goes on."""
+        self.record = replace(self.record, messages=messages)
+        await self._journal.save(self)
+
+    async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
+        """`awaiting_task_id`: the task that waits for the asker's answer."""
+        known, user = self._conversation, self.question.user
+        known = replace(known, context_id=self.record.context_id or known.context_id)
+        if awaiting_task_id is not None:
+            known = known.asked(user, awaiting_task_id)
+        elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
+            known = known.answered(user)
+        await self._save_conversation(known)
+        self.record = self._journal.ended(self.record, outcome)
+        await self._journal.save(self)
+
+    async def _save_conversation(self, known: Conversation) -> None:
+        if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):
+            self._conversation = known
+            await self._journal.save_conversation(self, known)

@@ -1,0 +1,43 @@
+"""`/livez` and `/readyz`, on a port of their own. What they say is in memory: a probe asks nobody."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from ..observe.health import Health
+from ..settings.models import HealthSettings
+from .http_mode import unusable
+
+log = logging.getLogger(__name__)
+
+_LAST_REQUESTS = 1.0  # seconds, when the bot ends
+
+
+@asynccontextmanager
+async def serving_health(settings: HealthSettings, health: Health) -> AsyncIterator[None]:
+    """Probes are answered meanwhile; without a port none is. SettingsError if it cannot be used."""
+    if not settings.port:
+        yield
+        return
+
+    async def live(_: web.Request) -> web.Response:
+        return web.json_response({"live": True})  # the event loop turns
+
+    async def ready(_: web.Request) -> web.Response:
+        return web.json_response(health.body(), status=200 if health.is_ready else 503)
+
+    app = web.Application()
+    app.add_routes([web.get("/livez", live), web.get("/readyz", ready)])
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, settings.host, settings.port).start()
+        except OSError as error:
+            raise unusable("SLACK_BOT_HEALTH__", settings.host, settings.port, error) from error
+        log.info("probes are answered at http://%s:%s/livez and /readyz", settings.host, settings.port)
+        yield
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,43 @@
+"""PURE. What the parts last said of themselves. A probe reads it, and asks nobody."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+ENDING = "The bot is ending: it takes no new questions."
+STORE_FAILED = "The store failed: new questions are not taken; see the log."
+
+
+class HealthCheck(StrEnum):
+    """What a probe looks at."""
+
+    SLACK = "slack"  # Socket Mode: a connection is alive; HTTP mode: the port is open
+    TOKEN = "token"  # Slack takes the bot's token
+    STORE = "store"  # what is accepted can be stored
+    RUNNING = "running"  # the bot is not ending
+    AGENT = "agent"  # the agent can be reached; without it the bot is ready all the same
+
+
+class Health:
+    """The state of a process. Problems are one sentence each, without a secret: anybody may read them."""
+
+    def __init__(self) -> None:
+        self._problems = {
+            HealthCheck.SLACK: "Not connected to Slack yet.",
+            HealthCheck.TOKEN: "The bot's token was not checked yet.",
+            HealthCheck.STORE: "The store is not open yet.",
+        }
+
+    def passed(self, check: HealthCheck) -> None:
+        self._problems.pop(check, None)
+
+    def failed(self, check: HealthCheck, problem: str) -> None:
+        self._problems[check] = problem
+
+    @property
+    def is_ready(self) -> bool:
+        return self._problems.keys() <= {HealthCheck.AGENT}
+
+    def body(self) -> Mapping[str, object]:
+        """For a probe: `{"ready": bool, "checks": {name: "ok" or one sentence}}`."""
+        checks = {str(check): self._problems.get(check, "ok") for check in HealthCheck}
+        return {"ready": self.is_ready, "checks": checks}

@@ -1,0 +1,65 @@
+"""How far a turn has come: what a store keeps of it, so that another process can finish it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .actions import TaskCard
+from .record import Outcome, Question
+
+
+class Stage(StrEnum):
+    """What is still to do for a turn."""
+
+    ACCEPTED = "accepted"  # the agent was not asked
+    SENT = "sent"  # the agent may have the question: it is never sent again
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """A message of an answer, as Slack confirmed it.
+
+    `body` is its part of the answer, with markup of ours around it. `is_open`: its stream is not known to be
+    stopped.
+    """
+
+    ts: str
+    surface: str
+    opening: str = ""
+    body: str = ""
+    closing: str = ""
+    title: str = ""
+    cards: tuple[TaskCard, ...] = ()
+    is_open: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.opening + self.body + self.closing
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """One accepted question and its answer so far. Times are seconds since 1970 (UTC).
+
+    `task_id` is the agent's task that works on it. `takeovers`: processes that went on with it.
+    """
+
+    question: Question
+    accepted_at: float
+    stage: Stage = Stage.ACCEPTED
+    sent_at: float | None = None
+    task_id: str | None = None
+    context_id: str | None = None
+    messages: tuple[MessageRecord, ...] = ()
+    takeovers: int = 0
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def key(self) -> str:
+        return self.question.key
+
+    @property
+    def text(self) -> str:
+        """The answer as far as Slack confirmed it."""
+        return "".join(message.body for message in self.messages)

@@ -1,0 +1,95 @@
+"""A bot is killed at each point of a turn, the next process goes on, and the answer is there whole and once.
+
+Every call of the bot to Slack, to its agent and to its store is two points: before it, and after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from slack_bot.slack.status import WAITING_REACTION
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.workspace import Envelope
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
+SECONDS = 12.0
+
+
+@asynccontextmanager
+async def killed_after(points: int, *tapes: Tape) -> AsyncIterator[tuple[BotHarness, str]]:
+    """The process after one that was asked, and was killed after so many points; the question's ts."""
+    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as bot:
+        bot.life.end_after(points)
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        events = bot.workspace.take()
+        working, over = (asyncio.create_task(each) for each in (work(bot, events), bot.life.over.wait()))
+        await asyncio.wait({over, working}, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        working.cancel()
+        async with run_bot(after=bot) as next_bot:
+            # what was not acknowledged comes again, and what was may come twice
+            await next_bot.deliver(events, retry=1)
+            await next_bot.idle()
+            yield next_bot, root
+
+
+async def work(bot: BotHarness, events: Sequence[Envelope]) -> None:
+    await bot.deliver(events)
+    await bot.idle()
+
+
+async def names_of_points(*tapes: Tape) -> list[str]:
+    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as bot:
+        bot.life.end_after(1_000_000)
+        await bot.ask("hi")
+        await bot.idle()
+        return list(bot.life.points)
+
+
+@on_virtual_time
+async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
+    tape = answer(LINES, seconds=SECONDS)
+    names = await names_of_points(tape)
+    told = []
+    for points, name in enumerate(names):
+        async with killed_after(points, tape) as (bot, root):
+            assert bot.workspace.open_streams() == [], (points, name)
+            assert len(bot.agent.questions) <= 1, (points, name)
+            read = [message.read for message in bot.thread(root) if message.is_bot]
+            if "cannot find out what became of this question" in str(read):
+                told.append(points)
+                assert len(read) == 1, (points, name)
+            else:
+                assert " ".join(bot.read(root)).split() == LINES.split(), (points, name, read)
+                assert str(read).count("helpful") <= 1, (points, name)
+    # between asking and knowing the task nobody can tell: this agent cannot be asked for its tasks
+    send, known = names.index("after save"), names.index("before save_conversation")
+    assert told == list(range(send, known - 1)), [names[at] for at in told]
+
+
+@on_virtual_time
+async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
+    store = MemoryStore(is_durable=True)
+    async with run_bot(answer(LINES, seconds=SECONDS), store=store) as first:
+        root = await first.ask("hi")
+        waiting = await first.ask("and then?", user="U2", thread_ts=root)
+        await asyncio.sleep(5)
+        await first.app.close(1.0)
+        assert first.workspace.open_streams() == []
+        assert "being restarted" in str([message.status_line for message in first.thread(root)])
+        assert first.outcomes == []
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            texts = bot.read(root)
+            assert " ".join(texts[:2]).split() == LINES.split()
+            assert [call.text for call in bot.agent.questions] == ["hi", "and then?"]
+
+            assert bot.outcomes == ["answered", "answered"]
+            (marked,) = [message for message in bot.thread(root) if message.ts == waiting]
+            assert not (marked.reactions or {}).get(WAITING_REACTION)

@@ -1,0 +1,35 @@
+"""What a probe reads, after what the parts said."""
+
+from __future__ import annotations
+
+from slack_bot.observe.health import Health, HealthCheck
+
+AT_FIRST = (HealthCheck.SLACK, HealthCheck.TOKEN, HealthCheck.STORE)
+
+
+def ready() -> Health:
+    health = Health()
+    for check in AT_FIRST:
+        health.passed(check)
+    return health
+
+
+def test_a_process_is_ready_once_everything_it_needs_has_passed() -> None:
+    health = Health()
+    for check in AT_FIRST:
+        assert not health.is_ready
+        health.passed(check)
+    assert health.body() == {
+        "ready": True,
+        "checks": dict.fromkeys(("slack", "token", "store", "running", "agent"), "ok"),
+    }
+
+
+def test_each_problem_takes_the_readiness_away_until_it_is_over_but_an_agent_that_is_away_does_not() -> None:
+    health = ready()
+    for check in HealthCheck:
+        health.failed(check, "Something is wrong.")
+        assert health.is_ready is (check is HealthCheck.AGENT)
+        assert health.body()["checks"][check] == "Something is wrong."  # type: ignore[index]
+        health.passed(check)
+        assert health.is_ready
