@@ -121,7 +121,7 @@ def _totals(reports: Sequence[Report]) -> Iterator[str]:
     took = [seconds for report in reports for seconds in report.took]
     if took:
         p50, p99 = percentile(took, 0.5), percentile(took, 0.99)
-        yield f"takeover, from connected to the first new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
+        yield f"takeover, connected to the first new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
     missed = sum(report.kills == 0 and report.case.play == "kill" for report in reports)
     yield f"cases that did not come to their point: {missed}"
 

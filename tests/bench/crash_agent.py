@@ -166,7 +166,12 @@ class _SdkServer:
         routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=version == "0.3")
         self._inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 
-    async def asgi(self, scope: Any, receive: Any, send: Any) -> None:
+        async def asgi(scope: Any, receive: Any, send: Any) -> None:
+            await self._serve(scope, receive, send)
+
+        self.asgi = asgi  # uvicorn takes a method for another kind of application
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
         """As the SDK's, with each question noted before the SDK has it."""
         if scope["method"] != "POST":
             await self._inner(scope, receive, send)

@@ -40,7 +40,7 @@ from .running import ROOT, bot_environment, steady_clock
 CHANNEL = "C1"
 FASTER = 30.0
 """Slack's retries come after 0, 60 and 300 s; here so many times sooner. Its 3 s for an ack stay."""
-_SETTLES = 60.0  # seconds after the last start until all answers must be there
+_SETTLES = 30.0  # seconds after the last start until all answers must be there
 _STARTS = 30.0
 _ENDS = 60.0
 _REPLY = 0.3  # seconds until a person has written what the agent wants to know
