@@ -16,7 +16,7 @@ from .crash_cases import Asked, Case, answer_lines, prompt
 Fate: TypeAlias = Literal["whole", "notice", "stopped", "lost", "silent", "doubled", "wrong"]
 GOOD: frozenset[Fate] = frozenset({"whole", "notice", "stopped"})
 
-KNOWN_FOR = 1.0  # seconds after the agent's first words from which the bot must know the task
+KNOWN_FOR = 0.3  # seconds after the agent's first words from which the bot must know the task
 _CHROME = (
     "Helpful", "Not helpful", "Try again", "Mention me in this thread to go on.",
     "Write in this thread to go on.", "Reply in this thread to answer.",
@@ -128,7 +128,7 @@ def notices(ours: Iterable[SeenMessage]) -> list[str]:
 
 def is_notice(line: str) -> bool:
     is_ours = not re.search(r"q\d+x\d+|is line|of the answer|has an end", line)
-    return len(line) > 12 and is_ours and line not in _CHROME and not line.startswith(_SIGN_IN)
+    return len(line) > 7 and is_ours and line not in _CHROME and not line.startswith(_SIGN_IN)
 
 
 def has_question(asked: Asked, messages: Sequence[SeenMessage]) -> bool:

@@ -91,6 +91,8 @@ class CrashRun:
         if case.kill.point != WAITING:
             self._may_reply.set()
         self._processes: list[asyncio.subprocess.Process] = []
+        self._waits: asyncio.subprocess.Process | None = None  # for the store that another one holds
+        self._opened = 0  # connections that were asked for before the last process
         self._killed: list[float] = []
         self._connected_at = 0.0
         self._unfinished: dict[tuple[str, str], str] = {}  # threads of the process before, as they stood then
@@ -133,12 +135,13 @@ class CrashRun:
         return process if process.returncode is None else await self._start_again(None)
 
     async def _start_again(self, kill: Kill | None) -> asyncio.subprocess.Process:
-        await self._until(lambda: not self._slack.sockets.connections, _STARTS, "a dead socket stays open")
         self._note_takeovers()
         await self._remember()
-        await asyncio.sleep(self.case.down)
+        process, self._waits = self._waits, None
+        if process is None:
+            await asyncio.sleep(self.case.down)
         self._may_reply.set()
-        return await self._start(kill)
+        return await self._start(kill) if process is None else await self._connected(process)
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         await self._until(self._is_settled, _SETTLES, "the threads did not come to rest")
@@ -151,16 +154,22 @@ class CrashRun:
     # -- processes -------------------------------------------------------------------------------------------
 
     async def _start(self, kill: Kill | None) -> asyncio.subprocess.Process:
-        process = await self._spawn(kill)
-        standing = asyncio.ensure_future(self._slack.sockets.connected())
+        return await self._connected(await self._spawn(kill))
+
+    async def _connected(self, process: asyncio.subprocess.Process) -> asyncio.subprocess.Process:
         over = asyncio.ensure_future(process.wait())
-        await asyncio.wait({standing, over}, timeout=_STARTS, return_when=asyncio.FIRST_COMPLETED)
-        for task in (standing, over):
-            task.cancel()
+        await self._until(lambda: over.done() or self._is_connected(), _STARTS, "the bot did not connect")
+        over.cancel()
         self._connected_at = time.time()
-        if not standing.done() and process.returncode != -signal.SIGKILL:
+        if over.done() and process.returncode != -signal.SIGKILL:
             raise TimeoutError(f"the bot did not connect, status {process.returncode}")
         return process
+
+    def _is_connected(self) -> bool:
+        return bool(self._slack.sockets.connections) and self._connections_asked() > self._opened
+
+    def _connections_asked(self) -> int:
+        return sum(call.method == "apps.connections.open" for call in self.workspace.calls)
 
     async def _spawn(self, kill: Kill | None) -> asyncio.subprocess.Process:
         settings = {
@@ -170,6 +179,7 @@ class CrashRun:
         if kill is not None and kill.probe:
             settings |= {"CRASH_AT": kill.probe, "CRASH_NTH": str(kill.nth)}
         self._note(f"a process starts: {kill}")
+        self._opened = self._connections_asked()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "tests.bench.crash_bot"),
             env=bot_environment(self._urls[self.case.wire], self._slack.api_url, settings),
@@ -212,7 +222,7 @@ class CrashRun:
     async def _end_by_signal(self, process: asyncio.subprocess.Process) -> None:
         play = self.case.play
         if play == "two at once":
-            await self._spawn(None)
+            self._waits = await self._spawn(None)
             await asyncio.sleep(self.case.down)
         if play != "kill" and process.returncode is None:
             process.send_signal(signal.SIGTERM)
