@@ -19,15 +19,18 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, StoreError
 from .listeners.authorizer import Authorize, missing, new_authorize
+from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.health_server import serving_health
-from .listeners.http_mode import check_address, serve_http
+from .listeners.http_mode import HTTP_ADDRESS, serve_http
+from .listeners.http_server import check_address
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .settings.load import Settings
 from .slack.api import SlackApi, new_web_client
+from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Store
 from .store.sqlite import open_store
@@ -50,6 +53,7 @@ class App:
     dispatcher: TurnDispatcher
     bolt: AsyncApp
     health: Health
+    backfill: Backfill
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -110,9 +114,12 @@ async def build(
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        SlackListeners(dispatcher, bots).register(bolt)
+        listeners = SlackListeners(dispatcher, bots)
+        listeners.register(bolt)
+        backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         closers = stack.pop_all()
-        return App(settings, clock, store, agent, web_client, authorize, dispatcher, bolt, health, closers)
+        parts = web_client, authorize, dispatcher, bolt, health, backfill
+        return App(settings, clock, store, agent, *parts, closers)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
@@ -150,15 +157,22 @@ async def serve(
     checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching]
+
+    def let_in() -> None:
+        tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
+        if ready is not None:
+            ready()
+
     try:
         if http:
-            await serve_http(app.bolt, slack, stop, health=app.health, now=app.clock.wall, ready=ready)
+            await serve_http(app.bolt, slack, stop, health=app.health, now=app.clock.wall, ready=let_in)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
             health, client = app.health, app.web_client
-            await serve_socket(app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=ready)
+            await serve_socket(app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=let_in)
     finally:
-        for task in (cleaning, checking, watching):
+        for task in tasks:
             task.cancel()
     if watching.done():
         raise watching.result()
@@ -206,7 +220,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         loop.add_signal_handler(sign, end)
     async with serving_health(settings.health, health), await build(settings, health=health) as app:
         if http:
-            await check_address(settings.slack.http_host, settings.slack.http_port)
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()

@@ -13,23 +13,26 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import httpx
+from a2a.helpers import new_task_from_user_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+    TaskUpdater,
+)
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
     AgentInterface,
     AgentSkill,
     Part,
-    Task,
-    TaskState,
-    TaskStatus,
 )
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
@@ -49,6 +52,7 @@ LONG = "".join(
     f"Line {number:04}: the quick brown fox jumps over the lazy dog. \U0001f98a\n" for number in range(150)
 )
 HELD = ("The first. ", "The second. ", "The *third*. ", "四つ目。 ", "The last.")
+Push: TypeAlias = Literal["no", "card", "yes"]
 ANSWERS = {"unicode": UNICODE, "long": LONG}
 
 
@@ -70,11 +74,8 @@ class _Executor(AgentExecutor):
         said = context.get_user_input()
         task = context.current_task
         if task is None:
-            task = Task(
-                id=context.task_id,
-                context_id=context.context_id,
-                status=TaskStatus(state=TaskState.TASK_STATE_SUBMITTED),
-            )
+            assert context.message is not None
+            task = new_task_from_user_message(context.message)
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         await updater.start_work()
@@ -124,7 +125,9 @@ async def _write(updater: TaskUpdater, answer: str) -> None:
 
 
 class _App:
-    def __init__(self, live: Live, versions: Sequence[str], streaming: bool, compat: bool) -> None:
+    def __init__(
+        self, live: Live, versions: Sequence[str], streaming: bool, compat: bool, push: Push
+    ) -> None:
         card = AgentCard(
             name="Live agent",
             description="A test.",
@@ -133,12 +136,18 @@ class _App:
                 AgentInterface(url=live.url, protocol_binding="JSONRPC", protocol_version=version)
                 for version in versions
             ],
-            capabilities=AgentCapabilities(streaming=streaming),
+            capabilities=AgentCapabilities(streaming=streaming, push_notifications=push != "no"),
             default_input_modes=["text/plain"],
             default_output_modes=["text/plain"],
             skills=[AgentSkill(id="test", name="Test", description="A test.", tags=["test"])],
         )
-        self._handler = DefaultRequestHandler(_Executor(live), InMemoryTaskStore(), card)
+        self._http = httpx.AsyncClient()
+        pushing: dict[str, Any] = {}
+        if push == "yes":
+            configs = InMemoryPushNotificationConfigStore()
+            sender = BasePushNotificationSender(self._http, configs)
+            pushing = {"push_config_store": configs, "push_sender": sender}
+        self._handler = DefaultRequestHandler(_Executor(live), InMemoryTaskStore(), card, **pushing)
         routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
         inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 
@@ -150,18 +159,27 @@ class _App:
 
     async def aclose(self) -> None:
         await self._handler.aclose()
+        await self._http.aclose()
 
 
 @asynccontextmanager
 async def live_agent(
-    versions: Sequence[str] = ("1.0", "0.3"), *, streaming: bool = True, compat: bool = True, port: int = 0
+    versions: Sequence[str] = ("1.0", "0.3"),
+    *,
+    streaming: bool = True,
+    compat: bool = True,
+    push: Push = "no",
+    port: int = 0,
 ) -> AsyncIterator[Live]:
-    """Run one; `versions` is what its card announces, `compat` whether it speaks 0.3 at all."""
+    """Run one; `versions` is what its card announces, `compat` whether it speaks 0.3 at all.
+
+    `push`: "card" only promises it.
+    """
     live = Live()
 
     def build(url: str) -> Any:
         live.url = url
-        return _App(live, versions, streaming, compat)
+        return _App(live, versions, streaming, compat, push)
 
     async with host_app(build, "127.0.0.1", port):
         yield live

@@ -20,6 +20,7 @@ from ..errors import AgentError, AgentFailed, AgentUnreachable, SettingsError
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
+from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.card import AgentCard, fetch_card
 from .wire.client import HISTORY_LENGTH, Client, MessageRequest, TaskVerb, Wire
@@ -29,9 +30,13 @@ _log = logging.getLogger(__name__)
 
 CONTEXT = "context"
 """Name of the habit that says who names a conversation."""
+PUSH = "push"
+"""Name of the habit that says that the agent has no push, though its card may offer it."""
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
+_PUSH_REFUSED = (-32003, -32004)
+"""No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
 _AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
@@ -88,7 +93,7 @@ class Agent:
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         """Take what was learned before."""
-        self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT) if name in facts}
+        self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
 
@@ -171,6 +176,45 @@ class Agent:
         snapshot = await self._client(card, wires[1]).task(verb, task_id, messages)
         self._known.wire = wires[1]
         return snapshot
+
+    async def find_task(self, context_id: str, message_id: str) -> str | None:
+        """The task that has this message; None: not found, or this agent does not list its tasks."""
+        card = await self.ensure_card()
+        wire = self._wires(card)[0]
+        if wire == "0.3":  # has no such method
+            return None
+        try:
+            return await self._client(card, wire).find_task(context_id, message_id)
+        except AgentFailed as error:
+            if error.code not in NOT_OFFERED:
+                raise
+            return None
+
+    @property
+    def can_push(self) -> bool:
+        """The card offers push, and the agent has not refused it."""
+        return self._known.card is not None and self._known.card.push and PUSH not in self.habits
+
+    async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
+        """Have news of the task posted to `url`, with `token`. False: the agent does not do that.
+
+        AgentFailed -32001: it does not know the task.
+        """
+        card = await self.ensure_card()
+        try:
+            await self._client(card, self._wires(card)[0]).set_push(task_id, push_id, url, token)
+        except AgentFailed as error:
+            if error.code in _PUSH_REFUSED:
+                self.habits[PUSH] = "refused"
+            elif error.code not in NOT_OFFERED:
+                raise
+            return False
+        return True
+
+    async def delete_push(self, task_id: str, push_id: str) -> None:
+        """End what `set_push` began."""
+        card = await self.ensure_card()
+        await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
 
     def _wires(self, card: AgentCard) -> tuple[Wire, ...]:
         """The wires to try."""

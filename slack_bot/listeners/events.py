@@ -71,7 +71,7 @@ class SlackListeners:
         question, context = None, request.context
         try:
             me = BotIdentity(context.bot_user_id or "", context.bot_id or "")
-            question = await self._judge(request.body, me)
+            question = await self.judge(request.body, me)
             if question is not None:
                 await self._dispatcher.accept(question)
         except BotError as error:
@@ -84,7 +84,8 @@ class SlackListeners:
         await next_()
         return None
 
-    async def _judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
+    async def judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
+        """The question in an event, if it is for the bot. Raises BotError."""
         question: Question | None
         reason: str | None
         match read_message(body, me):

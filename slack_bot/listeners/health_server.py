@@ -8,7 +8,7 @@ from aiohttp import web
 
 from ..observe.health import Health
 from ..settings.models import HealthSettings
-from .http_mode import unusable
+from .http_server import unusable
 
 log = logging.getLogger(__name__)
 

@@ -21,6 +21,7 @@ from .models import (
     GovernorSettings,
     HealthSettings,
     LogSettings,
+    PushSettings,
     ReferenceSettings,
     SettingsSection,
     SlackSettings,
@@ -71,6 +72,7 @@ class Settings(SettingsSection):
     governor: GovernorSettings = GovernorSettings()
     turns: TurnSettings = TurnSettings()
     store: StoreSettings = StoreSettings()
+    push: PushSettings = PushSettings()
     health: HealthSettings = HealthSettings()
     log: LogSettings = LogSettings()
     reference: ReferenceSettings = ReferenceSettings()
@@ -97,8 +99,14 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
             sources = " + ".join(names[each] for each in others)
             yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
-    if (values["header_name"] is None) != (values["header_value"] is None):
-        yield f"{names['header_name']} and {names['header_value']} belong together: set both or neither"
+    for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
+        if (values[one] is None) != (values[other] is None):
+            yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    if values["backfill_hours"] > (kept := values["dedupe_hours"]):
+        yield (
+            f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
+            f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
+        )
 
 
 def load(

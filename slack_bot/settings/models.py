@@ -38,6 +38,12 @@ def _slack_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
     return ids
 
 
+def _key_set(value: str) -> str:
+    if "://" in value and not re.match(r"https://[^/\s]+", value):
+        raise ValueError("should be a file, or an address that begins with https://")
+    return value
+
+
 Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Items = BeforeValidator(_items)
@@ -76,6 +82,10 @@ class SlackSettings(SettingsSection):
     connection_check_delay: float = Field(default=60.0, gt=0)
     """Seconds until the warning that another process is connected to Slack as this app. At a restart the old
     process needs some time to end."""
+    backfill_hours: float = Field(default=2.0, ge=0)
+    """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_timeout: float = Field(default=900.0, gt=0)
+    """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
@@ -291,6 +301,29 @@ class StoreSettings(SettingsSection):
     max_failures: int = Field(default=4, gt=0)
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
+
+
+class PushSettings(SettingsSection):
+    """Posts by which agents say that there is news of a long task (A2A push)."""
+
+    public_url: HttpUrl | None = None
+    """Address, best with https, at which agents reach the bot: they post to `/a2a/push/...` below it. Unset:
+    long tasks are only polled."""
+    host: str = "0.0.0.0"
+    """Address that the server of these posts listens on. HTTP mode takes them on Slack's port instead."""
+    port: int = Field(default=3001, ge=0, le=65535)
+    """Port of that server."""
+    body_timeout: float = Field(default=10.0, gt=0)
+    """Seconds for the whole body of a post to come."""
+    max_body_bytes: int = Field(default=1024 * 1024, gt=0)
+    """Bytes of the body of a post, which may be the whole task; more is refused."""
+    jwks: Annotated[str, AfterValidator(_key_set)] | None = None
+    """File or https address of the keys (JWKS) of agents that sign a JSON Web Token, with RS256 or ES256, in
+    place of the secret that the bot gave them. Unset: the secret only. Needs the extra `jwt`."""
+    jwks_ttl: float = Field(default=3600.0, gt=0)
+    """Seconds those keys are believed before they are read again."""
+    jwt_issuer: str | None = None
+    """`iss` that such a token must have."""
 
 
 class HealthSettings(SettingsSection):

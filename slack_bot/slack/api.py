@@ -151,11 +151,16 @@ class SlackApi:
             self._reserved.popitem()[1].give_back()
 
     async def call(
-        self, method: str, args: Mapping[str, object], *, patience: float | None = None
+        self,
+        method: str,
+        args: Mapping[str, object],
+        *,
+        patience: float | None = None,
+        priority: Priority | None = None,
     ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        Never raises for what Slack or the network does.
+        `priority` None: that of the method. Never raises for what Slack or the network does.
         """
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
@@ -165,7 +170,7 @@ class SlackApi:
         block, again = left, False
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, channel, block, again=again)
+            permit = self._permit(method, channel, block, priority, again=again)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             permit.use()
@@ -174,7 +179,7 @@ class SlackApi:
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
-            self._note_failed(method, channel, result)
+            self._note_failed(method, channel, result, is_quiet=priority is Priority.BACKGROUND)
             if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
@@ -188,12 +193,38 @@ class SlackApi:
                 await asyncio.sleep(asked)
             left, block, again = left - asked, left, True
 
-    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
+    async def read(
+        self,
+        method: str,
+        args: Mapping[str, object],
+        *,
+        patience: float | None = None,
+        priority: Priority | None = None,
+    ) -> Messages | CallFailed:
+        """All messages that a method of `conversations` gives page by page."""
+        found: Messages = []
+        args = {**args, "limit": _PAGE, "include_all_metadata": True}
+        for _ in range(_MAX_PAGES):
+            result = await self.call(method, args, patience=patience, priority=priority)
+            if isinstance(result, CallFailed):
+                return result
+            messages = result.data.get("messages") or []
+            found.extend(message for message in messages if isinstance(message, Mapping))
+            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+            args = {**args, "cursor": cursor}
+        return found
+
+    def _permit(
+        self, method: str, channel: str, patience: float, priority: Priority | None, *, again: bool
+    ) -> Permit:
+        priority = priority_of(method) if priority is None else priority
         permit = self._reserved.pop(method, None)
         if permit is not None:
-            permit.move(priority_of(method))
+            permit.move(priority)
             return permit
-        request = CallRequest(method, priority_of(method), patience, channel, self._shown_at, again)
+        request = CallRequest(method, priority, patience, channel, self._shown_at, again)
         return self._rate_limiter.reserve(request)
 
     async def _attempt(
@@ -256,17 +287,19 @@ class SlackApi:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
+    def _note_failed(self, method: str, channel: str, failed: CallFailed, *, is_quiet: bool) -> None:
+        """`is_quiet`: the caller says what it means."""
         if failed.fault is Fault.DEAD:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
-            level = _LEVELS.get(failed.fault, logging.WARNING)
+            level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, logging.WARNING)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
         self._missing_scopes[_scope_key(method, channel)] = None
         if len(self._missing_scopes) > _MAX_REFUSALS:
             self._missing_scopes.popitem(last=False)
-        _log.warning(
+        _log.log(
+            logging.DEBUG if is_quiet else logging.WARNING,
             "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
             " your Slack app settings, install the app again and start the bot again",
             method,
@@ -370,24 +403,10 @@ class TurnClient:
 
     async def read_thread_once(self, oldest: float = 0.0) -> Messages | CallFailed:
         """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
-        found: Messages = []
-        args: dict[str, object] = {
-            **self.address(self.thread_ts),
-            "oldest": f"{max(0.0, oldest):.6f}",
-            "limit": _PAGE,
-            "include_all_metadata": True,
-        }
-        for _ in range(_MAX_PAGES):
-            result = await self.api.call("conversations.replies", args)
-            if isinstance(result, CallFailed):
-                return result if result.fault is not Fault.GONE else []
-            messages = result.data.get("messages") or []
-            found.extend(message for message in messages if isinstance(message, Mapping))
-            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                break
-            args = {**args, "cursor": cursor}
-        return found
+        args = {**self.address(self.thread_ts), "oldest": f"{max(0.0, oldest):.6f}"}
+        found = await self.api.read("conversations.replies", args)
+        is_gone = isinstance(found, CallFailed) and found.fault is Fault.GONE
+        return [] if is_gone else found
 
     async def write(
         self, method: str, args: Mapping[str, object], start: StreamStart | None = None
@@ -415,8 +434,9 @@ class TurnClient:
 
 def _scope_key(method: str, channel: str) -> tuple[str, str]:
     """What a missing scope forbids until the next start, when a new token may have it. The scope of
-    `conversations.*` depends on the kind of conversation."""
-    return method, channel if method.startswith("conversations.") else ""
+    `conversations.*` depends on the kind of conversation; only that of direct messages shows in the id."""
+    where = channel[:1] if channel.startswith("D") else channel
+    return method, where if method.startswith("conversations.") else ""
 
 
 def _refused(error: SlackApiError) -> CallFailed:

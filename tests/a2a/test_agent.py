@@ -4,16 +4,18 @@ import asyncio
 import gzip
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import RawTestServer
 
 from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.client import MessageRequest
-from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Snapshot, StatusUpdate, TaskState
+from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import loop_clock
 from slack_bot.errors import (
@@ -59,8 +61,8 @@ async def an_agent(
         yield Agent(http, found, loop_clock()), server
 
 
-async def ask(agent: Agent, text: str = "q", **ids: Any) -> list[Frame]:
-    async with aclosing(agent.ask(MessageRequest(text, "m", **ids))) as coming:
+async def ask(agent: Agent, text: str = "q", message_id: str = "m", **ids: Any) -> list[Frame]:
+    async with aclosing(agent.ask(MessageRequest(text, message_id, **ids))) as coming:
         return [received.frame async for received in coming]
 
 
@@ -399,6 +401,120 @@ async def test_a_live_agent_that_breaks(wire: str) -> None:
         frames = await ask(agent, "fail")
         assert isinstance(frames[-1], StatusUpdate)
         assert frames[-1].state is TaskState.FAILED
+
+
+async def started(coming: AsyncGenerator[Received, None]) -> str:
+    """The task's id, as soon as it is known."""
+    first = (await anext(coming)).frame
+    assert isinstance(first, Snapshot)
+    return first.task_id or ""
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_live_agent_posts_news_of_a_task_until_it_is_told_not_to(wire: str) -> None:
+    posts = asyncio.Queue[web.BaseRequest]()
+
+    async def receive(request: web.BaseRequest) -> web.Response:
+        await request.read()
+        posts.put_nowait(request)
+        return web.Response()
+
+    async with (
+        RawTestServer(receive) as receiver,
+        live((wire,), push="yes") as (agent, server),
+    ):
+        await agent.ensure_card()
+        assert agent.can_push
+        server.hold = 1
+        async with aclosing(agent.ask(MessageRequest("held", "m"))) as coming:
+            task_id = await started(coming)
+            assert await agent.set_push(task_id, "p1", str(receiver.make_url("/one")), "the secret")
+            assert await agent.set_push(task_id, "p2", str(receiver.make_url("/two")), "another")
+            await agent.delete_push(task_id, "p2")
+            server.release.set()
+            rest = [received.frame async for received in coming]
+        assert isinstance(rest[-1], StatusUpdate)
+        first = await posts.get()
+        assert first.headers["X-A2A-Notification-Token"] == "the secret"
+        assert first.headers["Authorization"] == "Bearer the secret"
+        assert {each.path for each in [first, *(posts.get_nowait() for _ in range(posts.qsize()))]} == {
+            "/one"
+        }
+        assert await agent.set_push(task_id, "p3", str(receiver.make_url("/three")), "late")  # it has ended
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+@pytest.mark.parametrize("push", ["no", "card"])
+async def test_a_live_agent_without_push_is_not_asked_for_it_again(wire: str, push: str) -> None:
+    async with live((wire,), push=push) as (agent, _):
+        await ask(agent, "hello")
+        assert agent.can_push is (push == "card")
+        frames = await ask(agent, "hello")
+        assert isinstance(frames[0], Snapshot)
+        assert not await agent.set_push(frames[0].task_id or "", "p", "http://bot.example/", "secret")
+        assert not agent.can_push
+        assert agent.profile["push"] == "refused"
+
+
+async def test_what_was_learned_of_push_comes_from_the_store() -> None:
+    async with an_agent(lambda _: None, card_json=card(pushNotifications=True)) as (agent, _):
+        assert not agent.can_push  # before the card
+        await agent.ensure_card()
+        assert agent.can_push
+        agent.load_profile({"push": "refused"})
+        assert not agent.can_push
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_push_for_a_task_that_is_not_known(wire: str) -> None:
+    async with live((wire,), push="yes") as (agent, _):
+        with pytest.raises(AgentFailed) as caught:
+            await agent.set_push("none", "p", "http://bot.example/", "secret")
+        assert caught.value.code == -32001
+
+
+@pytest.mark.parametrize(("code", "is_remembered"), [(-32003, True), (-32004, True), (-32601, False)])
+async def test_a_refusal_of_push_is_remembered_and_a_missing_method_is_not(
+    code: int, is_remembered: bool
+) -> None:
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no"}}
+    offers = card(pushNotifications=True)
+    async with an_agent(lambda _: json_reply(refused), card_json=offers) as (agent, _):
+        assert not await agent.set_push("t", "p", "http://bot.example/", "secret")
+        assert agent.can_push is not is_remembered
+        assert ("push" in agent.profile) is is_remembered
+
+
+async def test_an_agent_that_does_not_know_the_method_has_no_push_either() -> None:
+    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD)) as (agent, server):
+        assert not await agent.set_push("t", "p", "http://bot.example/", "secret")
+        assert methods(server) == ["CreateTaskPushNotificationConfig"]
+
+
+async def test_a_live_agent_finds_the_task_of_a_message() -> None:
+    async with live(("1.0",)) as (agent, _):
+        first = await ask(agent, "hello")
+        assert isinstance(first[0], Snapshot)
+        context = first[0].context_id or ""
+        for number in range(25):  # more than a page
+            await ask(agent, "hello", context_id=context, message_id=f"m{number}")
+        assert await agent.find_task(context, "m") == first[0].task_id
+        assert await agent.find_task(context, "m24") not in (None, first[0].task_id)
+        assert await agent.find_task(context, "other") is None
+        assert await agent.find_task("elsewhere", "m") is None
+
+
+@pytest.mark.parametrize(("wire", "asked"), [("0.3", []), ("1.0", ["ListTasks"])])
+async def test_an_agent_that_does_not_list_its_tasks(wire: str, asked: list[str]) -> None:
+    async with an_agent(lambda _: json_reply(UNKNOWN_METHOD), card_json=card(wire)) as (agent, server):
+        assert await agent.find_task("c", "m") is None
+        assert methods(server) == asked
+
+
+async def test_what_else_goes_wrong_in_looking_for_a_task_is_no_answer() -> None:
+    async with an_agent(lambda _: httpx.ReadError("cut")) as (agent, _):
+        with pytest.raises(StreamCut):
+            await agent.find_task("c", "m")
 
 
 async def test_headers_arrive() -> None:

@@ -16,8 +16,8 @@ import pytest
 
 from slack_bot.app import App, serve
 from slack_bot.errors import SettingsError
-from slack_bot.listeners.http_mode import EVENTS_PATH, check_address
-from slack_bot.testing.harness import CHANNEL, bot_on_network, free_port, wait_until
+from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
 from slack_bot.testing.slack.server import sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET
 from slack_bot.testing.tape.builders import answer
@@ -127,22 +127,6 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
             SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
         ):
             await serve(app, asyncio.Event(), http=True)
-
-
-@pytest.mark.parametrize("host", ["203.0.113.9", '"127.0.0.1"'])
-async def test_an_address_that_is_not_this_machine_s_is_named(host: str) -> None:
-    with pytest.raises(SettingsError, match=r"is no address of this machine .*SLACK_BOT_SLACK__HTTP_HOST"):
-        await check_address(host, 0)
-
-
-async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
-    port = free_port()
-    for _ in range(2):
-        await check_address("127.0.0.1", port)
-    async with bot_on_network(http=True) as (_, _, app):
-        port = app.settings.slack.http_port
-        with pytest.raises(SettingsError, match=rf"^Port {port} cannot be used \(.+\); set SLACK_BOT_SLACK"):
-            await check_address("127.0.0.1", port)
 
 
 # -- slow, broken, many or large requests -----------------------------------------------------------------
@@ -258,7 +242,7 @@ async def test_many_who_send_nothing_do_not_keep_slack_out(caplog: pytest.LogCap
         for _, writer in many:
             writer.close()
     assert errors(caplog) == []
-    (warned,) = [each for each in caplog.records if each.name == "slack_bot.listeners.http_mode"]
+    (warned,) = [each for each in caplog.records if each.name == "slack_bot.listeners.http_server"]
     assert "SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS" in warned.getMessage()
 
 

@@ -164,7 +164,7 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
         ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
         (
             "NOSUCH__X",
-            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, HEALTH, LOG, REFERENCE",
+            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, PUSH, HEALTH, LOG, REFERENCE",
         ),
         ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
@@ -212,7 +212,18 @@ def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
         ("A2A_AGENT_URL", "a:80", " is 'a:80': should be an address that begins with http:// or https://"),
         ("SLACK_BOT_AGENT__URL", "ftp://x", " is 'ftp://x': should be an address that begins with"),
         ("SLACK_BOT_AGENT__EXTENSIONS", "[", ' is not a list: write a,b or ["a","b"]'),
+        ("SLACK_BOT_PUSH__JWKS", "keys.json", " and SLACK_BOT_PUSH__JWT_ISSUER belong together"),
+        (
+            "SLACK_BOT_PUSH__JWKS",
+            "http://a/b",
+            " is 'http://a/b': should be a file, or an address that begins",
+        ),
         ("SLACK_BOT_AGENT__HEADER_NAME", "X-Key", " and SLACK_BOT_AGENT__HEADER_VALUE belong together"),
+        (
+            "SLACK_BOT_SLACK__BACKFILL_HOURS",
+            "25",
+            " (25) must not be larger than SLACK_BOT_STORE__DEDUPE_HOURS",
+        ),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
         ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),
         (

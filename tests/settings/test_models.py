@@ -10,6 +10,7 @@ from slack_bot.settings.load import sections
 from slack_bot.settings.models import (
     AgentSettings,
     GovernorSettings,
+    PushSettings,
     ReferenceSettings,
     SettingsSection,
     SlackSettings,
@@ -81,6 +82,7 @@ def message(model: type[SettingsSection], leaf: str, value: object) -> str:
             "x",
             "should be a finite number, greater than 0 and at most 1",
         ),
+        (PushSettings, "jwks", "http://a/b", "should be a file, or an address that begins with https://"),
         (ReferenceSettings, "response_mode", "x", "should be hybrid, marker or structured"),
         (AgentSettings, "url", "agent", "should be an address that begins with http:// or https://"),
         (AgentSettings, "extensions", [1], 'should be a list of texts: write a,b or ["a","b"]'),

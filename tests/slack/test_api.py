@@ -420,7 +420,7 @@ async def test_what_is_not_refused_for_good_is_asked_again() -> None:
 @on_virtual_time
 async def test_a_conversation_is_remembered_by_itself_and_other_methods_altogether() -> None:
     scene = Scene({REPLIES: ["missing_scope"], "reactions.add": ["missing_scope"]})
-    for channel in ("C1", "C1", "D1", "D1"):
+    for channel in ("C1", "C1", "D1", "D2"):  # all direct messages have one scope
         await scene.api.call(REPLIES, {"channel": channel, "ts": scene.root})
         await scene.api.call("reactions.add", {"channel": channel, "timestamp": scene.root, "name": "eyes"})
     assert scene.methods() == [REPLIES, "reactions.add", REPLIES]

@@ -31,6 +31,8 @@ _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "m
 class AgentCard:
     """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
+    `push`: it says that the agent posts news of a task to an address.
+
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header or other with a name.
     """
@@ -39,6 +41,7 @@ class AgentCard:
     interfaces: tuple[Interface, ...]
     streaming: bool | None
     auth: tuple[tuple[str, ...], ...] = ()
+    push: bool = False
 
     def on(self, wire: Wire) -> Interface:
         """The interface for `wire`, or the first one's address with that wire."""
@@ -150,6 +153,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         interfaces=tuple(_usable(offered, found_at, settings)),
         streaming=streaming if isinstance(streaming, bool) else None,
         auth=tuple(_auth(card)),
+        push=capabilities.get("pushNotifications") is True,
     )
 
 

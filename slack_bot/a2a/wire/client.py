@@ -20,7 +20,17 @@ from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
 from . import sse
 from .auth import origin_of
-from .frames import Received, Snapshot, Unknown, failure, frame_of, unwrap
+from .frames import (
+    Object,
+    Received,
+    Snapshot,
+    Unknown,
+    failure,
+    frame_of,
+    objects_of,
+    text_of,
+    unwrap,
+)
 from .transport import (
     LARGE,
     error_from_status,
@@ -40,6 +50,9 @@ OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
 HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
 """Messages to read of a task whose stream was lost."""
+_PAGE_TASKS = 20
+_MOST_PAGES = 10
+"""Pages that are read to find a task. Servers send the newest first ([spec] 3.1.4)."""
 
 _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
@@ -47,6 +60,12 @@ _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "get": {"0.3": "tasks/get", "1.0": "GetTask"},
     "cancel": {"0.3": "tasks/cancel", "1.0": "CancelTask"},
     "subscribe": {"0.3": "tasks/resubscribe", "1.0": "SubscribeToTask"},
+    "list": {"1.0": "ListTasks"},
+    "set-push": {"0.3": "tasks/pushNotificationConfig/set", "1.0": "CreateTaskPushNotificationConfig"},
+    "delete-push": {
+        "0.3": "tasks/pushNotificationConfig/delete",
+        "1.0": "DeleteTaskPushNotificationConfig",
+    },
 }
 _SSE = "text/event-stream"
 _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
@@ -92,6 +111,40 @@ def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTO
     if verb == "get":
         params["historyLength"] = messages
     return _envelope(at, verb, f"{verb}-{task_id}", params)
+
+
+def list_body(at: Interface, context_id: str, page: str) -> Json:
+    """Reads one page of a conversation's tasks, with their messages. 1.0 only."""
+    params: Json = {"contextId": context_id, "pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+    if page:
+        params["pageToken"] = page
+    return _envelope(at, "list", f"list-{context_id}", params)
+
+
+def set_push_body(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Json:
+    """Has news of a task posted to `url`.
+
+    `token` stands in both places: each server sends one or the other ([spec] 4.3.3, a2a-python#585).
+    """
+    config = {"id": push_id, "url": url, "token": token}
+    if at.wire == "0.3":
+        authentication: Json = {"schemes": ["Bearer"], "credentials": token}
+        params: Json = {
+            "taskId": task_id,
+            "pushNotificationConfig": config | {"authentication": authentication},
+        }
+    else:
+        authentication = {"scheme": "Bearer", "credentials": token}
+        params = {"taskId": task_id, **config, "authentication": authentication}
+    return _envelope(at, "set-push", f"set-push-{push_id}", params)
+
+
+def delete_push_body(at: Interface, task_id: str, push_id: str) -> Json:
+    """Ends what `set_push_body` began."""
+    ids = {"id": task_id, "pushNotificationConfigId": push_id}
+    if at.wire == "1.0":
+        ids = {"taskId": task_id, "id": push_id}
+    return _envelope(at, "delete-push", f"delete-push-{push_id}", ids)
 
 
 def headers(wire: Wire, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
@@ -142,27 +195,52 @@ class Client:
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read or cancel the task; the task as it is then."""
         body = task_body(self._interface, verb, task_id, messages)
-        received = await self._called(body, self._settings.call_timeout)
+        received = await self._framed(*await self._called(body, self._settings.call_timeout))
         if not isinstance(received.frame, Snapshot):
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
         return received.frame
 
-    async def _called(self, body: Json, limit: float) -> Received:
+    async def find_task(self, context_id: str, message_id: str) -> str | None:
+        """The task of the conversation that has this message. 1.0 only; None: not among its newest."""
+        page = ""
+        for _ in range(_MOST_PAGES):
+            body = list_body(self._interface, context_id, page)
+            found, _ = await self._called(body, self._settings.call_timeout)
+            tasks = objects_of(found.get("tasks"))
+            if task_id := await offload(_holder, tasks, message_id):
+                return task_id
+            page = text_of(found.get("nextPageToken"))
+            if not page:
+                break
+        return None
+
+    async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> None:
+        """Have news of the task posted to `url`, with `token`. AgentFailed -32003: this agent cannot."""
+        body = set_push_body(self._interface, task_id, push_id, url, token)
+        await self._called(body, self._settings.call_timeout)
+
+    async def delete_push(self, task_id: str, push_id: str) -> None:
+        """End what `set_push` began."""
+        body = delete_push_body(self._interface, task_id, push_id)
+        await self._called(body, self._settings.call_timeout)
+
+    async def _called(self, body: Json, limit: float) -> tuple[Object, int]:
+        """The result, and the size of the answer in bytes."""
         with map_exceptions(self._host):
             try:
                 async with asyncio.timeout(limit), self._posted(body, stream=False) as response:
-                    return await self._single(response)
+                    return await self._result(response)
             except TimeoutError as error:
                 raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
 
     async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[Received, None]:
         if not stream:
-            yield await self._called(body, self._settings.turn_timeout)
+            yield await self._framed(*await self._called(body, self._settings.turn_timeout))
             return
         with map_exceptions(self._host):
             async with self._posted(body, stream=True) as response:
                 if media_type(response) != _SSE:
-                    yield await self._single(response)
+                    yield await self._framed(*await self._result(response))
                     return
                 async with aclosing(sse.events(response, self._settings.max_event_bytes)) as events:
                     async for event in events:
@@ -187,15 +265,17 @@ class Client:
                 raise await error_from_status(response, self._host)
             yield response
 
-    async def _single(self, response: httpx.Response) -> Received:
+    async def _result(self, response: httpx.Response) -> tuple[Object, int]:
         if "json" not in media_type(response):
             raise not_a2a(response, self._host)
         body = await read_body(response, self._host, self._settings.max_event_bytes)
-        raw = unwrap(await offload(parse_json, body, self._host))
+        return unwrap(await offload(parse_json, body, self._host)), len(body)
+
+    async def _framed(self, raw: Object, size: int) -> Received:
         frame = await offload(frame_of, raw)
         if isinstance(frame, Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
-        return Received(raw, frame, len(body))
+        return Received(raw, frame, size)
 
     def _read(self, event: sse.SseBlock) -> Received | None:
         """What `event` says; None where it only keeps the connection alive."""
@@ -215,3 +295,12 @@ class Client:
         if event.name == "error" and isinstance(frame, Unknown):
             raise failure(payload)
         return Received(raw, frame, len(data))
+
+
+def _holder(tasks: Sequence[Object], message_id: str) -> str | None:
+    """The one of `tasks` whose history has that message."""
+    for each in tasks:
+        task = frame_of({"task": each})
+        if isinstance(task, Snapshot) and any(said.message_id == message_id for said in task.history):
+            return task.task_id
+    return None

@@ -196,6 +196,13 @@ def unwrap(payload: Any) -> Object:
     return payload
 
 
+def task_id_of(payload: Any) -> str | None:
+    """The task that an event is about, in an envelope or bare, without the work of `decode`. Raises as it."""
+    event = unwrap(payload)
+    wrapper = None if _kind(event) in _READERS else _wrapper(event)
+    return _id(event if wrapper is None else event[wrapper], "taskId", "task_id", "id")
+
+
 def failure(error: Any) -> AgentFailed:
     """The error object of JSON-RPC or google.rpc.Status as ours. Any JSON value is taken."""
     found = object_of(error)

@@ -112,9 +112,10 @@ class Priority(IntEnum):
     CARDS = 3
     LATER = 4  # the text that follows
     STATUS = 5
+    BACKGROUND = 6  # no reader waits for it
 
 
-_RESERVED = {Priority.CARDS: 0.1, Priority.LATER: 0.2}
+_RESERVED = {Priority.CARDS: 0.1, Priority.LATER: 0.2, Priority.BACKGROUND: 0.5}
 """The part of a burst that a priority leaves to higher ones."""
 
 _PRIORITIES = {

@@ -38,18 +38,23 @@ def _replies(state: WorkspaceState, args: Json) -> Json:
     asked = state.find(channel.id, args["ts"])
     if asked is None:
         raise Refused("thread_not_found")
-    return _page(state, state.in_thread(channel.id, asked.root), args)
+    return _page(state, state.in_thread(channel.id, asked.root), args, root=asked.root)
 
 
 def _history(state: WorkspaceState, args: Json) -> Json:
     return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
 
 
-def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json) -> Json:
+def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json, root: str = "") -> Json:
+    """The messages of the time that is asked for; the `root` of a thread comes whenever it was."""
     oldest, latest = _moment(args, "oldest", "0"), _moment(args, "latest", _FOREVER)
-    if not args.get("inclusive"):
-        messages = [m for m in messages if ts_key(m.ts) not in (oldest, latest)]
-    fitting = [m for m in messages if oldest <= ts_key(m.ts) <= latest and m.ephemeral_for is None]
+    edges = () if args.get("inclusive") else (oldest, latest)
+
+    def is_asked_for(message: StoredMessage) -> bool:
+        at = ts_key(message.ts)
+        return message.ts == root or (oldest <= at <= latest and at not in edges)
+
+    fitting = [m for m in messages if m.ephemeral_for is None and is_asked_for(m)]
     cursor = args.get("cursor") or "0"
     if not cursor.isdigit():
         raise Refused("invalid_cursor")

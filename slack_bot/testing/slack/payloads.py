@@ -66,9 +66,6 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
         body["subtype"] = "file_share"
     if not sent.by_app and sent.team != state.team:
         body |= {"user_team": sent.team, "source_team": sent.team}
-    author = state.people.get(sent.author)
-    if not sent.by_app and author is not None and author.is_bot:
-        body |= {"bot_id": f"B{author.id[1:]}", "app_id": "A0OTHER"}
     return body
 
 

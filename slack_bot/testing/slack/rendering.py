@@ -41,8 +41,11 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
     }
     if message.client_msg_id:
         shown["client_msg_id"] = message.client_msg_id
+    author = state.people.get(message.author)
     if message.by_app:
         shown |= {"bot_id": state.bot.bot_id, "app_id": state.bot.app_id}
+    elif author is not None and author.is_bot:
+        shown |= {"bot_id": f"B{author.id[1:]}", "app_id": "A0OTHER"}
     if message.state != "posted":
         shown["streaming_state"] = "in_progress" if message.state == "streaming" else "completed"
     shown |= _thread_fields(state, message)

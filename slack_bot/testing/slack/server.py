@@ -13,7 +13,10 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -28,6 +31,7 @@ _MAX_BODY = 32 * 1024 * 1024
 RETRY_DELAYS = (0.0, 60.0, 300.0)
 MOST_CONNECTIONS = 10
 """Connections of an app. The next one is told `too_many_websockets` (facts: Slack 3.4)."""
+_REDIRECTS = 3  # the first that is not followed
 _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connection_time": 18_060}
 
 
@@ -47,6 +51,10 @@ class EventDelivery:
             if not (reason := await self._send(envelope, attempt, reason)):
                 return
         self.lost.append(envelope)
+
+    async def repeat(self, envelope: Envelope, attempt: int) -> bool:
+        """Send once more what was settled before, as that retry: Slack may. True: it was taken again."""
+        return not await self._send(envelope, attempt, "unknown_error")
 
     async def _send(self, envelope: Envelope, attempt: int, reason: str) -> str:
         """ "": the matter is settled. Otherwise Slack's word for why it comes again, then in `reason`."""
@@ -126,9 +134,20 @@ class SocketMode(EventDelivery):
         self._frozen[self._sockets[0]] = answers_pings
 
     async def deliver(self, envelope: Envelope) -> None:
+        with self._heard_of(envelope):
+            await super().deliver(envelope)
+
+    async def repeat(self, envelope: Envelope, attempt: int) -> bool:
+        again = replace(envelope, id=self._workspace.state.next_id("envelope-"))
+        with self._heard_of(again):
+            return await super().repeat(again, attempt)
+
+    @contextmanager
+    def _heard_of(self, envelope: Envelope) -> Iterator[None]:
+        """Acknowledgements of `envelope` count meanwhile, late ones too."""
         self._waiting[envelope.id] = asyncio.Event()
         try:
-            await super().deliver(envelope)
+            yield
         finally:
             del self._waiting[envelope.id]
 
@@ -242,7 +261,7 @@ class EventsApi(EventDelivery):
         retry = {"X-Slack-Retry-Num": str(attempt), "X-Slack-Retry-Reason": reason} if attempt else {}
         try:
             async with self._post(body, content_type, retry) as response:
-                if response.ok:
+                if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
                     self.acknowledged[envelope.id] = await response.text()
                     return ""
                 if response.headers.get("x-slack-no-retry") == "1":
@@ -251,6 +270,8 @@ class EventsApi(EventDelivery):
                 return "http_error"
         except TimeoutError:
             return "http_timeout"
+        except aiohttp.TooManyRedirects:
+            return "too_many_redirects"
         except aiohttp.ClientError:
             return "connection_failed"
 
@@ -258,7 +279,7 @@ class EventsApi(EventDelivery):
         now = int(self._clock.wall())
         signed = {"X-Slack-Request-Timestamp": str(now), "X-Slack-Signature": sign(SIGNING_SECRET, now, body)}
         headers = {"Content-Type": content_type, **signed, **retry}
-        return self._http.post(self._url, data=body, headers=headers)
+        return self._http.post(self._url, data=body, headers=headers, max_redirects=_REDIRECTS)
 
 
 class SlackServer:

@@ -211,6 +211,14 @@ class Workspace:
         payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
+    def edit(self, channel: str, ts: str, text: str, *, now: float) -> None:
+        """The author of a message changes its text."""
+        self.pass_time(now)
+        message = self._find(channel, ts)
+        message.body, message.edited = text, True
+        self.state.changed(channel, message.root)
+        payloads.changed(self.state, message)
+
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, perhaps its replies too."""
         self.pass_time(now)

@@ -84,6 +84,7 @@ def test_a_card_of_0_3() -> None:
     card = resolve(v03(), AT, RULES)
     assert card.interfaces == (Interface(URL, "0.3"),)
     assert card.streaming is True
+    assert card.push is False
     assert card.name == "A"
     assert card.on("0.3") == Interface(URL, "0.3")
     assert card.on("1.0") == Interface(URL, "1.0")
@@ -200,11 +201,12 @@ def test_a_card_without_an_address() -> None:
 
 def test_required_extensions() -> None:
     extensions = [{"uri": "urn:x", "required": True}, {"uri": "urn:y"}]
-    card = v03(capabilities={"streaming": False, "extensions": extensions})
+    card = v03(capabilities={"streaming": False, "extensions": extensions, "pushNotifications": True})
     said = refused(card)
     assert "urn:x" in said
     assert "SLACK_BOT_AGENT__EXTENSIONS" in said
-    assert resolve(card, AT, AgentSettings(url=URL, extensions=("urn:x",))).streaming is False
+    found = resolve(card, AT, AgentSettings(url=URL, extensions=("urn:x",)))
+    assert (found.streaming, found.push) == (False, True)
 
 
 # --- authentication -----------------------------------------------------------------------------------------

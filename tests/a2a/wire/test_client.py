@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.wire.client import Client, Interface, MessageRequest, Wire, ask_body, headers, task_body
+from slack_bot.a2a.wire.client import (
+    Client,
+    Interface,
+    MessageRequest,
+    Wire,
+    ask_body,
+    delete_push_body,
+    headers,
+    set_push_body,
+    task_body,
+)
 from slack_bot.a2a.wire.frames import (
     ArtifactUpdate,
     MessageReply,
@@ -20,6 +30,7 @@ from slack_bot.a2a.wire.frames import (
     StatusUpdate,
     TaskState,
     Unknown,
+    task_id_of,
 )
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.errors import (
@@ -143,6 +154,10 @@ async def failing(answer: Any, **settings: Any) -> AgentError:
 async def test_every_recording_decodes_or_ends_in_a_typed_error(name: str) -> None:
     run = await stream(recorded(capture(name)))
     assert not any(isinstance(frame, Unknown) for frame in run.frames)
+    for each in run.received:
+        said = each.frame.message if isinstance(each.frame, MessageReply) else each.frame
+        assert not isinstance(said, Unknown)
+        assert task_id_of(each.raw) == said.task_id
     expected = ENDS.get(name)
     if isinstance(expected, int):
         assert isinstance(run.error, AgentFailed)
@@ -453,6 +468,98 @@ def test_the_body_of_a_call_about_a_task(wire: Wire, verb: Any, method: str, par
     body = task_body(Interface("", wire), verb, "t")
     assert (body["method"], body["params"]) == (method, params)
     assert task_body(Interface("", wire, "acme"), verb, "t")["params"]["tenant"] == "acme"
+
+
+PUSH = {"id": "p", "url": "https://bot.example/p", "token": "s"}
+
+
+@pytest.mark.parametrize(
+    ("at", "method", "params"),
+    [
+        (
+            Interface("", "0.3"),
+            "tasks/pushNotificationConfig/set",
+            {
+                "taskId": "t",
+                "pushNotificationConfig": {
+                    **PUSH,
+                    "authentication": {"schemes": ["Bearer"], "credentials": "s"},
+                },
+            },
+        ),
+        (
+            Interface("", "1.0", "acme"),
+            "CreateTaskPushNotificationConfig",
+            {
+                "taskId": "t",
+                **PUSH,
+                "authentication": {"scheme": "Bearer", "credentials": "s"},
+                "tenant": "acme",
+            },
+        ),
+    ],
+)
+def test_the_body_that_asks_for_push(at: Interface, method: str, params: dict[str, Any]) -> None:
+    body = set_push_body(at, "t", "p", "https://bot.example/p", "s")
+    assert (body["method"], body["params"]) == (method, params)
+
+
+def test_the_body_that_ends_push() -> None:
+    old, new = (delete_push_body(Interface("", wire), "t", "p") for wire in ("0.3", "1.0"))
+    assert old["method"] == "tasks/pushNotificationConfig/delete"
+    assert old["params"] == {"id": "t", "pushNotificationConfigId": "p"}
+    assert new["method"] == "DeleteTaskPushNotificationConfig"
+    assert new["params"] == {"taskId": "t", "id": "p"}
+
+
+@pytest.mark.parametrize("result", [None, {}, {"taskId": "t"}])
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+async def test_a_call_about_push_needs_no_answer_but_success(wire: Wire, result: Any) -> None:
+    server = Server(lambda _: json_reply({"jsonrpc": "2.0", "id": 1, "result": result}))
+    settings = AgentSettings(url=URL)
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, wire), settings, httpx.Auth())
+        await client.set_push("t", "p", "https://bot.example/p", "s")
+        await client.delete_push("t", "p")
+    assert len(server.bodies) == 2
+
+
+async def find(*pages: Any) -> tuple[str | None, list[Any]]:
+    """What is found where the last of `pages` repeats, and what was asked for it."""
+    results = iter(pages)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return json_reply({"jsonrpc": "2.0", "id": 1, "result": next(results, pages[-1])})
+
+    server, settings = Server(answer), AgentSettings(url=URL)
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
+        return await client.find_task("c", "m"), [body["params"] for body in server.bodies]
+
+
+def listed(task_id: str, *messages: str) -> dict[str, Any]:
+    history = [{"messageId": each, "role": "ROLE_USER", "parts": []} for each in messages]
+    return {"id": task_id, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}, "history": history}
+
+
+async def test_a_task_is_looked_for_page_by_page() -> None:
+    found, asked = await find(
+        {"tasks": [listed("t1", "m1"), listed("t2")], "nextPageToken": "two"},
+        {"tasks": [listed("t3", "m1", "m")], "nextPageToken": "three"},
+    )
+    assert found == "t3"
+    first = {"contextId": "c", "pageSize": 20, "historyLength": 1000}
+    assert asked == [first, first | {"pageToken": "two"}]
+
+
+@pytest.mark.parametrize("page", [None, {}, {"tasks": None}, {"tasks": [1, {}, {"history": "m"}]}])
+async def test_a_list_of_another_shape_has_no_task(page: Any) -> None:
+    assert await find(page) == (None, [{"contextId": "c", "pageSize": 20, "historyLength": 1000}])
+
+
+async def test_pages_without_end_are_not_read_for_ever() -> None:
+    found, asked = await find({"tasks": [listed("t1", "m1")], "nextPageToken": "again"})
+    assert (found, len(asked)) == (None, 10)
 
 
 def test_headers_of_a_stream() -> None:

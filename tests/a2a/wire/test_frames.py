@@ -21,6 +21,7 @@ from slack_bot.a2a.wire.frames import (
     decode,
     failure,
     quote,
+    task_id_of,
     unwrap,
 )
 from slack_bot.errors import AgentError, AgentFailed, BadAgentData
@@ -302,9 +303,10 @@ _JSON = st.recursive(
 @given(_JSON)
 def test_any_json_is_a_frame_or_an_error_of_ours(value: Any) -> None:
     try:
-        frame = decode(value)
+        frame, task_id = decode(value), task_id_of(value)
     except AgentError:
         return
+    assert task_id is None or isinstance(task_id, str)
     assert isinstance(frame, Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unknown)
 
 

@@ -141,6 +141,17 @@ def test_a_part_of_a_budget_is_kept_for_what_goes_first() -> None:
     assert len(counter.granted(0)) == 10
 
 
+def test_the_background_leaves_half_of_a_budget_and_goes_last() -> None:
+    counter = Counter()
+    for _ in range(50):
+        counter.ask("read", priority=Priority.BACKGROUND)
+    assert len(counter.granted(0)) == 25
+    for _ in range(30):
+        counter.ask("read", priority=Priority.STOP)
+    assert [each.priority for each in counter.granted(0)] == [Priority.STOP] * 25
+    assert [each.priority for each in counter.granted(6)] == [Priority.STOP] * 5
+
+
 def test_a_burst_is_spread_over_its_horizon() -> None:
     """Twelve answers, eighty tokens for them: 12 / (100/60 + 80/10) seconds from one append to the next."""
     counter = Counter()

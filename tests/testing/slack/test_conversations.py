@@ -71,13 +71,13 @@ def test_pages_follow_each_other() -> None:
     assert seen == [scene.root, *posts]
 
 
-def test_a_range_leaves_its_borders_out_unless_asked() -> None:
+def test_a_range_leaves_its_borders_out_unless_asked_but_never_the_root() -> None:
     scene = Scene()
     first, second, third = (scene.post(text=str(n)) for n in range(3))
     asked = {"channel": "C1", "ts": scene.root, "oldest": first, "latest": third}
-    assert [m["ts"] for m in scene.ok("conversations.replies", **asked)["messages"]] == [second]
+    assert [m["ts"] for m in scene.ok("conversations.replies", **asked)["messages"]] == [scene.root, second]
     inclusive = scene.ok("conversations.replies", **asked, inclusive=True)["messages"]
-    assert [m["ts"] for m in inclusive] == [first, second, third]
+    assert [m["ts"] for m in inclusive] == [scene.root, first, second, third]
 
 
 def test_the_history_is_the_roots_newest_first() -> None:

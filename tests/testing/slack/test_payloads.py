@@ -59,6 +59,7 @@ def test_another_bot_shows_as_one() -> None:
     scene = Scene()
     scene.workspace.say("U3", "C1", "<@U0BOT> hi", now=NOW)
     assert scene.events()[0]["bot_id"] == "B3"
+    assert scene.ok("conversations.history", channel="C1")["messages"][0]["bot_id"] == "B3"
 
 
 def test_a_file_makes_a_subtype() -> None:

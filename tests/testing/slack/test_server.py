@@ -28,7 +28,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import loop_clock
 from slack_bot.testing.slack.server import EventsApi, SlackServer, sign
-from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Envelope
 
 from .scene import NOW, U1, Scene, feedback, modal, plain
 
@@ -348,6 +348,22 @@ async def test_what_happens_before_anybody_connects_waits() -> None:
         await face.settle()
 
 
+async def test_what_was_acknowledged_may_come_again_by_another_socket() -> None:
+    async with a_server(**QUICK) as (scene, face, http):
+        first, second = [await connect(face, http) for _ in range(2)]
+        scene.workspace.say("U1", "C1", "hello", now=NOW)
+        frame = await second.receive_json()
+        await second.send_json({"envelope_id": frame["envelope_id"]})
+        await face.settle()
+        envelope = Envelope(frame["envelope_id"], "events_api", frame["payload"])
+        again = asyncio.create_task(face.sockets.repeat(envelope, 2))
+        repeated = await first.receive_json()
+        assert (repeated["retry_attempt"], repeated["payload"]) == (2, frame["payload"])
+        await first.send_json({"envelope_id": repeated["envelope_id"]})
+        assert await again
+        assert not await face.sockets.repeat(envelope, 3), "nobody acknowledged it"
+
+
 async def test_refresh_asks_for_a_new_connection_and_the_old_one_gets_nothing_more() -> None:
     async with a_server() as (scene, face, http):
         old = await connect(face, http)
@@ -513,6 +529,23 @@ async def test_an_error_brings_it_again_and_says_so() -> None:
     ]
     assert retries == [(None, None), ("1", "http_error"), ("2", "http_error")]
     assert len({body for _, body in heard}) == 1
+
+
+async def test_only_a_2xx_acknowledges() -> None:
+    scene = Scene()
+    to_itself = {"Location": "/slack/events"}
+
+    def answer(number: int, body: str) -> web.Response:
+        if number == 1:
+            return web.Response(status=304)
+        return web.Response(status=307 if number <= 4 else 204, headers=to_itself)
+
+    async with an_app(answer) as (url, heard), a_posting_face(scene, url) as face:
+        scene.workspace.say("U1", "C1", "hello", now=NOW)
+        await face.settle()
+        assert face.lost == []
+    reasons = [headers.get("X-Slack-Retry-Reason") for headers, _ in heard]
+    assert reasons == [None, *["http_error"] * 3, "too_many_redirects"]
 
 
 async def test_after_three_retries_it_is_lost() -> None:

@@ -112,6 +112,16 @@ def test_people_cannot_do_what_is_not_there() -> None:
         scene.workspace.submit_view("U1", "V9", {}, now=NOW)
 
 
+def test_the_author_of_a_message_may_edit_it() -> None:
+    scene = Scene()
+    scene.workspace.edit("C1", scene.root, "why not?", now=NOW)
+    (told,) = scene.workspace.take()
+    assert told.payload["event"]["subtype"] == "message_changed"
+    assert told.payload["event"]["message"]["text"] == "why not?"
+    (shown,) = scene.ok("conversations.history", channel="C1")["messages"]
+    assert (shown["text"], shown["edited"]["user"]) == ("why not?", "U1")
+
+
 def test_a_deleted_root_closes_its_thread() -> None:
     scene = Scene()
     ts = scene.start(text("a"))

@@ -1,0 +1,205 @@
+"""An HTTP server on a port to which anyone may send anything.
+
+aiohttp limits neither connections nor the time for a head, and logs a traceback for each request that it
+cannot read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+from aiohttp import http, web
+
+from ..errors import SettingsError
+from ..settings.models import SlackSettings
+
+log = logging.getLogger(__name__)
+
+Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
+"""An incomplete request."""
+_LAST_REQUESTS = 2.0
+"""Seconds for running requests when the bot ends: one takes milliseconds."""
+_IDLE = 75.0
+"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
+_LINGER = 2.0
+"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
+
+
+@asynccontextmanager
+async def listening(
+    routes: Mapping[str, Handler], slack: SlackSettings, settings: str, host: str, port: int
+) -> AsyncIterator[None]:
+    """Serve `routes` meanwhile: a path, or what a path begins with where it ends in a slash.
+
+    SettingsError if the address cannot be used; `settings` is what the names of its two settings begin with.
+    """
+    runner = web.ServerRunner(_Server(routes, slack), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            raise unusable(settings, host, port, error) from error
+        yield
+    finally:
+        await runner.cleanup()
+
+
+async def check_address(settings: str, host: str, port: int) -> None:
+    """Listen there for a moment. SettingsError as `listening`."""
+    try:
+        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+    except OSError as error:
+        raise unusable(settings, host, port, error) from error
+    server.close()
+    await server.wait_closed()
+
+
+def unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
+    """Why an address cannot be listened on. `settings`: what the names of its two settings begin with."""
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return SettingsError(
+            f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"
+            " or to 0.0.0.0 for all of them."
+        )
+    return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {settings}PORT to another.")
+
+
+async def read_body(request: web.BaseRequest, seconds: float, max_bytes: int) -> bytes | int:
+    """The whole body, or the status with which the request is refused."""
+    if (request.content_length or 0) > max_bytes:
+        return 413
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for data in request.content.iter_any():
+                body += data
+                if len(body) > max_bytes:
+                    return 413
+    except TimeoutError:
+        return 408
+    except (*_BROKEN, RuntimeError):  # RuntimeError: the connection was closed before it was read
+        return 400
+    return bytes(body)
+
+
+def keep_open(request: web.BaseRequest) -> None:
+    """Not to be closed, until it is answered, for those who connect later."""
+    connection = request.protocol
+    assert isinstance(connection, _Connection)
+    connection.is_answering = True
+
+
+def refusal(status: int) -> web.Response:
+    """Closes the connection: it still carries the rest of the refused request."""
+    response = web.Response(status=status)
+    response.force_close()
+    return response
+
+
+class _Server(web.Server):
+    """Finds the handler of a request; closes connections that are too many."""
+
+    def __init__(self, routes: Mapping[str, Handler], slack: SlackSettings) -> None:
+        super().__init__(self._handle)
+        self._exact = {path: handle for path, handle in routes.items() if not path.endswith("/")}
+        self._below = [(path, handle) for path, handle in routes.items() if path.endswith("/")]
+        self._header_timeout, self._limit = slack.http_header_timeout, slack.http_max_connections
+        self._open: dict[web.RequestHandler, None] = {}  # oldest first
+        self._is_crowded = False
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, self._header_timeout)
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        self._open[handler] = None
+        if len(self._open) > self._limit:
+            self._make_room(handler)
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        self._open.pop(handler, None)
+        self._is_crowded = self._is_crowded and len(self._open) > self._limit // 2
+
+    def _make_room(self, newest: web.RequestHandler) -> None:
+        if not self._is_crowded:
+            self._is_crowded = True
+            log.warning(
+                "more than %d connections at once: the oldest are closed"
+                " (SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS); put a reverse proxy in front of this port",
+                self._limit,
+            )
+        idle = (each for each in self._open if isinstance(each, _Connection) and not each.is_answering)
+        oldest = next(idle, newest)
+        del self._open[oldest]
+        if oldest.transport is not None:
+            oldest.transport.abort()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, _Connection)
+        connection.expect_no_head()
+        connection.is_handling = True  # what comes now is the request's body
+        try:
+            handle = self._exact.get(request.path) or next(
+                (handle for path, handle in self._below if request.path.startswith(path)), None
+            )
+            return refusal(404) if handle is None else await handle(request)
+        finally:
+            connection.is_handling = connection.is_answering = False
+
+
+class _Connection(web.RequestHandler):
+    """aiohttp's connection, with a time limit for the head of a request."""
+
+    __slots__ = ("_head_timeout", "_head_timer", "is_answering", "is_handling")
+
+    def __init__(self, server: _Server, head_timeout: float) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type]  # None switches it off, as aiohttp's own runners do
+            auto_decompress=False,  # nobody has a reason to send anything compressed
+            keepalive_timeout=_IDLE,
+            lingering_time=_LINGER,
+        )
+        self.is_handling = False
+        self.is_answering = False  # its sender is known, and the request is being answered
+        self._head_timeout = head_timeout
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.expect_no_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is None and not self.is_handling:  # the first bytes of another request
+            self._expect_head()
+        super().data_received(data)
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        if isinstance(kw.get("exc_info"), _BROKEN):
+            log.debug("a request could not be read: %s", type(kw["exc_info"]).__name__)
+        else:
+            super().log_exception(*args, **kw)
+
+    def _expect_head(self) -> None:
+        self._head_timer = asyncio.get_running_loop().call_later(self._head_timeout, self.force_close)
+
+    def expect_no_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None

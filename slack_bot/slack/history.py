@@ -1,0 +1,65 @@
+"""What people wrote, read back from Slack in the background: live answers go first.
+
+Slack refuses an app that reads too often. Then nothing more is read, because a call that is live could need
+the next one.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import SlackError
+from ..turn.record import ThreadKey
+from .api import MISSING_SCOPE, Messages, SlackApi, call_until_known
+from .faults import CallFailed, Fault
+from .rate_limiter.governor import Priority
+
+_log = logging.getLogger(__name__)
+
+_NOTHING_MORE = frozenset({Fault.LATER, Fault.UNKNOWN, Fault.DEAD})
+_LIMITED = (
+    "Slack lets the app read no more now (if it may read once a minute only, set"
+    " SLACK_BOT_GOVERNOR__READS_PER_MINUTE=1)"
+)
+
+
+class History:
+    """Messages between two times, in seconds since 1970.
+
+    None: this conversation cannot be read. Raises SlackError when nothing can be read for now.
+    """
+
+    def __init__(self, api: SlackApi) -> None:
+        self._api = api
+        self._lacking: set[str] = set()  # scopes
+
+    async def channel(self, channel: str, oldest: float, latest: float) -> Messages | None:
+        """The messages of a conversation that are no replies."""
+        return await self._read("conversations.history", {"channel": channel}, oldest, latest)
+
+    async def thread(self, thread: ThreadKey, oldest: float, latest: float) -> Messages | None:
+        """The replies of a thread, and its root whenever that was."""
+        place = {"channel": thread.channel, "ts": thread.ts}
+        return await self._read("conversations.replies", place, oldest, latest)
+
+    async def _read(
+        self, method: str, place: Mapping[str, Any], oldest: float, latest: float
+    ) -> Messages | None:
+        args = {**place, "oldest": f"{oldest:.6f}", "latest": f"{latest:.6f}"}
+        found = await call_until_known(
+            lambda: self._api.read(method, args, patience=0.0, priority=Priority.BACKGROUND)
+        )
+        if not isinstance(found, CallFailed):
+            return found
+        if found.fault in _NOTHING_MORE:
+            is_limit = found.fault is Fault.LATER and found.retry_after is not None
+            problem = _LIMITED if is_limit else f"{method} failed: {found.error}"
+            raise SlackError(problem, error=found.error)
+        if found.error == MISSING_SCOPE and found.needed not in ("", *self._lacking):
+            self._lacking.add(found.needed)
+            _log.warning(
+                "questions asked while the bot was away are not found where the Slack app needs the scope %s:"
+                " add it under OAuth & Permissions in your Slack app settings and install the app again",
+                found.needed,
+            )
+        return None
