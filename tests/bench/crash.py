@@ -122,6 +122,10 @@ def _totals(reports: Sequence[Report]) -> Iterator[str]:
     if took:
         p50, p99 = percentile(took, 0.5), percentile(took, 0.99)
         yield f"takeover, connected to the first new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
+        slow = sorted(
+            ((max(report.took), name(report.case)) for report in reports if report.took), reverse=True
+        )
+        yield f"the slowest: {', '.join(f'{seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
     missed = sum(report.kills == 0 and report.case.play == "kill" for report in reports)
     yield f"cases that did not come to their point: {missed}"
 

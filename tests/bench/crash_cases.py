@@ -138,7 +138,9 @@ def _questions(random: Random, number: int, wire: Wire, point: str) -> tuple[Ask
         lines, seconds = random.choice(((8, 1.5), (25, 3.0), (40, 4.0), (260, 5.0)))
         token, after = f"q{number}x{n}", round(random.uniform(0.0, 1.0), 2) if n else 0.0
         asked = Asked(token, kind, lines, seconds, after, random.random() < 0.25, user=f"U{n + 1}")
-        roots = [at for at, each in enumerate(found) if each.behind is None and each.kind != "asks"]
+        roots = [
+            at for at, each in enumerate(found) if each.behind is None and each.kind not in ("asks", "signs")
+        ]
         if roots and random.random() < 0.3:
             behind = random.choice(roots)
             first = found[behind]

@@ -18,7 +18,7 @@ GOOD: frozenset[Fate] = frozenset({"whole", "notice", "stopped"})
 
 KNOWN_FOR = 0.3  # seconds after the agent's first words from which the bot must know the task
 _CHROME = (
-    "Helpful", "Not helpful", "Try again", "Mention me in this thread to go on.",
+    "Helpful Not helpful", "Try again", "Mention me in this thread to go on.",
     "Write in this thread to go on.", "Reply in this thread to answer.",
 )  # fmt: skip
 _SIGN_IN = "The agent goes on when you have signed in."
@@ -79,23 +79,36 @@ def squeezed(text: str) -> str:
 
 
 def judge_question(
-    asked: Asked, messages: Sequence[SeenMessage], told: Deliveries, *, killed: Sequence[float], stops: bool
+    asked: Asked,
+    messages: Sequence[SeenMessage],
+    told: Deliveries,
+    *,
+    killed: Sequence[float],
+    stopped_at: int | None,
 ) -> Fact:
-    """`killed`: when processes were. `stops`: a person stopped it."""
+    """`killed`: when processes were. `stopped_at`: the lines that were there when a person stopped it."""
     ours = [message for message in messages if message.is_bot]
     shown = squeezed("".join(message.text for message in ours))
     wanted = [f"{asked.token}w{n:04}" for n in range(1, asked.lines + 1)]
-    words = re.findall(rf"{asked.token}w\d{{4}}", shown)
+    words = lines_of(asked, ours)
     if again := [word for word, count in Counter(words).items() if count > 1]:
         return Fact(asked, "doubled", f"{len(again)} lines stand there twice: {', '.join(again[:3])}")
     if words != wanted[: len(words)]:
         gap = next(n for n, word in enumerate(words) if word != wanted[n])
         return Fact(asked, "wrong", f"after {gap} lines comes {words[gap]}")
+    if stopped_at is not None and len(words) > stopped_at:
+        return Fact(asked, "wrong", f"{len(words)} lines, though it was stopped after {stopped_at}")
     if words == wanted:
         text = squeezed("".join(answer_lines(asked.token, asked.lines)))
         return Fact(asked, "whole") if text in shown else Fact(asked, "wrong", "other text in between")
     so_far = f"{len(words)} of {len(wanted)} lines"
-    return _judge_rest(asked, so_far, notices(ours), told, killed=killed, stops=stops)
+    return _judge_rest(asked, so_far, notices(ours), told, killed=killed, stops=stopped_at is not None)
+
+
+def lines_of(asked: Asked, messages: Sequence[SeenMessage]) -> list[str]:
+    """The words of the lines of an answer that stand in a thread."""
+    shown = squeezed("".join(message.text for message in messages if message.is_bot))
+    return re.findall(rf"{asked.token}w\d{{4}}", shown)
 
 
 def _judge_rest(

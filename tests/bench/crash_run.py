@@ -33,6 +33,7 @@ from .crash_judge import (
     judge_asked,
     judge_question,
     leftovers,
+    lines_of,
     notices,
 )
 from .running import ROOT, bot_environment, steady_clock
@@ -86,7 +87,7 @@ class CrashRun:
         )
         self._places: dict[str, _Place] = {}  # by the question's token
         self._replied: set[str] = set()
-        self._stopped: set[str] = set()
+        self._stopped: dict[str, int] = {}  # how many lines were there
         self._may_reply = asyncio.Event()
         if case.kill.point != WAITING:
             self._may_reply.set()
@@ -146,10 +147,18 @@ class CrashRun:
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         await self._until(self._is_settled, _SETTLES, "the threads did not come to rest")
         self._note_takeovers()
-        process.send_signal(signal.SIGTERM)
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
         status = await asyncio.wait_for(process.wait(), _ENDS)
-        if status != 0:
+        if status == -signal.SIGKILL:  # its point came as it ended
+            self._was_killed()
+            await self._end(await self._start_again(None))
+        elif status != 0:
             self.report.problems.append(f"the bot ended with status {status}")
+
+    def _was_killed(self) -> None:
+        self._killed.append(time.time())
+        self.report.kills += 1
 
     # -- processes -------------------------------------------------------------------------------------------
 
@@ -202,8 +211,7 @@ class CrashRun:
             return False
         self._note(f"it died: {over.result()}")
         if over.result() == -signal.SIGKILL:
-            self._killed.append(time.time())
-            self.report.kills += 1
+            self._was_killed()
         elif kill.probe or over.result() != 0:
             self.report.problems.append(f"the bot ended with status {over.result()}")
         return True
@@ -271,10 +279,11 @@ class CrashRun:
         return asked.token not in self._replied and has_question(asked, self._thread(asked))
 
     def _stop(self, asked: Asked) -> None:
-        place = self._places.get(asked.token)
-        if place is not None:
-            self._note(f"{asked.token} is stopped")
-            self._stopped.add(asked.token)
+        """A person presses Stop, which Slack shows under an open stream."""
+        thread = self._thread(asked)
+        if any(message.state == "streaming" for message in thread):
+            place, self._stopped[asked.token] = self._places[asked.token], len(lines_of(asked, thread))
+            self._note(f"{asked.token} is stopped after {self._stopped[asked.token]} lines")
             self.workspace.stop(asked.user, place.channel, place.root, now=self._clock.wall())
 
     # -- what they see ---------------------------------------------------------------------------------------
@@ -306,8 +315,8 @@ class CrashRun:
         return self._fact(asked, Deliveries()).fate in GOOD
 
     def _fact(self, asked: Asked, told: Deliveries) -> Fact:
-        thread, stops = self._thread(asked), asked.token in self._stopped
-        return judge_question(asked, thread, told, killed=self._killed, stops=stops)
+        thread, stopped_at = self._thread(asked), self._stopped.get(asked.token)
+        return judge_question(asked, thread, told, killed=self._killed, stopped_at=stopped_at)
 
     def _on_change(self, change: Change) -> None:
         place = change.channel, change.thread_ts
