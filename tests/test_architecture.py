@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
+    "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },

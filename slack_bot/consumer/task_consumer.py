@@ -50,6 +50,8 @@ _REFUSED_STOPS: Mapping[int | None, str] = {
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
 }
 _MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
+_STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
+_STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
@@ -96,7 +98,9 @@ class TaskConsumer:
             async with asyncio.timeout(self._settings.turn_timeout):
                 end = await self._listen(sent)
         except TimeoutError:
-            end = StreamEnded(StreamEnd.LOST, _TOO_LONG, reason="the turn's time is up")
+            goes_on = self.view.task_id is not None and not self.view.is_over
+            kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
+            end = StreamEnded(kind, note, reason="the turn's time is up")
         if (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
@@ -176,6 +180,8 @@ class TaskConsumer:
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
         end = await self.follow()
+        if isinstance(end, TaskLost) and end.may_go_on:
+            return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
             note = _FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
@@ -184,8 +190,8 @@ class TaskConsumer:
     async def on_silence(self) -> bool:
         """Whether to go on listening, where nothing came for a while."""
         result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
-        if self.view.state is TaskState.AUTH_REQUIRED:
-            return True  # people take their time to sign in, and know what is waited for
+        if self.view.waits_for_sign_in:
+            return True
         if result not in (PollResult.RUNNING, PollResult.CANNOT):
             return False
         known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
@@ -243,6 +249,8 @@ class TaskConsumer:
                 return step
             if step is None:
                 await self._join(policy)
+            elif self.view.seconds_without_news >= settings.watch_after and not self.view.waits_for_sign_in:
+                return TaskLost("the task goes on without news", may_go_on=True)
             else:
                 goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
                 why = "the task goes on" if goes_on else "no answer yet"
