@@ -221,7 +221,7 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
-    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2")
+    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2", ())
     assert read_stop(event("agent_session_stopped")) is None
 
 
