@@ -239,11 +239,15 @@ def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> di
 
 
 def test_a_feedback_press() -> None:
-    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress("T1:C1:1.0", "U1", "negative", "C1", "1.0")
+    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress(
+        FEEDBACK_ACTION, "T1:C1:1.0", "U1", "negative", "C1", "1.0"
+    )
 
 
 def test_a_retry_press_carries_only_the_turn() -> None:
-    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress("T1:C1:1.0", "U1", "", "C1", "1.0")
+    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress(
+        RETRY_ACTION, "T1:C1:1.0", "U1", "", "C1", "1.0"
+    )
 
 
 def test_a_press_finds_its_place_in_the_container_or_the_message() -> None:
