@@ -113,11 +113,11 @@ class Watches:
             await self._wait(watch, pause * jitter)
             found = await self._look(watch.turn)
             unknown = unknown + 1 if found is None else 0
-            if found:
-                self._end(watch, None)
-                return
-            if unknown >= _UNKNOWN_MOST or self._clock.wall() >= until:
-                self._end(watch, _FORGOTTEN if unknown >= _UNKNOWN_MOST else _GIVEN_UP)
+            is_over = unknown >= _UNKNOWN_MOST or self._clock.wall() >= until
+            if found or is_over:
+                await self._end_push(watch.turn)
+                note = _FORGOTTEN if unknown >= _UNKNOWN_MOST else _GIVEN_UP
+                self._end(watch, None if found else note)
                 return
             pause = next(intervals, self._intervals[-1])
 
@@ -153,6 +153,11 @@ class Watches:
         else:
             self._on_lost(watch.turn, note)
 
+    async def _end_push(self, turn: TurnRecord) -> None:
+        if turn.push_id is not None and turn.task_id is not None:
+            with suppress(AgentError):
+                await self._agent.delete_push(turn.task_id, turn.push_id)
+
     async def _offer_push(self, watch: _Watch) -> None:
         """Late, when the stream is over: servers wait for each post before they stream on (facts: A2A 12)."""
         turn, url = watch.turn, self._settings.push.public_url
@@ -163,8 +168,10 @@ class Watches:
         await self._save(watch.turn)
         try:
             await self._agent.ensure_card()
-            if self._agent.can_push:
-                await self._agent.set_push(turn.task_id, target.push_id, target.url, target.secret)
+            is_offered = self._agent.can_push
+            if is_offered and await self._agent.set_push(
+                turn.task_id, target.push_id, target.url, target.secret
+            ):
                 return
         except AgentError as error:
             _log.info("the agent was not told where to post news of a task: %s", error.brief)

@@ -34,8 +34,8 @@ ROOMS: dict[str, set[str]] = {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
-        "journal", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
-        "observe",
+        "journal", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
+        "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {
@@ -284,16 +284,6 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
-    "Agent.find_task": "for a turn that is taken over before the task's id was stored",
-    "Agent.can_push": "for the watch of a task",
-    "Agent.set_push": "for the watch of a task",
-    "Agent.delete_push": "for the watch of a task",
-    "PushTarget": "for the watch of a task",
-    "PushTarget.new": "for the watch of a task",
-    "PushReceiver": "for `serve`, once tasks are watched",
-    "PushReceiver.new": "for `serve`, once tasks are watched",
-    "PushReceiver.listening": "for `serve`, once tasks are watched",
-    "PushReceiver.routes": "for `serve`, once tasks are watched",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -97,7 +97,9 @@ class PollPolicy:
         if look not in (PollResult.NEWS, PollResult.RUNNING):
             pause = max(self._pause(), retry_after)
             is_too_late = now + pause > self._answered_at + self._patience
-            return TaskLost("the agent gave no answer about its task", may_go_on=True) if is_too_late else pause
+            return (
+                TaskLost("the agent gave no answer about its task", may_go_on=True) if is_too_late else pause
+            )
         self._answered_at = now
         if look is PollResult.NEWS:
             self._restart()

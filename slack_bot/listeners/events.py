@@ -119,7 +119,7 @@ class SlackListeners:
         log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
 
     async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The buttons below an answer: feedback, retry below one that failed, stop while a task is watched."""
+        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched."""
         await ack()
         press = read_press(body)
         if isinstance(press, Ignored):

@@ -84,6 +84,9 @@ class SlackSettings(SettingsSection):
     process needs some time to end."""
     backfill_hours: float = Field(default=2.0, ge=0)
     """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_after: float = Field(default=300.0, ge=0)
+    """Seconds without any Socket Mode connection after which they are looked for again. Slack's last retry
+    comes after five minutes."""
     backfill_timeout: float = Field(default=900.0, gt=0)
     """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()

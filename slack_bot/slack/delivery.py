@@ -76,8 +76,8 @@ class Delivery:
     async def take_over(self, since: float, others: Collection[str], *, has_note: bool = False) -> None:
         """Settle what another process left: its messages read as they were recorded, the others are deleted.
 
-        `since`: when it asked the agent. `others`: messages of the thread's other answers. `has_note`: the last
-        message says that the answer comes later.
+        `since`: when it asked the agent. `others`: messages of the thread's other answers. `has_note`: the
+        last message says that the answer comes later.
         """
         client = self._client
         messages = await client.read_thread(since - SKEW)
