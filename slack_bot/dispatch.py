@@ -265,10 +265,9 @@ class TurnDispatcher:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
-    async def close(self, grace: float) -> None:
-        """Accept nothing more, wait `grace` seconds for running turns, leave the rest to the next process.
-
-        Where the store does not outlive this one, they end with a notice.
+    async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
+        """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
+        rest to the next process. Where the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         for running in self._running.values():
@@ -277,7 +276,7 @@ class TurnDispatcher:
                 reaction.over(stays=self._store.is_durable)
                 if not self._store.is_durable:
                     self._spawn(self._notify(turn.question, _ENDING), turn.question)
-        await _wait(self._turns, grace)
+        await _wait(self._turns, grace, hurry)
         for task in tuple(self._turns):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):
@@ -405,9 +404,16 @@ def _fields(turn: TurnRecord) -> dict[str, str | None]:
     return {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
 
 
-async def _wait(tasks: set[asyncio.Task[None]], seconds: float) -> None:
-    if tasks:
-        await asyncio.wait(tuple(tasks), timeout=seconds)
+async def _wait(tasks: set[asyncio.Task[Any]], seconds: float, hurry: asyncio.Event | None = None) -> None:
+    """Until all `tasks` are done."""
+    if not tasks:
+        return
+    ends: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.wait(tuple(tasks)))}
+    if hurry is not None:
+        ends.add(asyncio.ensure_future(hurry.wait()))
+    await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for each in ends:
+        each.cancel()
 
 
 def _log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:
