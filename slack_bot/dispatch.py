@@ -297,8 +297,8 @@ class TurnDispatcher:
         for running in self._running.values():
             while running.waiting:
                 turn, reaction = running.waiting.popleft()
+                reaction.over(stays=self._store.is_durable)
                 if not self._store.is_durable:
-                    reaction.over()
                     self._spawn(self._notify(turn.question, _ENDING), turn.question)
         await _wait(self._turns, grace, hurry)
         for task in tuple(self._turns):

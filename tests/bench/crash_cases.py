@@ -22,14 +22,16 @@ WAITING = "while waiting for a person"
 POINTS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "before the question is stored": (("before accept",), (1, 2)),
     "before the ack": (("after accept",), (1, 2)),
-    "before the agent is asked": (("before ask",), (1, 2)),
+    "before the agent is asked": (("before sending",), (1, 2)),
+    "about to ask": (("after sending", "before ask"), (1, 2)),
     "asked, no answer yet": (("sent ask",), (1, 2)),
     "asked, no task id yet": (("after ask",), (1, 2)),
-    "task id known, not stored": (("before save",), (2, 3, 4)),
-    "stream started, not recorded": (("after chat.startStream",), (1, 2)),
+    "task id known, not stored": (("before task",), (1, 2)),
+    "task id stored": (("after task",), (1, 2)),
+    "stream started, not recorded": (("after chat.startStream", "before message"), (1, 2)),
     "appended, not recorded": (("after chat.appendStream",), (1, 2, 3, 5)),
-    "before a message is recorded": (("before save",), (3, 4, 5, 6)),
-    "after a message is recorded": (("after save",), (2, 3, 4, 5)),
+    "before text is recorded": (("before message",), (2, 3, 4)),
+    "after text is recorded": (("after message",), (1, 2, 3)),
     "before the stream is stopped": (("before chat.stopStream",), (1, 2)),
     "stopped, end not stored": (("after chat.stopStream", "before end"), (1, 2)),
     "end stored": (("after end",), (1, 2)),
@@ -41,7 +43,7 @@ _ORDER = (*POINTS, *[MOMENT] * 8, *[WAITING] * 2)
 _PLAYS: tuple[Play, ...] = ("kill", "kill", "kill", "drain", "kill in drain", "two at once")
 
 _SECOND = (
-    "before conversations.replies", "after conversations.replies", "before save", "after save",
+    "before conversations.replies", "after conversations.replies", "before message", "after message",
     "after chat.stopStream", "after chat.startStream", "after chat.appendStream", "before get", "after get",
 )  # fmt: skip
 

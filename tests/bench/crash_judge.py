@@ -121,7 +121,7 @@ def _judge_rest(
     if not true:
         return Fact(asked, "silent" if told.messages else "lost", f"{so_far} and no notice; notes: {notes}")
     if asked.kind != "message" and was_known(told, killed):
-        return Fact(asked, "wrong", f"given up though its task was known: {so_far}", true[0])
+        return Fact(asked, "wrong", f"given up though its task was known: {so_far}, {true[0]}")
     return Fact(asked, "notice", so_far, true[0])
 
 

@@ -281,6 +281,9 @@ class CrashRun:
     def _stop(self, asked: Asked) -> None:
         """A person presses Stop, which Slack shows under an open stream."""
         thread = self._thread(asked)
+        later = [each for each in self.case.questions if each.behind is not None and each.after > asked.after]
+        if any(lines_of(each, thread) for each in later):
+            return
         if any(message.state == "streaming" for message in thread):
             place, self._stopped[asked.token] = self._places[asked.token], len(lines_of(asked, thread))
             self._note(f"{asked.token} is stopped after {self._stopped[asked.token]} lines")

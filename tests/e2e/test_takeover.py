@@ -81,7 +81,9 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
         root = await first.ask("hi")
         waiting = await first.ask("and then?", user="U2", thread_ts=root)
         await asyncio.sleep(5)
+        began = first.now
         await first.app.close(1.0)
+        assert first.now - began < 3.0
         assert first.workspace.open_streams() == []
         assert "being restarted" in str([message.status_line for message in first.thread(root)])
         assert first.outcomes == []
