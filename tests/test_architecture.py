@@ -60,6 +60,7 @@ OWNED = {
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "app", "testing"},
+    "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
     "a2a": {"playground"},
@@ -203,7 +204,7 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
     """What comes only with something else may go with it, too."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = {"run": project["dependencies"] + extras["jwt"], "play": extras["play"]}
+    wanted = {"run": project["dependencies"] + extras["jwt"] + extras["redis"], "play": extras["play"]}
     named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
     for lock, names in named.items():
         locked = set(re.findall(r"(?m)^([a-z0-9-]+)==", (ROOT / "deploy" / f"{lock}.txt").read_text("utf-8")))
