@@ -106,7 +106,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter or RateLimiter(settings.governor, clock),
+            rate_limiter or await _new_rate_limiter(settings, clock, stack),
             settings.slack.write_timeout,
             health,
         )
@@ -120,6 +120,20 @@ async def build(
         closers = stack.pop_all()
         parts = web_client, authorize, dispatcher, bolt, health, backfill
         return App(settings, clock, store, agent, *parts, closers)
+
+
+async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:
+    if not settings.store.url.startswith("redis"):
+        return RateLimiter(settings.governor, clock)
+    from .slack.rate_limiter.shared import SharedRateLimiter
+    from .store.redis import connect
+
+    redis = connect(settings.store.url, settings.store.redis_timeout)
+    stack.push_async_callback(redis.aclose)
+    limiter = SharedRateLimiter(settings.governor, clock, redis)
+    stack.push_async_callback(limiter.close)
+    await limiter.start()
+    return limiter
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
