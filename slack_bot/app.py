@@ -29,6 +29,7 @@ from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .settings.load import Settings
+from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
@@ -89,8 +90,7 @@ async def build(
     observer, health = observer or LogObserver(), health or Health()
     async with AsyncExitStack() as stack:
         if store is None:
-            kept = settings.store
-            store = await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+            store = await _open_store(settings.store)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         if slack_session is None:
@@ -120,6 +120,14 @@ async def build(
         closers = stack.pop_all()
         parts = web_client, authorize, dispatcher, bolt, health, backfill
         return App(settings, clock, store, agent, *parts, closers)
+
+
+async def _open_store(kept: StoreSettings) -> Store:
+    if not kept.url.startswith("redis"):
+        return await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+    from .store.redis import open_redis
+
+    return await open_redis(kept.url, kept.dedupe_hours, kept.turn_days, kept.lease, kept.redis_timeout)
 
 
 async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:

@@ -283,6 +283,11 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
+    **{
+        f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
+        for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")
+        for method in ("claim", "left", "renew", "let_go", "signal", "signals")
+    },
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
     "Agent.find_task": "for a turn that is taken over before the task's id was stored",
     "Agent.can_push": "for the watch of a task",
