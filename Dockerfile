@@ -16,7 +16,7 @@ ENV PATH=/opt/bot/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 PYTHONDONTWRITEBY
     SLACK_BOT_HEALTH__HOST=0.0.0.0 SLACK_BOT_HEALTH__PORT=8080
 USER bot
 VOLUME /data
-EXPOSE 3000 8080
+EXPOSE 3000 3001 8080
 STOPSIGNAL SIGTERM
 # http.client, unlike urllib, asks no proxy
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from .listeners.events import BotAccess, SlackListeners
 from .listeners.health_server import serving_health
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
+from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
@@ -186,13 +187,20 @@ async def serve(
         if ready is not None:
             ready()
 
+    watches, health = app.dispatcher.watches, app.health
+    push = await PushReceiver.new(app.settings.push, watches, watches.on_hint, app.clock)
     try:
         if http:
-            await serve_http(app.bolt, slack, stop, health=app.health, now=app.clock.wall, ready=let_in)
+            others = push.routes if push else None
+            now = app.clock.wall
+            await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            health, client = app.health, app.web_client
-            await serve_socket(app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=let_in)
+            client = app.web_client
+            async with push.listening(slack) if push else nullcontext():
+                await serve_socket(
+                    app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=let_in
+                )
     finally:
         for task in tasks:
             task.cancel()
@@ -243,6 +251,8 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     async with serving_health(settings.health, health), await build(settings, health=health) as app:
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
+        elif settings.push.public_url is not None:
+            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()

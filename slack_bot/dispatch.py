@@ -32,6 +32,7 @@ from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Store
 from .turn.progress import MessageRecord, Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
+from .watches import Watches
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ _CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
+_OVER = "This is over already."
+_NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know the question. Please ask it again."
 _ALREADY = "This question is already being asked again."
 _THANKS = "Thanks for your feedback."
@@ -86,9 +89,11 @@ class TurnDispatcher:
         self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
         self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
+        self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
         self._background: set[asyncio.Task[Any]] = set()
+        self._stopped_by: dict[str, str] = {}  # turns that are stopped as soon as they begin, and by whom
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
@@ -135,7 +140,9 @@ class TurnDispatcher:
     async def take_over(self) -> None:
         """Go on with what another process accepted and did not end. Raises StoreError."""
         for turn in await self._store.unfinished():
-            if turn.takeovers < self._settings.turns.max_takeovers:
+            if turn.stage is Stage.WATCHED:
+                self.watches.add(turn)
+            elif turn.takeovers < self._settings.turns.max_takeovers:
                 log.info("a turn is taken over", extra=_fields(turn))
                 is_next = turn.question.thread not in self._running
                 self._start(turn)
@@ -168,10 +175,9 @@ class TurnDispatcher:
     def _start(self, turn: TurnRecord) -> None:
         question = turn.question
         running = self._running.get(question.thread)
-        is_asker = running is not None and running.question.user == question.user
         if not question.text:
             self._spawn(self._hint(turn), question)
-        elif is_asker and question.text.strip(" .!").casefold() == "stop":
+        elif turn.stage is Stage.ACCEPTED and self._is_stop(question):
             self.stop(question.thread, question.user)
             self._spawn(self._journal.end(turn, Outcome.STOPPED), question)
         elif running is None:
@@ -182,6 +188,19 @@ class TurnDispatcher:
             reaction = self._reaction(question)
             running.waiting.append((turn, reaction))
             self._spawn(reaction.show(), question)
+
+    def _is_stop(self, question: Question) -> bool:
+        """The asker of what runs or is watched here wants it to end."""
+        running = self._running.get(question.thread)
+        is_asker = running is not None and running.question.user == question.user
+        has_more = is_asker or self.watches.of(question.thread, question.user)
+        return bool(has_more) and question.text.strip(" .!").casefold() == "stop"
+
+    def _lose(self, turn: TurnRecord, note: str) -> None:
+        """A task is watched no longer, and its end is not known."""
+        reason = "the task is watched no longer"
+        sink = self._sink(turn.question)
+        self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, note), turn.question)
 
     def _reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         api = self._api.for_turn(question.key, question.thread.ts)
@@ -201,10 +220,25 @@ class TurnDispatcher:
         )
 
     def stop(self, thread: ThreadKey, user: str) -> bool:
-        """End the running turn of a thread for `user`. False: none runs."""
+        """End the running turn of a thread for `user`, and what is watched for them. False: there is none."""
         if (running := self._running.get(thread)) is not None:
             running.handle.stop(user)
-        return running is not None
+        watched = self.watches.of(thread, user)
+        for turn in watched:
+            self.stop_watch(turn.key, user)
+        return running is not None or bool(watched)
+
+    def stop_watch(self, key: str, user: str) -> str | None:
+        """Cancel the watched task of a turn: only its asker may. Else why not."""
+        turn = self.watches.get(key)
+        if turn is None:
+            return _OVER
+        if turn.question.user != user:
+            return _NOT_YOURS_TO_STOP
+        self.watches.take(key)
+        self._stopped_by[key] = user
+        self._start(turn)
+        return None
 
     async def retry(self, turn: str, user: str) -> str | None:
         """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
@@ -213,6 +247,7 @@ class TurnDispatcher:
             return _FORGOTTEN
         if known.question.user != user:
             return _NOT_YOURS
+        self.stop_watch(turn, user)
         question = known.question
         again = replace(question, attempt=question.attempt + 1, context_id=None, task_id=None)
         return None if await self.accept(again) else _ALREADY
@@ -253,6 +288,7 @@ class TurnDispatcher:
         for task in tuple(self._turns | self._background):
             task.cancel()
         await _wait(self._turns | self._background, _NOTIFY_SECONDS)
+        await self.watches.close()
         await self._journal.close()
 
     async def idle(self) -> None:
@@ -263,6 +299,8 @@ class TurnDispatcher:
     def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
         question = turn.question
         running = self._running[question.thread] = _Running(question, waiting)
+        if (user := self._stopped_by.pop(turn.key, None)) is not None:
+            running.handle.stop(user)
         task = asyncio.create_task(self._turn(turn, running.handle), name=f"turn {turn.key}")
         self._turns.add(task)
         task.add_done_callback(partial(self._on_turn_done, running=running))
@@ -317,7 +355,11 @@ class TurnDispatcher:
         turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle)
         ended = await turn.run()
         await journal.shown(sink.delivery.records)
-        await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+        if ended.outcome == Outcome.WATCHED:
+            await journal.watch()
+            self.watches.add(journal.record)
+        else:
+            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self._save_profile()
 
     async def _save_profile(self) -> None:

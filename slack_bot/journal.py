@@ -12,7 +12,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
-from .turn.progress import MessageRecord, Stage, TurnRecord
+from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
@@ -34,6 +34,8 @@ class Journal:
             waits = known.waits.get(question.user)
             question = replace(question, context_id=known.context_id, task_id=waits)
             return TurnJournal(self, replace(record, question=question), known)
+        if record.stage is Stage.WATCHED:
+            return TurnJournal(self, record, known)
         turn = TurnJournal(self, replace(record, takeovers=record.takeovers + 1), known)
         await self.save(turn)
         return turn
@@ -45,6 +47,10 @@ class Journal:
         """A turn ended without an answer of the agent."""
         ended = self.ended(record, outcome)
         await self._guard(self._store.save((ended, len(ended.messages))), ended)
+
+    async def keep(self, record: TurnRecord) -> None:
+        """A turn changed that does not run."""
+        await self._guard(self._store.save((record, len(record.messages))), record)
 
     async def save(self, *turns: "TurnJournal") -> None:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
@@ -94,6 +100,10 @@ class Journal:
             return False
         return True
 
+    def watched(self, record: TurnRecord) -> TurnRecord:
+        since = record.watched_at or self._clock.wall()
+        return replace(record, stage=Stage.WATCHED, watched_at=since)
+
     def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
         return replace(record, stage=Stage.ENDED, ended_at=self._clock.wall(), outcome=outcome)
 
@@ -111,7 +121,8 @@ class TurnJournal:
 
     @property
     def is_takeover(self) -> bool:
-        return self.record.takeovers > 0
+        """The turn goes on after another process, or after its task was watched."""
+        return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
 
     def unchanged(self) -> int:
         """How many of the first messages are stored as they are."""
@@ -122,10 +133,10 @@ class TurnJournal:
         """The `ts` of the thread's other answers."""
         return await self._journal.messages_in(self.question.thread)
 
-    async def sending(self) -> None:
-        """The agent is asked next."""
+    async def sending(self, baseline: TaskBaseline | None = None) -> None:
+        """The agent is asked next. `baseline`: what the task holds that the question is for."""
         if self.record.stage is Stage.ACCEPTED:
-            self.record = self._journal.sent(self.record)
+            self.record = replace(self._journal.sent(self.record), baseline=baseline)
             await self._journal.save(self)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
@@ -145,6 +156,11 @@ class TurnJournal:
             await self._journal.save(self)
         elif known.messages != messages:
             self._journal.save_soon(self)
+
+    async def watch(self) -> None:
+        """The turn ends without its task."""
+        self.record = self._journal.watched(self.record)
+        await self._journal.save(self)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         """Another process goes on."""

@@ -27,6 +27,7 @@ from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.machine import NO_ANSWER, State, Turn
+from .turn.progress import TurnRecord
 from .turn.record import Form, Outcome
 from .turn.sanitize import (
     sanitize,
@@ -68,7 +69,7 @@ class TurnRunner:
         self._question, self._settings, self._journal = question, settings, journal
         self._sink, self._delivery = sink, sink.delivery
         self._secrets = secrets_of(settings)  # never to reach Slack
-        self._now, self._observer, self._handle = clock.monotonic, observer, handle
+        self._clock, self._now, self._observer, self._handle = clock, clock.monotonic, observer, handle
         self._has_details = facts.wants_details(observer)
         stream = settings.stream
         is_begun = bool(sink.delivery.ledger.repeated.strip())
@@ -110,8 +111,8 @@ class TurnRunner:
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
         self._handle_event(TurnBegun())
-        if (sent_at := self._journal.record.sent_at) is not None and self._journal.is_takeover:
-            await self._delivery.take_over(sent_at, await self._journal.other_messages())
+        if self._journal.is_takeover:
+            await self._take_over(self._journal.record)
         self._handle.on_exit(self._cancel_writes_if_stopped)
         writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
@@ -129,8 +130,17 @@ class TurnRunner:
         if self._handle.is_gone:
             await self._sink.abandon()
         else:
+            if self._end is not None and self._end.outcome is Outcome.WATCHED:
+                await self._journal.watch()
             await self._finish()
         return self._ended()
+
+    async def _take_over(self, record: TurnRecord) -> None:
+        others, is_watched = await self._journal.other_messages(), record.watched_at is not None
+        await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
+        if is_watched and self._handle.stopped_by is None:
+            after = duration(self._clock.wall() - record.accepted_at)
+            await self._sink.announce(f"<@{record.question.user}> This goes on now, after {after}.")
 
     def _cancel_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
@@ -394,6 +404,13 @@ class TurnRunner:
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
         return ended
+
+
+def duration(seconds: float) -> str:
+    """In words, roughly: `5 minutes`, `2 hours`."""
+    minutes = max(1, round(seconds / 60))
+    count, unit = (minutes, "minute") if minutes < 100 else (round(minutes / 60), "hour")
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def _soonest(*dues: float | None) -> float | None:

@@ -29,12 +29,13 @@ ROOMS: dict[str, set[str]] = {
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
+    "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
-        "journal", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
-        "observe",
+        "journal", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
+        "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {
@@ -289,16 +290,6 @@ CALLED_ELSEWHERE = {
         for method in ("claim", "left", "renew", "let_go", "signal", "signals")
     },
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
-    "Agent.find_task": "for a turn that is taken over before the task's id was stored",
-    "Agent.can_push": "for the watch of a task",
-    "Agent.set_push": "for the watch of a task",
-    "Agent.delete_push": "for the watch of a task",
-    "PushTarget": "for the watch of a task",
-    "PushTarget.new": "for the watch of a task",
-    "PushReceiver": "for `serve`, once tasks are watched",
-    "PushReceiver.new": "for `serve`, once tasks are watched",
-    "PushReceiver.listening": "for `serve`, once tasks are watched",
-    "PushReceiver.routes": "for `serve`, once tasks are watched",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -65,10 +65,11 @@ class PollResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskLost:
-    """The task's end cannot be learned."""
+    """The task's end cannot be learned now. `may_go_on`: perhaps later."""
 
     why: str
     is_forgotten: bool = False
+    may_go_on: bool = False
 
 
 class PollPolicy:
@@ -96,7 +97,9 @@ class PollPolicy:
         if look not in (PollResult.NEWS, PollResult.RUNNING):
             pause = max(self._pause(), retry_after)
             is_too_late = now + pause > self._answered_at + self._patience
-            return TaskLost("the agent gave no answer about its task") if is_too_late else pause
+            return (
+                TaskLost("the agent gave no answer about its task", may_go_on=True) if is_too_late else pause
+            )
         self._answered_at = now
         if look is PollResult.NEWS:
             self._restart()

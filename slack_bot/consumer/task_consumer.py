@@ -18,7 +18,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Received, Snapshot, TaskState
+from ..a2a.wire.frames import Part, Received, Snapshot
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -32,7 +32,7 @@ from ..errors import (
 )
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
-from ..turn.progress import TurnRecord
+from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -50,6 +50,8 @@ _REFUSED_STOPS: Mapping[int | None, str] = {
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
 }
 _MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
+_STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
+_STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
@@ -75,9 +77,10 @@ class TaskConsumer:
         handle: TurnHandle,
         on_event: OnEvent,
         on_raw: OnRaw,
-        on_send: Callable[[], Awaitable[None]],
+        on_send: Callable[[TaskBaseline | None], Awaitable[None]],
     ) -> None:
         self._on_send = on_send
+        self._baseline: TaskBaseline | None = None
         self._question, self._agent, self._settings = question, agent, settings
         self._handle, self._on_event, self._now = handle, on_event, clock.monotonic
         self.view = TaskView(
@@ -86,6 +89,7 @@ class TaskConsumer:
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
         self._has_gap = False  # a joined stream may have left something out
+        self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
 
     async def consume(self, sent: TurnRecord | None = None) -> None:
         """Ask and listen; report all events, and how it ended. Raises no AgentError.
@@ -96,7 +100,9 @@ class TaskConsumer:
             async with asyncio.timeout(self._settings.turn_timeout):
                 end = await self._listen(sent)
         except TimeoutError:
-            end = StreamEnded(StreamEnd.LOST, _TOO_LONG, reason="the turn's time is up")
+            goes_on = self.view.task_id is not None and not self.view.is_over
+            kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
+            end = StreamEnded(kind, note, reason="the turn's time is up")
         if (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
@@ -120,7 +126,8 @@ class TaskConsumer:
         try:
             try:
                 if sent is not None:
-                    self.view.task_id = sent.task_id or self.view.task_id
+                    self._sent_baseline = sent.baseline
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
@@ -147,7 +154,7 @@ class TaskConsumer:
         while True:
             try:
                 await self._agent.ensure_card()
-                await self._on_send()
+                await self._on_send(self._baseline)
                 stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except AgentFailed as error:
@@ -176,6 +183,8 @@ class TaskConsumer:
             found = "the task was asked" if result is PollResult.OVER else "its result is known"
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
         end = await self.follow()
+        if isinstance(end, TaskLost) and end.may_go_on:
+            return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
             note = _FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
@@ -184,13 +193,22 @@ class TaskConsumer:
     async def on_silence(self) -> bool:
         """Whether to go on listening, where nothing came for a while."""
         result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
-        if self.view.state is TaskState.AUTH_REQUIRED:
-            return True  # people take their time to sign in, and know what is waited for
+        if self.view.waits_for_sign_in:
+            return True
         if result not in (PollResult.RUNNING, PollResult.CANNOT):
             return False
         known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
         self.view.notify_waiting("no event on the stream", known)
         return True
+
+    async def _find_task(self) -> str | None:
+        """The task of a question that may have been sent. An agent lists its tasks by their conversation."""
+        asked = self._question
+        is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
+        context_id = self._own_context if is_ours else asked.context_id
+        if context_id is None:
+            return None
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id))
 
     async def _poll_baseline(self) -> None:
         """The task as it is before its question is answered, if it can be had."""
@@ -201,6 +219,7 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
     async def poll(self) -> PollResult:
@@ -220,6 +239,9 @@ class TaskConsumer:
             return PollResult.AWAY
         if snapshot is None:
             return PollResult.AWAY
+        if self._sent_baseline is not None:
+            before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
+            await self.view.set_baseline(before)
         self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
         raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
         is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
@@ -243,6 +265,8 @@ class TaskConsumer:
                 return step
             if step is None:
                 await self._join(policy)
+            elif self.view.seconds_without_news >= settings.watch_after and not self.view.waits_for_sign_in:
+                return TaskLost("the task goes on without news", may_go_on=True)
             else:
                 goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
                 why = "the task goes on" if goes_on else "no answer yet"
@@ -300,3 +324,25 @@ class TaskConsumer:
                 return f"the agent's server refused with HTTP {status}"
             case _:
                 return _NAMES.get(type(error), "the agent's answer could not be read")
+
+
+def baseline_of(task: Snapshot) -> TaskBaseline:
+    """What is kept of a task before it gets a question."""
+    messages = (*task.history, *([task.message] if task.message else []))
+    return TaskBaseline(
+        tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
+        tuple(message.message_id for message in messages),
+    )
+
+
+def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
+    """`task` as it was then."""
+    sizes, known = dict(baseline.artifacts), frozenset(baseline.messages)
+    artifacts = tuple(
+        replace(each, parts=(Part(text=each.text[: sizes[key]]),))
+        for each in task.artifacts
+        if (key := each.artifact_id or each.name) in sizes
+    )
+    message = task.message if task.message is not None and task.message.message_id in known else None
+    history = tuple(each for each in task.history if each.message_id in known)
+    return replace(task, artifacts=artifacts, message=message, history=history)

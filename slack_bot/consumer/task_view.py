@@ -88,6 +88,15 @@ class TaskView:
         return self.state.is_terminal or self.state.is_asking
 
     @property
+    def seconds_without_news(self) -> float:
+        return self._now() - self.news_at
+
+    @property
+    def waits_for_sign_in(self) -> bool:
+        """People take their time for that, and know what is waited for."""
+        return self.state is TaskState.AUTH_REQUIRED
+
+    @property
     def is_settled(self) -> bool:
         """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks

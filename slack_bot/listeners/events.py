@@ -23,6 +23,7 @@ from ..turn.record import Question, ThreadKey
 from .inbound import (
     FEEDBACK_ACTION,
     RETRY_ACTION,
+    STOP_ACTION,
     BotIdentity,
     Ignored,
     StreamStarted,
@@ -58,7 +59,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped")(self.stop)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION):
+        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -118,7 +119,7 @@ class SlackListeners:
         log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
 
     async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The buttons below an answer: feedback, or retry below one that failed."""
+        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched."""
         await ack()
         press = read_press(body)
         if isinstance(press, Ignored):
@@ -127,6 +128,8 @@ class SlackListeners:
         try:
             if press.value:
                 reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
+            elif press.action == STOP_ACTION:
+                reply = self._dispatcher.stop_watch(press.turn, press.user)
             else:
                 reply = await self._dispatcher.retry(press.turn, press.user)
         except BotError as error:

@@ -14,6 +14,7 @@ from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
+STOP_ACTION = "stop"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
@@ -53,8 +54,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A button below the answer of `turn`. `value` is "" for the retry button."""
+    """A button below the answer of `turn`. `value` is that of the feedback buttons."""
 
+    action: str
     turn: str
     user: str
     value: str
@@ -144,7 +146,7 @@ def read_stop(body: object) -> tuple[ThreadKey, str] | None:
 
 
 def read_press(body: object) -> ButtonPress | Ignored:
-    """Judge a `block_actions` of the feedback buttons or the retry button."""
+    """Judge a `block_actions` of the buttons below an answer."""
     payload = _map(body)
     action = _first(payload.get("actions"))
     value, _, turn = _str(action, "value").rpartition("|")
@@ -156,6 +158,7 @@ def read_press(body: object) -> ButtonPress | Ignored:
         return Ignored("a press of no known value")
     message, container = _map(payload.get("message")), _map(payload.get("container"))
     return ButtonPress(
+        action=_str(action, "action_id"),
         turn=turn,
         user=user,
         value=value if is_feedback else "",

@@ -84,6 +84,9 @@ class SlackSettings(SettingsSection):
     process needs some time to end."""
     backfill_hours: float = Field(default=2.0, ge=0)
     """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_after: float = Field(default=300.0, ge=0)
+    """Seconds without any Socket Mode connection after which they are looked for again. Slack's last retry
+    comes after five minutes."""
     backfill_timeout: float = Field(default=900.0, gt=0)
     """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
@@ -174,6 +177,15 @@ class AgentSettings(SettingsSection):
     """Share by which each of those pauses is changed at random."""
     lost_notice_after: float = Field(default=15.0, ge=0)
     """Seconds without news of a task whose stream was lost, or fell silent, until a notice says so."""
+    watch_after: float = Field(default=90.0, gt=0)
+    """Seconds without news of a task whose stream was lost, until the turn ends with a notice and its task is
+    watched: the answer comes when it is there."""
+    watch_for: float = Field(default=86_400.0, gt=0)
+    """Seconds for which a task is watched."""
+    watch_intervals: Annotated[tuple[Seconds, ...], Items] = Field(
+        default=(30.0, 60.0, 120.0, 300.0, 900.0), min_length=1
+    )
+    """Seconds between two questions for a watched task; the last one repeats. `poll_jitter` changes them."""
     resubscribe_03: bool = False
     """Join a lost stream again on the 0.3 wire too. Only for servers that then begin with the whole task:
     a2a-sdk 0.3 loses what came in between, stores the rest twice and may hang [obs]."""
@@ -325,6 +337,8 @@ class PushSettings(SettingsSection):
     """Seconds for the whole body of a post to come."""
     max_body_bytes: int = Field(default=1024 * 1024, gt=0)
     """Bytes of the body of a post, which may be the whole task; more is refused."""
+    hint_delay: float = Field(default=2.0, ge=0)
+    """Seconds from a post to the question for the task: posts come in bursts."""
     jwks: Annotated[str, AfterValidator(_key_set)] | None = None
     """File or https address of the keys (JWKS) of agents that sign a JSON Web Token, with RS256 or ES256, in
     place of the secret that the bot gave them. Unset: the secret only. Needs the extra `jwt`."""

@@ -13,6 +13,7 @@ from ..turn.sanitize import sanitize
 FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
 RETRY = "retry"
+STOP = "stop"
 """action_id of the button that asks again; its value is the turn's key."""
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
@@ -105,15 +106,19 @@ def context(text: str) -> Block:
     return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
 
 
-def retry_button(turn: str) -> Block:
-    """A button that asks the same question again."""
-    button = {
-        "type": "button",
-        "text": {"type": "plain_text", "text": "Try again"},
-        "action_id": RETRY,
-        "value": turn[:_BUTTON_VALUE],
-    }
-    return {"type": "actions", "elements": [button]}
+def buttons(turn: str, *, can_stop: bool = False) -> Block:
+    """Asks the same question again, or stops the task that is watched."""
+    shown = {RETRY: "Try again", **({STOP: "Stop"} if can_stop else {})}
+    elements = [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": label},
+            "action_id": action,
+            "value": turn[:_BUTTON_VALUE],
+        }
+        for action, label in shown.items()
+    ]
+    return {"type": "actions", "elements": elements}
 
 
 def footer(channel: str) -> Block:

@@ -73,10 +73,11 @@ class Delivery:
         """What Slack confirmed of the answer."""
         return tuple(filter(None, (message.record() for message in self.messages)))
 
-    async def take_over(self, since: float, others: Collection[str]) -> None:
+    async def take_over(self, since: float, others: Collection[str], *, has_note: bool = False) -> None:
         """Settle what another process left: its messages read as they were recorded, the others are deleted.
 
-        `since`: when it asked the agent. `others`: messages of the thread's other answers.
+        `since`: when it asked the agent. `others`: messages of the thread's other answers. `has_note`: the
+        last message says that the answer comes later.
         """
         client = self._client
         messages = await client.read_thread(since - SKEW)
@@ -88,6 +89,8 @@ class Delivery:
             await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in self.messages:
             failed = await self.reconciler.restore(message) if message.is_open else None
+            if has_note and message is self.last:
+                failed = await self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
             if failed is not None and self.ended is None:
                 await self.apply_fault(failed)
 

@@ -153,6 +153,12 @@ class Sink:
 
     # -- the end ---------------------------------------------------------------------------------------------
 
+    async def announce(self, text: str) -> None:
+        """Post a line of our own, which may mention people."""
+        await self._status.close()
+        await self.delivery.posts.post("", (), (), "note", says=text)
+        self._status.reopen(forget=True)
+
     async def hand_over(self) -> None:
         """This process ends, and another one goes on: no stream may stay open until then."""
         self._client.cancel_writes()
@@ -355,7 +361,7 @@ def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
     """All that is under the last message of a turn."""
     under = [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
-        under.append(blocks.retry_button(turn))
+        under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
     if ending.form is not None:
         under.append(blocks.context(blocks.ANSWER_HERE))
     if ending.outcome is Outcome.ANSWERED:
@@ -385,6 +391,8 @@ async def _in_steps(work: Iterable[T]) -> list[T]:
 def _closing(ending: Ending) -> CardClosing:
     if ending.outcome is Outcome.STOPPED:
         return CardClosing.STOPPED
+    if ending.outcome is Outcome.WATCHED:
+        return CardClosing.CONTINUES
     return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE
 
 

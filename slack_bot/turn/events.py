@@ -41,6 +41,7 @@ class StreamEnd(StrEnum):
     REFUSED = "refused"  # the question never reached the agent
     FAILED = "failed"  # the agent answered with an error
     LOST = "lost"  # it broke, and the end could not be learned
+    WATCHED = "watched"  # the task goes on without it
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,4 +331,6 @@ class Turn:
             return EndTurn(Outcome.ASKED, reason="the agent asked")
         if event.end is StreamEnd.CLOSED or end is not None or self._is_certain:
             return EndTurn(Outcome.ANSWERED, offer_retry=not is_begun, reason=event.reason)
+        if event.end is StreamEnd.WATCHED:
+            return EndTurn(Outcome.WATCHED, event.safe, offer_retry=True, reason=event.reason)
         return failure(event, shows_words=shows, is_unfinished=is_begun)

@@ -12,6 +12,7 @@ class Stage(StrEnum):
 
     ACCEPTED = "accepted"  # the agent was not asked
     SENT = "sent"  # the agent may have the question: it is never sent again
+    WATCHED = "watched"  # the turn is over for now, and its task goes on
     ENDED = "ended"
 
 
@@ -38,20 +39,33 @@ class MessageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskBaseline:
+    """What a task held before it got a question: the characters of each artifact, the ids of messages."""
+
+    artifacts: tuple[tuple[str, int], ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
     """One accepted question and its answer so far. Times are seconds since 1970 (UTC).
 
-    `task_id` is the agent's task that works on it. `takeovers`: processes that went on with it.
+    `task_id` is the agent's task that works on it. `takeovers`: processes that went on with it. `push_id` and
+    `push_hash`: where the agent of a watched task posts, and the hash of its secret.
     """
 
     question: Question
     accepted_at: float
     stage: Stage = Stage.ACCEPTED
     sent_at: float | None = None
+    baseline: TaskBaseline | None = None
     task_id: str | None = None
     context_id: str | None = None
     messages: tuple[MessageRecord, ...] = ()
     takeovers: int = 0
+    watched_at: float | None = None
+    push_id: str | None = None
+    push_hash: str | None = None
     ended_at: float | None = None
     outcome: Outcome | None = None
 

@@ -16,6 +16,7 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the agent said it failed, or could not be understood
     REFUSED = "refused"  # the question was never taken
     LOST = "lost"  # the stream broke and the end could not be learned
+    WATCHED = "watched"  # the task goes on, and its end will be shown
     GONE = "gone"  # the thread was deleted: nothing can be shown
 
 

@@ -22,7 +22,7 @@ from slack_sdk.models.messages.chunk import Chunk
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.models import ReferenceSettings
-from slack_bot.slack.blocks import cards, context, feedback, footer, retry_button
+from slack_bot.slack.blocks import buttons, cards, context, feedback, footer
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
@@ -132,7 +132,7 @@ def test_the_longest_values_that_we_send_are_what_the_sdk_takes(caplog: pytest.L
         TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300)
         for number, state in enumerate(CardState)
     ]
-    under = [feedback("t" * 2_000), footer("C1"), context("c" * 4_000), retry_button("t" * 3_000)]
+    under = [feedback("t" * 2_000), footer("C1"), context("c" * 4_000), buttons("t" * 3_000)]
     for display in ("plan", "timeline"):
         assert judged([{"blocks": [*cards(shown, "t" * 300, display, 256), *under]}], caplog)
 

@@ -27,10 +27,11 @@ from slack_bot.a2a.wire.frames import Received, Snapshot, StatusUpdate, TaskStat
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.listeners.http_server import listening
+from slack_bot.listeners.http_mode import EVENTS_PATH, serve_http
 from slack_bot.listeners.push import PushReceiver
+from slack_bot.observe.health import Health
 from slack_bot.settings.models import AgentSettings, PushSettings, SlackSettings
-from slack_bot.testing.harness import free_port
+from slack_bot.testing.harness import bot_on_network, free_port
 from tests.live_agent import live_agent
 
 JSON = {"Content-Type": "application/json"}
@@ -153,12 +154,27 @@ async def test_a_repeated_post_is_another_hint_for_the_same_watch() -> None:
         assert here.hints == [target.push_id] * 3
 
 
-async def test_it_may_be_served_on_the_port_of_another_server() -> None:
-    here = Receiving(free_port())
-    receiver = PushReceiver(PushSettings(), here, here.on_hint)
-    async with listening(receiver.routes, SlackSettings(), "", "127.0.0.1", here.port):
+async def test_in_http_mode_it_is_served_on_slack_s_port() -> None:
+    async with bot_on_network() as (_, _, app):
+        here, stop, ready = Receiving(free_port()), asyncio.Event(), asyncio.Event()
+        slack = app.settings.slack.model_copy(update={"http_host": "127.0.0.1", "http_port": here.port})
+        receiver = PushReceiver(PushSettings(), here, here.on_hint)
+        serving = serve_http(
+            app.bolt,
+            slack,
+            stop,
+            health=Health(),
+            now=app.clock.wall,
+            ready=ready.set,
+            others=receiver.routes,
+        )
+        running = asyncio.create_task(serving)
+        await ready.wait()
         target = here.watch("t")
         assert await post(target.url, task(), {FIRST: target.secret}) == 200
+        assert await post(f"http://127.0.0.1:{here.port}{EVENTS_PATH}", task(), {}) == 401
+        stop.set()
+        await running
     assert here.hints == [target.push_id]
 
 

@@ -16,7 +16,7 @@ from slack_bot.observe.facts import (
     TurnStarted,
 )
 from slack_bot.playground.feed import Feed, PageUpdate, named, plain
-from slack_bot.slack.blocks import retry_button
+from slack_bot.slack.blocks import buttons
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
 from slack_bot.turn.actions import AppendText, CardState, TaskCard, UpdateCard
 from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegun
@@ -204,9 +204,7 @@ def test_a_retry_shows_as_used_once_the_question_is_asked_again(stand: Stand) ->
     first = f"T1:C1:{stand.root}"
 
     def offer(turn: str) -> None:
-        stand.call(
-            "chat.postMessage", channel="C1", thread_ts=stand.root, text="x", blocks=[retry_button(turn)]
-        )
+        stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="x", blocks=[buttons(turn)])
 
     def opened(turn: str) -> list[dict[str, str]]:
         stand.feed(TurnStarted(5.0, turn, "U1", "C1", stand.root, "hi"))

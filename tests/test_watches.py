@@ -1,0 +1,193 @@
+"""Tasks that outlive their stream: the reader is told, the task is watched, and its answer comes, once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.workspace import SeenMessage
+from slack_bot.testing.tape.builders import answer, chunk, status, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.record import ThreadKey
+
+FIRST, REST = "This is the first line of it.\n", "And this is the rest."
+HOUR = 3600.0
+
+
+def slow(seconds: float = 2 * HOUR, end: str = "completed") -> Tape:
+    """An agent that begins its answer, and goes on with it much later. Its stream is cut after FIRST."""
+    moments = (
+        Moment(0.1, event=task()),
+        Moment(0.5, event=chunk(FIRST)),
+        Moment(seconds, event=chunk(REST)),
+        Moment(seconds + 0.1, event=status(end)),
+        Moment(seconds + 0.2, end="closed"),
+    )
+    return Tape({"wire": "0.3"}, moments)
+
+
+def bot_messages(bot: BotHarness, root: str) -> list[SeenMessage]:
+    return [message for message in bot.thread(root) if message.is_bot and not message.ephemeral_for]
+
+
+@on_virtual_time
+async def test_a_task_that_outlives_its_stream_is_watched_and_its_answer_comes_when_it_is_there() -> None:
+    async with run_bot(slow(), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["watched"]
+        (shown,) = bot_messages(bot, root)
+        assert shown.text == FIRST
+        assert "I still check, and write here when it is done." in shown.read
+        assert "Try again" in shown.read
+        assert "Stop" in shown.read
+        assert bot.workspace.open_streams() == []
+        await asyncio.sleep(2.5 * HOUR)
+        await bot.idle()
+        first, line, rest = bot_messages(bot, root)
+        assert FIRST.strip() in first.read
+        assert "still check" not in first.read
+        assert "Stop" not in first.read
+        assert line.text == "<@U1> This goes on now, after 2 hours."
+        assert rest.text == REST
+        assert "Helpful" in rest.read
+        assert bot.outcomes == ["watched", "answered"]
+        assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+async def test_the_thread_is_free_meanwhile() -> None:
+    async with run_bot(slow(), answer("Quick.", ids="2"), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("and?", user="U2", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered"]
+        await asyncio.sleep(2.5 * HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered", "answered"]
+        assert [text for text in bot.read(root) if "goes on now" not in text] == [FIRST, "Quick.", REST]
+
+
+@on_virtual_time
+async def test_the_turn_s_time_may_be_up_while_the_agent_still_writes() -> None:
+    words = " ".join(f"word{number}" for number in range(120))
+    async with run_bot(answer(words, seconds=1200), turn_timeout=600, turn_deadline=900) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["watched"]
+        assert "The agent is still working. I write here when it is done." in bot_messages(bot, root)[-1].read
+        await asyncio.sleep(HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered"]
+        text = " ".join(text for text in bot.read(root) if "goes on now" not in text)
+        assert text.split() == words.split()
+
+
+@on_virtual_time
+async def test_a_watch_survives_its_process() -> None:
+    store = MemoryStore(is_durable=True)
+    async with run_bot(slow(), cut_after=2, store=store) as first:
+        root = await first.ask("hi")
+        await first.idle()
+        await asyncio.sleep(HOUR / 2)
+        first.life.end_now()
+        await asyncio.sleep(2 * HOUR)
+        async with run_bot(after=first) as bot:
+            await asyncio.sleep(60)
+            await bot.idle()
+            assert bot.outcomes == ["answered"]
+            assert [text for text in bot.read(root) if "goes on now" not in text] == [FIRST, REST]
+            assert len(bot_messages(bot, root)) == 3
+
+
+@pytest.mark.parametrize("how", ["button", "word", "native"])
+@on_virtual_time
+async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
+    async with run_bot(slow(), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        if how == "button":
+            (shown,) = bot_messages(bot, root)
+            bot.workspace.press("U1", CHANNEL, shown.ts, "stop", now=bot.now)
+            await bot.deliver()
+        elif how == "word":
+            await bot.ask("stop", thread_ts=root)
+        else:
+            assert bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.idle()
+        assert bot.outcomes == ["watched", "stopped"]
+        assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
+        (shown,) = bot_messages(bot, root)
+        assert "Stopped." in shown.read
+        assert "Try again" not in shown.read
+        await asyncio.sleep(3 * HOUR)
+        await bot.idle()
+        assert len(bot_messages(bot, root)) == 1
+        assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+async def test_only_the_asker_stops_a_watch() -> None:
+    async with run_bot(slow(), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (shown,) = bot_messages(bot, root)
+        bot.workspace.press("U2", CHANNEL, shown.ts, "stop", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert bot.ephemeral(root) == [("U2", "Only the person who asked can stop this.")]
+        assert bot.outcomes == ["watched"]
+
+
+@on_virtual_time
+async def test_a_retry_cancels_the_watched_task_first() -> None:
+    async with run_bot(slow(), answer("Better.", ids="2"), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (shown,) = bot_messages(bot, root)
+        bot.workspace.press("U1", CHANNEL, shown.ts, "retry", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        methods = [call.method for call in bot.agent.calls]
+        assert methods.index("tasks/cancel") < len(methods) - 1 - methods[::-1].index("message/stream")
+        assert bot.outcomes == ["watched", "stopped", "answered"]
+        assert bot.read(root)[-1] == "Better."
+
+
+@on_virtual_time
+async def test_a_task_that_never_ends_is_given_up_with_a_notice() -> None:
+    async with run_bot(slow(100 * HOUR), cut_after=2, watch_for=3 * HOUR) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await asyncio.sleep(4 * HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "lost"]
+        assert "look for it no longer" in bot_messages(bot, root)[-1].read
+
+
+@on_virtual_time
+async def test_a_watched_task_that_fails_is_told() -> None:
+    async with run_bot(slow(HOUR, end="failed"), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await asyncio.sleep(2 * HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "failed"]
+        assert "Try again" in bot_messages(bot, root)[-1].read
+
+
+@on_virtual_time
+async def test_few_questions_are_asked_about_a_long_task() -> None:
+    async with run_bot(slow(20 * HOUR), cut_after=2) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        before = len(bot.agent.calls)
+        await asyncio.sleep(20.5 * HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered"]
+        assert 70 <= len(bot.agent.calls) - before <= 110
