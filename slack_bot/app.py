@@ -137,7 +137,7 @@ async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitSt
     from .slack.rate_limiter.shared import SharedRateLimiter
     from .store.redis import connect
 
-    redis = connect(settings.store.url, settings.store.redis_timeout)
+    redis = connect(settings.store.url)
     stack.push_async_callback(redis.aclose)
     limiter = SharedRateLimiter(settings.governor, clock, redis)
     stack.push_async_callback(limiter.close)

@@ -119,10 +119,10 @@ class LeaseStore(Protocol):
     lease: float
     """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
 
-    async def claim(self, turn: TurnRecord) -> bool:
-        """Begin to work on an accepted turn. False: its thread is another process's, which is told.
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        """Begin to work on an accepted turn: it is given back as it stands now, and its thread held.
 
-        Atomic; it holds the thread until `let_go`.
+        None: it has ended, or the thread is another process's, which gets the signal `question`. Atomic.
         """
 
     async def left(self) -> list[TurnRecord]:

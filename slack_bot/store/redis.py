@@ -7,11 +7,12 @@ that has to see to it, until its turn has ended.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import resources
 from typing import Any
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 SCHEMES = ("redis://", "rediss://")
 VERSION = 1
 _PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
-_WAIT = 500  # milliseconds that one look for signals waits: less than any time-out
+_WAIT = 0.5  # seconds that Redis waits for signals
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 _RISKS = {
@@ -53,9 +54,17 @@ class RedisStore(Store):
 
     is_durable = True
 
-    def __init__(self, redis: Redis, address: str, dedupe_age: float, turn_age: float, lease: float) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        address: str,
+        dedupe_age: float,
+        turn_age: float,
+        lease: float,
+        patience: float,
+    ) -> None:
         self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease = address, lease
+        self._address, self.lease, self._patience = address, lease, patience
         self._dedupe_age, self._turn_age = dedupe_age, turn_age
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
@@ -66,8 +75,19 @@ class RedisStore(Store):
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
         arguments |= {"replica": self._replica, "lease": round(self.lease * 1000), "version": VERSION}
-        with _as_store_errors(self._address):
+        async with self._calling():
             return await self._script(keys=[_PREFIX], args=[action, json.dumps(arguments)])
+
+    @asynccontextmanager
+    async def _calling(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._patience):
+                yield
+        except (RedisError, OSError, ValueError, KeyError) as error:
+            problem = str(error) or "no answer in time"
+            raise StoreError(
+                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem})."
+            ) from error
 
     async def open(self) -> None:
         """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
@@ -78,7 +98,7 @@ class RedisStore(Store):
                 f" one knows {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
             )
         try:
-            with _as_store_errors(self._address):
+            async with self._calling():
                 found = await self._redis.config_get(*_RISKS)
         except StoreError as error:
             if not isinstance(error.__cause__, ResponseError):
@@ -127,22 +147,21 @@ class RedisStore(Store):
         return next(iter(await self._turns([key])), None)
 
     async def unfinished(self) -> list[TurnRecord]:
-        with _as_store_errors(self._address):
+        async with self._calling():
             keys = await self._redis.zrange(f"{_PREFIX}unfinished", 0, -1)
         return await self._turns(keys)
 
     async def _turns(self, keys: list[str]) -> list[TurnRecord]:
-        with _as_store_errors(self._address):
-            async with self._redis.pipeline(transaction=False) as pipeline:
-                for key in keys:
-                    pipeline.hgetall(f"{_PREFIX}turn:{key}")
-                return [_turn_of(fields) for fields in await pipeline.execute() if fields]
+        async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
+            for key in keys:
+                pipeline.hgetall(f"{_PREFIX}turn:{key}")
+            return [_turn_of(fields) for fields in await pipeline.execute() if fields]
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         return frozenset(await self._run("messages_in", thread=_name_of(thread)))
 
     async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
-        with _as_store_errors(self._address):
+        async with self._calling():
             threads = await self._redis.zrevrangebyscore(f"{_PREFIX}threads", "+inf", since)
             latest = await self._redis.hmget(f"{_PREFIX}latest", threads) if threads else []
         return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
@@ -152,7 +171,7 @@ class RedisStore(Store):
             pass
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        with _as_store_errors(self._address):
+        async with self._calling():
             found = await self._redis.get(_conversation(agent, thread))
             if found is None:
                 return Conversation()
@@ -163,7 +182,7 @@ class RedisStore(Store):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         text = json.dumps([conversation.context_id, dict(conversation.waits)])
-        with _as_store_errors(self._address):
+        async with self._calling():
             await self._redis.set(_conversation(agent, thread), text)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
@@ -171,35 +190,40 @@ class RedisStore(Store):
         return bool(await self._run("feedback", turn=turn, user=user, value=value, age=age))
 
     async def profile(self, agent: str) -> dict[str, str]:
-        with _as_store_errors(self._address):
+        async with self._calling():
             return dict(await self._redis.hgetall(f"{_PREFIX}profile:{agent}"))
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        with _as_store_errors(self._address):
+        async with self._calling():
             await self._redis.hset(f"{_PREFIX}profile:{agent}", name, value)
 
-    async def claim(self, turn: TurnRecord) -> bool:
-        fence = await self._run("claim", key=turn.key)
-        if fence is not None:
-            self._held[turn.question.thread] = fence
-        return fence is not None
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        claimed = await self._run("claim", key=turn.key)
+        if claimed is None:
+            return None
+        self._held[turn.question.thread], fields = claimed
+        async with self._calling():
+            return _turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
 
     async def renew(self) -> frozenset[ThreadKey]:
-        held = [{"thread": _name_of(thread), "fence": fence} for thread, fence in self._held.items()]
-        has_forgotten, *lost = await self._run("renew", held=held)
+        before = dict(self._held)
+        held = [{"thread": _name_of(thread), "fence": fence} for thread, fence in before.items()]
+        has_forgotten, *taken = await self._run("renew", held=held)
         if has_forgotten:
             _log.warning(
                 "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
                 " process could finish them; what others had accepted is lost",
                 len(held),
             )
-        gone, self._lost = self._lost | set(map(_thread_of, lost)), set()
-        for thread in gone:
+        lost, self._lost = self._lost | set(map(_thread_of, taken)), set()
+        claimed_since = {thread for thread, fence in self._held.items() if fence != before.get(thread)}
+        lost -= claimed_since
+        for thread in lost:
             self._held.pop(thread, None)
-        return frozenset(gone)
+        return frozenset(lost)
 
     async def let_go(self, thread: ThreadKey) -> None:
         fence = self._held.pop(thread, None)
@@ -215,8 +239,10 @@ class RedisStore(Store):
     async def signals(self) -> list[Signal]:
         inbox = f"{_PREFIX}inbox:{self._replica}"
         while True:
-            with _as_store_errors(self._address):
-                found = await self._redis.xread({inbox: self._read_until}, block=_WAIT)
+            async with self._calling():
+                found = await self._redis.xread(
+                    {inbox: self._read_until}, block=round(1000 * min(_WAIT, self._patience / 2))
+                )
             if found:
                 entries = found[0][1]
                 self._read_until = entries[-1][0]
@@ -228,17 +254,18 @@ class RedisStore(Store):
         await self._redis.aclose()
 
 
-def connect(url: str, patience: float) -> Redis:
-    """A client for `url`; nothing is sent. `patience`: seconds for each command. Raises SettingsError.
+def connect(url: str) -> Redis:
+    """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
 
-    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated.
+    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. With limits of
+    redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
     """
     try:
         return Redis.from_url(
             url,
             decode_responses=True,
-            socket_timeout=patience,
-            socket_connect_timeout=patience,
+            socket_timeout=None,
+            socket_connect_timeout=None,
             retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         )
     except ValueError as error:
@@ -254,8 +281,10 @@ async def open_redis(
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
-    redis = connect(url, patience)
-    store = RedisStore(redis, _without_password(url), dedupe_hours * 3600, turn_days * 86_400, lease)
+    redis = connect(url)
+    store = RedisStore(
+        redis, _without_password(url), dedupe_hours * 3600, turn_days * 86_400, lease, patience
+    )
     try:
         await store.open()
     except StoreError:
@@ -293,12 +322,3 @@ def _signal_of(text: str) -> Signal:
 
 def _conversation(agent: str, thread: ThreadKey) -> str:
     return f"{_PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"
-
-
-@contextmanager
-def _as_store_errors(address: str) -> Iterator[None]:
-    try:
-        yield
-    except (RedisError, OSError, ValueError, KeyError) as error:
-        problem = str(error) or type(error).__name__
-        raise StoreError(f"The store {address} (SLACK_BOT_STORE__URL) cannot be used ({problem}).") from error

@@ -13,8 +13,8 @@ class SoleProcess(TurnStore, LeaseStore, SignalStore):
     lease = 0.0
     _has_asked = False
 
-    async def claim(self, turn: TurnRecord) -> bool:
-        return True
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        return turn
 
     async def left(self) -> list[TurnRecord]:
         if self._has_asked:

@@ -163,13 +163,14 @@ function actions.remove_old()
   return math.max(#old, #threads)
 end
 
--- Returns the number under which the turn may be written, or nothing: the thread is another's, who is told.
+-- Returns the number under which the turn may be written, and its fields. Nothing: it has ended, or the thread
+-- is another's, who is told.
 function actions.claim()
   local turn = key('turn', args.key)
-  local known = call('HMGET', turn, 'thread', 'entry')
-  if not known[1] then
+  if not call('ZSCORE', PREFIX .. 'unfinished', args.key) then
     return nil
   end
+  local known = call('HMGET', turn, 'thread', 'entry')
   local thread, entry = known[1], known[2]
   local holder, fence = lease_of(thread)
   if not holder then
@@ -178,10 +179,10 @@ function actions.claim()
     call('SET', key('lease', thread), holder .. ' ' .. fence, 'PX', args.lease)
   end
   call('HSET', turn, 'fence', fence)
-  if holder == args.replica then
-    return fence
-  end
   give(args.key, entry, holder)
+  if holder == args.replica then
+    return {fence, call('HGETALL', turn)}
+  end
   signal(holder, thread, 'question', {turn = args.key})
 end
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -16,6 +18,7 @@ from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.contracts import Signal, Store
 from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
 from slack_bot.turn.progress import Stage, TurnRecord
+from slack_bot.turn.record import ThreadKey
 from tests.redis_server import RedisServer
 
 from .contract import THREAD, StoreContract, message, turn
@@ -47,6 +50,12 @@ async def replica(redis_server: RedisServer) -> AsyncIterator[Opener]:
         yield opened
 
 
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+
+
 async def left_to(store: RedisStore) -> list[TurnRecord]:
     """What is left, once there is something."""
     async with asyncio.timeout(30):
@@ -63,7 +72,7 @@ async def accepted(store: RedisStore, ts: str, thread: str = THREAD.ts) -> TurnR
 
 def test_an_address_that_cannot_be_read_is_refused_in_a_sentence() -> None:
     with pytest.raises(SettingsError, match="write redis://host:6379/0"):
-        connect("redis://host:port", 1.0)
+        connect("redis://host:port")
 
 
 async def test_a_thread_is_worked_on_by_one_replica_which_is_told_of_its_next_question(
@@ -82,10 +91,25 @@ async def test_a_thread_is_worked_on_by_one_replica_which_is_told_of_its_next_qu
     assert await two.claim(second), "the first is done with the thread"
 
 
+async def test_a_claim_gives_the_turn_as_it_stands_and_none_that_has_ended(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    seen = await accepted(one, "1.0")
+    assert await one.claim(seen) == seen
+    sent = replace(seen, stage=Stage.SENT, task_id="task", messages=(message("5.0", "half"),))
+    await one.save((sent, 0))
+    await one.let_go(THREAD)
+    assert await two.claim(seen) == sent
+    await two.save((replace(sent, stage=Stage.ENDED, ended_at=1001.0), 1))
+    assert await two.claim(seen) is None
+    await two.let_go(THREAD)
+    assert await one.claim(seen) is None
+
+
 async def test_of_many_that_claim_at_once_one_gets_it(replica: Opener) -> None:
     stores = [await replica() for _ in range(5)]
     question = await accepted(stores[0], "1.0")
-    assert sum(await asyncio.gather(*(store.claim(question) for store in stores))) == 1
+    claimed = await asyncio.gather(*(store.claim(question) for store in stores))
+    assert sorted(map(bool, claimed)) == [False] * 4 + [True]
 
 
 async def test_a_claim_of_what_is_not_stored_any_more_fails(replica: Opener) -> None:
@@ -214,7 +238,7 @@ async def test_turns_outlive_redis_if_it_remembers_and_go_on_if_not(
 
 async def test_a_redis_that_hangs_is_an_error_in_time(replica: Opener, redis_server: RedisServer) -> None:
     one = await replica()
-    with redis_server.frozen(), pytest.raises(StoreError, match="Timeout"):
+    with redis_server.frozen(), pytest.raises(StoreError, match="no answer in time"):
         await one.accept(turn("1.0", 1000.0))
     async with asyncio.timeout(30):
         while await one.turn("T1:C1:1.0") is None:  # noqa: ASYNC110  no event reports what was done late
@@ -262,3 +286,80 @@ async def test_without_redis_the_store_does_not_open(redis_server: RedisServer) 
         await open_redis(url, 24.0, 7.0)
     assert "secret-word" not in str(error.value)
     assert f"redis://127.0.0.1:{redis_server.port}" in str(error.value)
+
+
+class Worker:
+    """How a process works with leases: the least that answers every question once."""
+
+    def __init__(self, store: RedisStore, answered: Counter[str]) -> None:
+        self.store, self._answered = store, answered
+        self._threads: dict[ThreadKey, dict[str, TurnRecord]] = {}  # what is to do, by key
+        self._tasks = [asyncio.create_task(each()) for each in (self._hear, self._look)]
+
+    async def begin(self, question: TurnRecord) -> None:
+        claimed = await self.store.claim(question)
+        if claimed is not None:
+            thread = claimed.question.thread
+            if thread not in self._threads:
+                self._threads[thread] = {}
+                self._tasks.append(asyncio.create_task(self._work(thread)))
+            self._threads[thread].setdefault(claimed.key, claimed)
+
+    async def die(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _work(self, thread: ThreadKey) -> None:
+        done = 0
+        while len(self._threads[thread]) > done:
+            key = list(self._threads[thread])[done]
+            await asyncio.sleep(0.02)  # asks the agent
+            ended = replace(self._threads[thread][key], stage=Stage.ENDED, ended_at=1001.0)
+            self._answered[key] += 1
+            await self.store.save((ended, 0))
+            done += 1
+        del self._threads[thread]
+        await self.store.let_go(thread)
+
+    async def _hear(self) -> None:
+        while True:
+            for signal in await self.store.signals():
+                if (question := await self.store.turn(signal.values["turn"])) is not None:
+                    await self.begin(question)
+
+    async def _look(self) -> None:
+        while True:
+            assert await self.store.renew() == frozenset()
+            for question in await self.store.left():
+                await self.begin(question)
+            await asyncio.sleep(LEASE / 4)
+
+
+async def test_of_many_questions_none_is_lost_or_answered_twice_though_replicas_die(replica: Opener) -> None:
+    answered, dice = Counter[str](), random.Random(5)
+    workers = [Worker(await replica(), answered) for _ in range(4)]
+
+    async def ask(number: int) -> None:
+        await asyncio.sleep(number / 100)
+        question = turn(f"{number}.0", 1000.0, thread=f"{number % 12}")
+        asked = dice.sample([each for each in workers if each is not dead], 2)
+        for each, is_new in zip(asked, [await each.store.accept(question) for each in asked], strict=True):
+            if is_new:
+                await each.begin(question)
+
+    dead: Worker | None = None
+    questions = [asyncio.create_task(ask(number)) for number in range(120)]
+    await until(lambda: sum(answered.values()) > 40)
+    dead = workers[0]
+    await dead.die()
+    in_doubt = {each.key for each in await workers[1].store.unfinished()}
+    await asyncio.gather(*questions)
+    async with asyncio.timeout(30):
+        while await workers[1].store.unfinished():  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.02)
+    for worker in workers[1:]:
+        await worker.die()
+    assert len(answered) == 120
+    assert {key for key, count in answered.items() if count > 1} <= in_doubt
+    assert max(answered.values()) <= 2

@@ -8,9 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
 from slack_bot.clock import loop_clock
 from slack_bot.settings.models import GovernorSettings
@@ -18,6 +15,7 @@ from slack_bot.slack.rate_limiter import shared
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
 from slack_bot.slack.rate_limiter.local import budgets_of
 from slack_bot.slack.rate_limiter.shared import SharedRateLimiter
+from slack_bot.store.redis import connect
 from tests.redis_server import RedisServer
 
 APPEND, START, POST = "chat.appendStream", "chat.startStream", "chat.postMessage"
@@ -32,7 +30,7 @@ class Replica:
     """A limiter, and when its calls went."""
 
     def __init__(self, server: RedisServer, settings: GovernorSettings = SETTINGS) -> None:
-        self.redis = Redis.from_url(server.url, decode_responses=True, retry=Retry(NoBackoff(), 0))
+        self.redis = connect(server.url)
         self.limiter = SharedRateLimiter(settings, loop_clock(), self.redis)
         self.went: list[float] = []
         self._answers: set[asyncio.Task[None]] = set()
