@@ -35,6 +35,7 @@ _log = logging.getLogger(__name__)
 SCHEMES = ("redis://", "rediss://")
 VERSION = 1
 _PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
+_REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _WAIT = 0.5  # seconds that Redis waits for signals
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
@@ -71,6 +72,7 @@ class RedisStore(Store):
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._lost: set[ThreadKey] = set()
+        self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
@@ -167,7 +169,9 @@ class RedisStore(Store):
         return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
 
     async def remove_old(self, now: float) -> None:
-        while await self._run("remove_old", now=now, threads_before=now - self._turn_age):
+        while await self._run(
+            "remove_old", now=now, threads_before=now - self._turn_age, replica_age=_REPLICA_AGE
+        ):
             pass
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
@@ -249,9 +253,17 @@ class RedisStore(Store):
                 return [_signal_of(fields["signal"]) for _, fields in entries]
 
     async def close(self) -> None:
-        for thread in tuple(self._held):
-            await self.let_go(thread)
-        await self._redis.aclose()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            for thread in tuple(self._held):
+                await self.let_go(thread)
+            await self._run("leave")
+        except StoreError as error:
+            _log.warning("other replicas will find this one's turns later: %s", error)
+        finally:
+            await self._redis.aclose()
 
 
 def connect(url: str) -> Redis:

@@ -61,6 +61,10 @@ local function signal(holder, thread, kind, values)
   call('EXPIRE', inbox, INBOX_AGE)
 end
 
+local function leave_to_all(entry)
+  call('XCLAIM', QUEUE, GROUP, 'nobody', 0, entry, 'IDLE', 2 * args.lease, 'JUSTID') -- whoever looks next
+end
+
 local function give(name, entry, holder)
   call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'JUSTID')
 end
@@ -160,6 +164,12 @@ function actions.remove_old()
     call('ZREM', PREFIX .. 'threads', thread)
     call('HDEL', PREFIX .. 'latest', thread)
   end
+  for _, consumer in ipairs(call('XINFO', 'CONSUMERS', QUEUE, GROUP)) do
+    local name, pending, idle = consumer[2], consumer[4], consumer[6]
+    if pending == 0 and idle >= 1000 * args.replica_age then
+      call('XGROUP', 'DELCONSUMER', QUEUE, GROUP, name)
+    end
+  end
   return math.max(#old, #threads)
 end
 
@@ -237,9 +247,17 @@ function actions.let_go()
   for _, name in ipairs(call('SMEMBERS', key('thread', args.thread))) do
     local entry = call('HGET', key('turn', name), 'entry')
     if entry and call('ZSCORE', PREFIX .. 'unfinished', name) then
-      call('XCLAIM', QUEUE, GROUP, args.replica, 0, entry, 'IDLE', 2 * args.lease, 'JUSTID') -- whoever looks next
+      leave_to_all(entry)
     end
   end
+end
+
+-- What this replica accepted and did not claim is there for all.
+function actions.leave()
+  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, '-', '+', INBOX_LENGTH, args.replica)) do
+    leave_to_all(pending[1])
+  end
+  call('DEL', key('inbox', args.replica))
 end
 
 function actions.feedback()

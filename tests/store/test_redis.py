@@ -183,6 +183,49 @@ async def test_a_replica_that_closes_leaves_its_threads(replica: Opener) -> None
     assert await left_to(two) == [question]
 
 
+async def test_what_a_replica_accepted_and_did_not_begin_is_there_for_others_once_it_closes(
+    replica: Opener,
+) -> None:
+    one, two = await replica(), await replica()
+    for _ in range(6):  # Redis was not there before: for a time nobody's lease counts as over
+        await two.renew()
+        await asyncio.sleep(LEASE / 4)
+    question = await accepted(one, "1.0")
+    assert await two.left() == []
+    await one.close()
+    await one.close()
+    assert await two.left() == [question]
+
+
+async def test_replicas_that_are_gone_are_forgotten(
+    replica: Opener, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    await accepted(two, "2.0")
+
+    def known() -> set[str]:
+        with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
+            return {each["name"] for each in client.xinfo_consumers("{slack_bot}:queue", "bots")}
+
+    await one.save((replace(question, stage=Stage.ENDED, ended_at=1001.0), 0))
+    await one.remove_old(0.0)
+    assert known() == {one._replica, two._replica}
+    monkeypatch.setattr("slack_bot.store.redis._REPLICA_AGE", 0)
+    await one.remove_old(0.0)
+    assert known() == {two._replica}, "who has a question is not forgotten"
+    assert await one.accept(turn("3.0", 1000.0))
+
+
+async def test_a_replica_that_closes_without_redis_says_that_others_wait(
+    replica: Opener, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = await replica()
+    redis_server.kill()
+    await one.close()
+    assert "other replicas will find this one's turns later" in caplog.text
+
+
 async def test_signals_reach_the_replica_of_the_thread_in_order(replica: Opener) -> None:
     one, two = await replica(), await replica()
     stop = Signal(THREAD, "stop", {"user": "U1"})
