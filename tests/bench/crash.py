@@ -29,15 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=200, help="kills in all (default: 200)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
-    parser.add_argument("--only", metavar="SEED:N", help="one case alone, with its threads and the bot's log")
+    about = "one case alone, with its threads and the bot's log"
+    parser.add_argument("--only", metavar="SEED:N", type=_case, help=about)
     args = parser.parse_args(argv)
     if args.only:
-        seed, _, number = args.only.partition(":")
-        return asyncio.run(_alone(plan(int(seed), int(number))))
+        return asyncio.run(_alone(args.only))
     print(f"slack_bot on {machine()}; Slack's retries {FASTER:g} times as fast")
     reports = asyncio.run(run(args.seed, args.kills, args.jobs))
     print(summary(reports))
     return 1 if any(report.wrong for report in reports) else 0
+
+
+def _case(text: str) -> Case:
+    seed, number = text.split(":")
+    return plan(int(seed), int(number))
 
 
 async def run(seed: int, kills: int, jobs: int) -> list[Report]:

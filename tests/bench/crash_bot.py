@@ -2,8 +2,8 @@
 
 `CRASH_AT` is the point, `CRASH_NTH` the occurrence. Points are `before X`, `sent X` (all bytes of the request
 are out) and `after X` (its answer has begun to come, and the bot does not know it). X is a method of Slack or
-of the store, `ask`, `reply` or `get` for a call to the agent; a save is named by what it keeps: `sending` (the
-agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
+of the store, or `ask`, `reply` or `get` for a call to the agent. A save is named by what it keeps: `sending`
+(the agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
 """
 
 from __future__ import annotations
