@@ -25,6 +25,7 @@ from ..errors import SettingsError, StoreError
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Conversation, Store
+from .sole import SoleProcess
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-class SqliteStore(Store):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`. Ages are in seconds."""
 
     def __init__(self, path: Path, dedupe_age: float, turn_age: float, lock: int | None) -> None:
@@ -238,8 +239,8 @@ async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: floa
         return await open_sqlite(_MEMORY, dedupe_hours, turn_days)
     if not url.startswith(_URL) or url == _URL:
         raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
-            " or memory://."
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
+            " redis://host:6379/0 or memory://."
         )
     path = _file_of(url)
     with ExitStack() as on_failure:
