@@ -30,10 +30,11 @@ from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .settings.load import Settings
+from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
-from .store.contracts import Store
+from .store.contracts import Ages, Store
 from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ async def build(
     async with AsyncExitStack() as stack:
         if store is None:
             kept = settings.store
-            store = await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+            store = await open_store(kept.url, ages_of(kept), kept.lock_wait)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         if slack_session is None:
@@ -124,6 +125,11 @@ async def build(
         closers = stack.pop_all()
         parts = web_client, authorize, dispatcher, bolt, health, backfill
         return App(settings, clock, store, agent, *parts, closers)
+
+
+def ages_of(kept: StoreSettings) -> Ages:
+    """How long the store keeps what."""
+    return Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:

@@ -17,6 +17,31 @@ MOST_WAITS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Ages:
+    """How long things are kept: accepted questions in hours, the others in days."""
+
+    dedupe_hours: float = 24.0
+    turn_days: float = 7.0
+    conversation_days: float = 30.0
+    feedback_days: float = 90.0
+
+    def begin(self, now: float) -> OldestKept:
+        """What is from then or before is old at `now`."""
+        days = (self.turn_days, self.conversation_days, self.feedback_days)
+        return OldestKept(now - self.dedupe_hours * 3600, *(now - each * 86_400 for each in days))
+
+
+@dataclass(frozen=True, slots=True)
+class OldestKept:
+    """Times up to which things are old."""
+
+    accepted: float
+    turns: float
+    conversations: float
+    feedback: float
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.
 

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 from ..errors import SettingsError, StoreError
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Store
+from .contracts import Ages, Conversation, Store
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -48,11 +48,11 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
 class SqliteStore(Store):
-    """A store in one file. Use `open_sqlite`. Ages are in seconds."""
+    """A store in one file. Use `open_sqlite`."""
 
-    def __init__(self, path: Path, dedupe_age: float, turn_age: float, lock: int | None) -> None:
+    def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
         self.is_durable = path != _MEMORY
-        self._path, self._dedupe_age, self._turn_age, self._lock = path, dedupe_age, turn_age, lock
+        self._path, self._ages, self._lock = path, ages, lock
         self._thread = ThreadPoolExecutor(1, "store")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
@@ -104,10 +104,11 @@ class SqliteStore(Store):
             "INSERT INTO turns (key, team, channel, thread, user, accepted_at, data)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (key) DO UPDATE"
             " SET accepted_at = excluded.accepted_at, ended_at = NULL, data = excluded.data"
-            " WHERE turns.accepted_at <= excluded.accepted_at - ?8"
+            " WHERE turns.accepted_at <= ?8"
         )
+        oldest = self._ages.begin(turn.accepted_at).accepted
         place = turn.key, thread.team, thread.channel, thread.ts, question.user
-        return await self._write(statement, *place, turn.accepted_at, _json(turn), self._dedupe_age) > 0
+        return await self._write(statement, *place, turn.accepted_at, _json(turn), oldest) > 0
 
     async def withdraw(self, key: str) -> None:
         await self._write("DELETE FROM turns WHERE key = ?", key)
@@ -172,18 +173,29 @@ class SqliteStore(Store):
         return [(ThreadKey(team, channel, thread), ts) for team, channel, thread, ts, _ in found]
 
     async def remove_old(self, now: float) -> None:
+        oldest = self._ages.begin(now)
         old = (
             "SELECT key FROM turns WHERE accepted_at <= ?1 AND ended_at <= ?2 ORDER BY accepted_at LIMIT"
             f" {_KEYS_AT_ONCE}"
         )
-        limits = now - self._dedupe_age, now - self._turn_age
+        limits = oldest.accepted, oldest.turns
+
+        threads = f"(team, channel, thread) IN (SELECT team, channel, thread FROM turns WHERE key IN ({old}))"
 
         def work(connection: sqlite3.Connection) -> int:
+            # a thread that is in use has the same context all the time
+            connection.execute(f"UPDATE conversations SET at = ?2 WHERE at < ?2 AND {threads}", limits)
             connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
             return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
 
         while await self._run(work) == _KEYS_AT_ONCE:
             pass
+        await self._write(
+            "DELETE FROM conversations WHERE at <= ? AND (team, channel, thread) NOT IN"
+            " (SELECT team, channel, thread FROM turns)",
+            oldest.conversations,
+        )
+        await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
@@ -228,14 +240,14 @@ class SqliteStore(Store):
             self._lock = None
 
 
-async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: float) -> Store:
+async def open_store(url: str, ages: Ages, wait: float) -> Store:
     """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
 
     Another process that holds it gets `wait` seconds to end. SettingsError for another URL or a directory,
     StoreError if the store cannot be opened.
     """
     if url == "memory://":
-        return await open_sqlite(_MEMORY, dedupe_hours, turn_days)
+        return await open_sqlite(_MEMORY, ages)
     if not url.startswith(_URL) or url == _URL:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
@@ -246,7 +258,7 @@ async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: floa
         lock = await _lock(path, wait)
         if lock is not None:
             on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, dedupe_hours, turn_days, lock)
+        store = await open_sqlite(path, ages, lock)
         on_failure.pop_all()
     return store
 
@@ -289,11 +301,9 @@ def _file_of(url: str) -> Path:
     return file
 
 
-async def open_sqlite(
-    path: Path, dedupe_hours: float, turn_days: float = 7.0, lock: int | None = None
-) -> SqliteStore:
+async def open_sqlite(path: Path, ages: Ages, lock: int | None = None) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
-    store = SqliteStore(path, dedupe_hours * 3600, turn_days * 86_400, lock)
+    store = SqliteStore(path, ages, lock)
     with ExitStack() as on_failure:
         on_failure.callback(store._thread.shutdown, wait=False)
         await store.open()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ..store.contracts import Conversation, Store
+from ..store.contracts import Ages, Conversation, Store
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
@@ -13,19 +13,17 @@ class MemoryStore(Store):
     `is_durable` True: it is handed on to another bot, as a file would be.
     """
 
-    def __init__(
-        self, dedupe_hours: float = 24.0, turn_hours: float = 168.0, *, is_durable: bool = False
-    ) -> None:
-        self._keep, self._keep_ended = dedupe_hours * 3600, turn_hours * 3600
+    def __init__(self, ages: Ages | None = None, *, is_durable: bool = False) -> None:
+        self._ages = ages or Ages()
         self.is_durable = is_durable
         self._turns: dict[str, TurnRecord] = {}
-        self._conversations: dict[tuple[str, ThreadKey], Conversation] = {}
-        self._feedback: dict[tuple[str, str], str] = {}
+        self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
+        self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
-        if known is not None and known.accepted_at > turn.accepted_at - self._keep:
+        if known is not None and known.accepted_at > self._ages.begin(turn.accepted_at).accepted:
             return False
         self._turns.pop(turn.key, None)  # the order is that of acceptance
         self._turns[turn.key] = turn
@@ -59,22 +57,40 @@ class MemoryStore(Store):
         return list(last.items())[::-1]
 
     async def remove_old(self, now: float) -> None:
+        oldest, used = self._ages.begin(now), set[ThreadKey]()
         for key, turn in tuple(self._turns.items()):
-            is_old = turn.ended_at is not None and turn.ended_at <= now - self._keep_ended
-            if is_old and turn.accepted_at <= now - self._keep:
+            is_old = turn.ended_at is not None and turn.ended_at <= oldest.turns
+            if is_old and turn.accepted_at <= oldest.accepted:
                 del self._turns[key]
+                self._used(turn.question.thread, oldest.turns)
+            else:
+                used.add(turn.question.thread)
+        for (agent, thread), (_, at) in tuple(self._conversations.items()):
+            if at <= oldest.conversations and thread not in used:
+                del self._conversations[agent, thread]
+        self._feedback = {
+            key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
+        }
+
+    def _used(self, thread: ThreadKey, until: float) -> None:
+        """A thread that is in use has the same context all the time."""
+        for key, (known, at) in self._conversations.items():
+            if key[1] == thread:
+                self._conversations[key] = known, max(at, until)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        return self._conversations.get((agent, thread), Conversation())
+        return self._conversations.get((agent, thread), (Conversation(), 0.0))[0]
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
-        self._conversations[agent, thread] = conversation
+        self._conversations[agent, thread] = conversation, now
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        before, self._feedback[turn, user] = self._feedback.get((turn, user)), value
-        return before != value
+        if self._feedback.get((turn, user), ("", 0.0))[0] == value:
+            return False
+        self._feedback[turn, user] = value, now
+        return True
 
     async def profile(self, agent: str) -> dict[str, str]:
         return dict(self._profiles.get(agent, {}))

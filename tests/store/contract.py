@@ -11,7 +11,7 @@ from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
 
-HOUR = 3600.0
+HOUR, DAY = 3600.0, 86_400.0
 THREAD = ThreadKey("T1", "C1", "111.222")
 
 
@@ -123,6 +123,31 @@ class StoreContract:
         assert left == [0, *range(241, 250)]
         assert await store.accept(turn("1.0", 1000.0))
         assert await store.turn("T1:C1:1.0") == turn("1.0", 1000.0)
+
+    async def test_a_context_is_kept_until_its_thread_was_not_used_for_its_days(self, store: Store) -> None:
+        for number in range(3):
+            await store.save_conversation("agent", replace(THREAD, ts=f"{number}"), Conversation("ctx"), 0.0)
+        used, kept = turn("1.0", 20 * DAY, thread="1"), turn("2.0", 20 * DAY, thread="2")
+        for each in (used, kept):
+            assert await store.accept(each)
+        await store.save((replace(used, ended_at=20 * DAY), 0))
+
+        async def known(now: float) -> list[bool]:
+            await store.remove_old(now)
+            threads = [replace(THREAD, ts=f"{number}") for number in range(3)]
+            return [await store.conversation("agent", each) != Conversation() for each in threads]
+
+        assert await known(30 * DAY - 1) == [True, True, True]
+        assert await known(30 * DAY) == [False, True, True]
+        assert await known(49 * DAY) == [False, True, True]
+        assert await known(60 * DAY) == [False, False, True]
+
+    async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
+        assert await store.save_feedback("turn", "U1", "positive", 0.0)
+        await store.remove_old(90 * DAY - 1)
+        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        await store.remove_old(90 * DAY)
+        assert await store.save_feedback("turn", "U1", "positive", 1.0)
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.conversation("agent", THREAD) == Conversation()

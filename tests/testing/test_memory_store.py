@@ -10,7 +10,7 @@ from tests.store.contract import StoreContract
 class TestMemoryStore(StoreContract):
     @pytest.fixture
     def store(self) -> Store:
-        return MemoryStore(24.0)
+        return MemoryStore()
 
 
 async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
