@@ -126,6 +126,56 @@ class ProfileStore(Protocol):
         """Replace one fact about an agent."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFeedback:
+    """What a person said of an answer."""
+
+    turn: str
+    value: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWait:
+    """An agent waits for a person."""
+
+    agent: str
+    thread: ThreadKey
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecords:
+    """All that is kept of a person."""
+
+    turns: tuple[TurnRecord, ...]
+    feedback: tuple[KeptFeedback, ...]
+    waits: tuple[KeptWait, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much of a person was erased. `running`: the keys of the turns for which something was left."""
+
+    turns: int
+    feedback: int
+    waits: int
+    running: tuple[str, ...]
+
+
+class PersonalData(Protocol):
+    """What is kept of one person. `team`: only in this workspace."""
+
+    async def person(self, user: str, team: str | None) -> PersonRecords:
+        """All of it."""
+
+    async def erase(self, user: str, team: str | None) -> Erased:
+        """Erase it, except what a running turn still needs.
+
+        The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
+        """
+
+
 class Store(TurnStore, ConversationStore, FeedbackStore, ProfileStore, Protocol):
     """All that the bot keeps."""
 

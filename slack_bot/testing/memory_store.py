@@ -2,12 +2,21 @@
 
 from dataclasses import replace
 
-from ..store.contracts import Ages, Conversation, Store
+from ..store.contracts import (
+    Ages,
+    Conversation,
+    Erased,
+    KeptFeedback,
+    KeptWait,
+    PersonalData,
+    PersonRecords,
+    Store,
+)
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
 
-class MemoryStore(Store):
+class MemoryStore(Store, PersonalData):
     """Is lost with the process: for tests, `replay` and the playground.
 
     `is_durable` True: it is handed on to another bot, as a file would be.
@@ -17,14 +26,17 @@ class MemoryStore(Store):
         self._ages = ages or Ages()
         self.is_durable = is_durable
         self._turns: dict[str, TurnRecord] = {}
+        self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
-        if known is not None and known.accepted_at > self._ages.begin(turn.accepted_at).accepted:
+        at = known.accepted_at if known is not None else self._erased.get(turn.key)
+        if at is not None and at > self._ages.begin(turn.accepted_at).accepted:
             return False
+        self._erased.pop(turn.key, None)
         self._turns.pop(turn.key, None)  # the order is that of acceptance
         self._turns[turn.key] = turn
         return True
@@ -98,5 +110,48 @@ class MemoryStore(Store):
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         self._profiles.setdefault(agent, {})[name] = value
 
+    async def person(self, user: str, team: str | None) -> PersonRecords:
+        feedback = sorted((at, key, value) for (key, by), (value, at) in self._feedback.items() if by == user)
+        return PersonRecords(
+            tuple(each for each in self._turns.values() if _is_of(each, user, team)),
+            tuple(KeptFeedback(key, value, at) for at, key, value in feedback if _is_in(key, team)),
+            tuple(
+                KeptWait(agent, thread, known.waits[user])
+                for (agent, thread), (known, _) in self._conversations.items()
+                if user in known.waits and team in (None, thread.team)
+            ),
+        )
+
+    async def erase(self, user: str, team: str | None) -> Erased:
+        found, busy = (
+            await self.person(user, team),
+            {turn.question.thread for turn in await self.unfinished()},
+        )
+        waiting = {each.thread for each in found.waits}
+        running = [
+            turn.key
+            for turn in await self.unfinished()
+            if _is_of(turn, user, team) or turn.question.thread in waiting
+        ]
+        ended = [turn for turn in found.turns if turn.key not in running]
+        for turn in ended:
+            del self._turns[turn.key]
+            self._erased[turn.key] = turn.accepted_at
+        for said in found.feedback:
+            del self._feedback[said.turn, user]
+        answered = [each for each in found.waits if each.thread not in busy]
+        for each in answered:
+            known, at = self._conversations[each.agent, each.thread]
+            self._conversations[each.agent, each.thread] = known.answered(user), at
+        return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+
     async def close(self) -> None:
         pass
+
+
+def _is_of(turn: TurnRecord, user: str, team: str | None) -> bool:
+    return turn.question.user == user and team in (None, turn.question.thread.team)
+
+
+def _is_in(key: str, team: str | None) -> bool:
+    return team is None or key.startswith(f"{team}:")
