@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -36,7 +37,7 @@ async def _output(args: argparse.Namespace) -> str:
                 return f"Copied to {args.file}.\n"
 
 
-def _as_json(kind: type, value: object) -> str:
+def _as_json(kind: Any, value: object) -> str:
     """Times are seconds since 1970 (UTC)."""
     return TypeAdapter(kind).dump_json(value, indent=2).decode() + "\n"
 
