@@ -94,8 +94,7 @@ async def build(
     observer, health = observer or LogObserver(), health or Health()
     async with AsyncExitStack() as stack:
         if store is None:
-            kept = settings.store
-            store = await open_store(kept.url, ages_of(kept), kept.lock_wait)
+            store = await _open_store(settings.store)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         if slack_session is None:
@@ -111,7 +110,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter or RateLimiter(settings.governor, clock),
+            rate_limiter or await _new_rate_limiter(settings, clock, stack),
             settings.slack.write_timeout,
             health,
         )
@@ -127,9 +126,27 @@ async def build(
         return App(settings, clock, store, agent, *parts, closers)
 
 
-def ages_of(kept: StoreSettings) -> Ages:
-    """How long the store keeps what."""
-    return Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
+async def _open_store(kept: StoreSettings) -> Store:
+    ages = Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
+    if not kept.url.startswith("redis"):
+        return await open_store(kept.url, ages, kept.lock_wait)
+    from .store.redis import open_redis
+
+    return await open_redis(kept.url, ages, kept.lease, kept.redis_timeout)
+
+
+async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:
+    if not settings.store.url.startswith("redis"):
+        return RateLimiter(settings.governor, clock)
+    from .slack.rate_limiter.shared import SharedRateLimiter
+    from .store.redis import connect
+
+    redis = connect(settings.store.url)
+    stack.push_async_callback(redis.aclose)
+    limiter = SharedRateLimiter(settings.governor, clock, redis)
+    stack.push_async_callback(limiter.close)
+    await limiter.start()
+    return limiter
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:

@@ -157,6 +157,11 @@ class TurnJournal:
         elif known.messages != messages:
             self._journal.save_soon(self)
 
+    async def stop(self, user: str) -> None:
+        """The human stopped the turn: a process that takes it over ends it."""
+        self.record = replace(self.record, stopped_by=user)
+        await self._journal.save(self)
+
     async def watch(self) -> None:
         """The turn ends without its task."""
         self.record = self._journal.watched(self.record)

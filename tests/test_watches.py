@@ -120,7 +120,7 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
         elif how == "word":
             await bot.ask("stop", thread_ts=root)
         else:
-            assert bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
+            assert await bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["watched", "stopped"]
         assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
@@ -169,7 +169,7 @@ async def test_a_task_that_never_ends_is_given_up_with_a_notice() -> None:
         await asyncio.sleep(4 * HOUR)
         await bot.idle()
         assert bot.outcomes == ["watched", "lost"]
-        assert "look for it no longer" in bot_messages(bot, root)[-1].read
+        assert "look for its answer no longer" in bot_messages(bot, root)[-1].read
 
 
 @on_virtual_time

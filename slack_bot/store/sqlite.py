@@ -25,6 +25,7 @@ from ..errors import SettingsError, StoreError
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Ages, Conversation, Store
+from .sole import SoleProcess
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-class SqliteStore(Store):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -261,8 +262,8 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
         return await open_sqlite(_MEMORY, ages)
     if not url.startswith(URL) or url == URL:
         raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
-            " or memory://."
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
+            " redis://host:6379/0 or memory://."
         )
     path = file_of(url)
     with ExitStack() as on_failure:

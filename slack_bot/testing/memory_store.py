@@ -12,11 +12,12 @@ from ..store.contracts import (
     PersonRecords,
     Store,
 )
+from ..store.sole import SoleProcess
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
 
-class MemoryStore(Store, PersonalData):
+class MemoryStore(SoleProcess, Store, PersonalData):
     """Is lost with the process: for tests, `replay` and the playground.
 
     `is_durable` True: it is handed on to another bot, as a file would be.

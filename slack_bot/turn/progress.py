@@ -63,6 +63,7 @@ class TurnRecord:
     context_id: str | None = None
     messages: tuple[MessageRecord, ...] = ()
     takeovers: int = 0
+    stopped_by: str | None = None
     watched_at: float | None = None
     push_id: str | None = None
     push_hash: str | None = None

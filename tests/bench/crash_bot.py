@@ -1,8 +1,9 @@
 """`slack-bot run`, that kills itself at the n-th occurrence of a point: `python -m tests.bench.crash_bot`.
 
 `CRASH_AT` is the point, `CRASH_NTH` the occurrence. Points are `before X`, `sent X` (all bytes of the request
-are out) and `after X` (its answer has begun to come, and the bot does not know it): X is a method of Slack or
-of the store, `end` for a save that ends a turn, `ask` or `get` for a call to the agent.
+are out) and `after X` (its answer has begun to come, and the bot does not know it). X is a method of Slack or
+of the store, `ask`, `reply` or `get` for a call to the agent; a save is named by what it keeps: `sending` (the
+agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
 """
 
 from __future__ import annotations
@@ -48,12 +49,19 @@ class FusedStore:
         return partial(self._call, name, found) if callable(found) else found
 
     async def _call(self, name: str, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        ends = name == "save" and any(each[0].ended_at is not None for each in args)
-        name = "end" if ends else name
+        name = _saved(*(record for record, _ in args)) if name == "save" else name
         self._fuse.pass_point(f"before {name}")
         result = await method(*args, **options)
         self._fuse.pass_point(f"after {name}")
         return result
+
+
+def _saved(*records: Any) -> str:
+    if any(record.ended_at is not None for record in records):
+        return "end"
+    if any(record.messages for record in records):
+        return "message"
+    return "task" if any(record.task_id is not None for record in records) else "sending"
 
 
 class FusedTransport(httpx.AsyncHTTPTransport):
@@ -64,7 +72,7 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         self._fuse = fuse
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        name = _AGENT.get(_method_of(request), "")
+        name = _name_of(request)
 
         async def trace(event: str, info: Any) -> None:
             if event == "http11.send_request_body.complete":
@@ -77,8 +85,12 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         return response
 
 
-def _method_of(request: httpx.Request) -> str:
-    return str(json.loads(request.content)["method"]) if request.method == "POST" else ""
+def _name_of(request: httpx.Request) -> str:
+    if request.method != "POST":
+        return ""
+    call = json.loads(request.content)
+    name = _AGENT.get(call["method"], "")
+    return "reply" if name == "ask" and call["params"]["message"].get("taskId") else name
 
 
 def slack_session(fuse: Fuse) -> aiohttp.ClientSession:

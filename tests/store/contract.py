@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from slack_bot.store.contracts import Conversation, Erased, PersonalData, PersonRecords, Store
+from slack_bot.store.contracts import Conversation, Erased, PersonalData, PersonRecords, Signal, Store
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
@@ -124,30 +124,24 @@ class StoreContract:
         assert await store.accept(turn("1.0", 1000.0))
         assert await store.turn("T1:C1:1.0") == turn("1.0", 1000.0)
 
-    async def test_a_context_is_kept_until_its_thread_was_not_used_for_its_days(self, store: Store) -> None:
-        for number in range(3):
-            await store.save_conversation("agent", replace(THREAD, ts=f"{number}"), Conversation("ctx"), 0.0)
-        used, kept = turn("1.0", 20 * DAY, thread="1"), turn("2.0", 20 * DAY, thread="2")
-        for each in (used, kept):
+    async def test_an_accepted_question_is_claimed_by_its_process_and_its_thread_held(
+        self, store: Store
+    ) -> None:
+        first, second = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        for each in (first, second):
             assert await store.accept(each)
-        await store.save((replace(used, ended_at=20 * DAY), 0))
+            assert await store.claim(each)
+        assert await store.renew() == frozenset()
+        await store.save((replace(first, stage=Stage.ENDED, ended_at=1.0), 0))
+        await store.let_go(THREAD)
+        await store.let_go(replace(THREAD, ts="never held"))
+        assert await store.claim(second)
 
-        async def known(now: float) -> list[bool]:
-            await store.remove_old(now)
-            threads = [replace(THREAD, ts=f"{number}") for number in range(3)]
-            return [await store.conversation("agent", each) != Conversation() for each in threads]
-
-        assert await known(30 * DAY - 1) == [True, True, True]
-        assert await known(30 * DAY) == [False, True, True]
-        assert await known(49 * DAY) == [False, True, True]
-        assert await known(60 * DAY) == [False, False, True]
-
-    async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
-        assert await store.save_feedback("turn", "U1", "positive", 0.0)
-        await store.remove_old(90 * DAY - 1)
-        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
-        await store.remove_old(90 * DAY)
-        assert await store.save_feedback("turn", "U1", "positive", 1.0)
+    async def test_where_no_other_process_holds_a_thread_nobody_is_told(self, store: Store) -> None:
+        held = turn("1.0", 1000.0)
+        assert await store.accept(held)
+        assert await store.claim(held)
+        assert not await store.signal(Signal(THREAD, "stop", {"user": "U1"}))
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.conversation("agent", THREAD) == Conversation()
@@ -192,6 +186,35 @@ class StoreContract:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
         await store.save_conversation("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
         assert await store.conversation("a'gent", odd) == Conversation("ctx:\x00run")
+
+
+class AgesContract:
+    """Collected only where a subclass gives the `store` fixture: it believes the time that it is told."""
+
+    async def test_a_context_is_kept_until_its_thread_was_not_used_for_its_days(self, store: Store) -> None:
+        for number in range(3):
+            await store.save_conversation("agent", replace(THREAD, ts=f"{number}"), Conversation("ctx"), 0.0)
+        used, kept = turn("1.0", 20 * DAY, thread="1"), turn("2.0", 20 * DAY, thread="2")
+        for each in (used, kept):
+            assert await store.accept(each)
+        await store.save((replace(used, stage=Stage.ENDED, ended_at=20 * DAY), 0))
+
+        async def known(now: float) -> list[bool]:
+            await store.remove_old(now)
+            threads = [replace(THREAD, ts=f"{number}") for number in range(3)]
+            return [await store.conversation("agent", each) != Conversation() for each in threads]
+
+        assert await known(30 * DAY - 1) == [True, True, True]
+        assert await known(30 * DAY) == [False, True, True]
+        assert await known(49 * DAY) == [False, True, True]
+        assert await known(60 * DAY) == [False, False, True]
+
+    async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
+        assert await store.save_feedback("turn", "U1", "positive", 0.0)
+        await store.remove_old(90 * DAY - 1)
+        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        await store.remove_old(90 * DAY)
+        assert await store.save_feedback("turn", "U1", "positive", 1.0)
 
 
 class PersonalDataContract:

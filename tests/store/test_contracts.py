@@ -9,12 +9,25 @@ from slack_bot.store.contracts import (
     Conversation,
     ConversationStore,
     FeedbackStore,
+    LeaseStore,
+    PersonalData,
     ProfileStore,
+    SignalStore,
     TurnStore,
 )
 
+CONTRACTS = (
+    TurnStore,
+    ConversationStore,
+    FeedbackStore,
+    ProfileStore,
+    LeaseStore,
+    SignalStore,
+    PersonalData,
+)
 
-@pytest.mark.parametrize("contract", [TurnStore, ConversationStore, FeedbackStore, ProfileStore])
+
+@pytest.mark.parametrize("contract", CONTRACTS)
 def test_a_contract_has_fewer_than_ten_methods(contract: type) -> None:
     assert 0 < len([name for name in vars(contract) if not name.startswith("_")]) < 10
 

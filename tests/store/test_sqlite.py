@@ -16,13 +16,13 @@ from slack_bot.store.contracts import Ages, Conversation, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite, open_store
 from slack_bot.turn.record import ThreadKey
 
-from .contract import HOUR, THREAD, StoreContract, turn
+from .contract import HOUR, THREAD, AgesContract, StoreContract, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
 NOBODY = 65534
 
 
-class TestSqlite(StoreContract):
+class TestSqlite(StoreContract, AgesContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
         opened = await open_sqlite(tmp_path / "store.sqlite", Ages())

@@ -4,10 +4,10 @@ import pytest
 
 from slack_bot.store.contracts import PersonalData, Store
 from slack_bot.testing.memory_store import MemoryStore
-from tests.store.contract import PersonalDataContract, StoreContract
+from tests.store.contract import AgesContract, PersonalDataContract, StoreContract
 
 
-class TestMemoryStore(StoreContract, PersonalDataContract):
+class TestMemoryStore(StoreContract, AgesContract, PersonalDataContract):
     @pytest.fixture
     def store(self) -> Store:
         return MemoryStore()
