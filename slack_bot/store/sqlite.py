@@ -389,6 +389,8 @@ def as_store_errors(path: Path) -> Iterator[None]:
         problem = f"cannot be used ({getattr(error, 'strerror', None) or error})"
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             problem = "is damaged or is not a SQLite file; move it away and start again"
+        elif code == sqlite3.SQLITE_BUSY:
+            problem = "is locked by another program; end what has it open"
         elif code in _NO_ROOM:
             problem = f"cannot be written ({error}): is the disk full? Make room there"
         raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error
