@@ -64,7 +64,7 @@ class _Running:
 
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
-        return self.handle.is_waiting_for_human and self.question.user == user
+        return self.handle.is_waiting_for_human and self.question.is_of(user)
 
 
 class TurnDispatcher:
@@ -137,9 +137,11 @@ class TurnDispatcher:
             self._start(turn)
         return is_new
 
-    async def take_over(self) -> None:
-        """Go on with what another process accepted and did not end. Raises StoreError."""
+    async def take_over(self, only: str | None = None) -> None:
+        """Go on with what another process accepted and did not end, or with one turn. Raises StoreError."""
         for turn in await self._store.unfinished():
+            if only not in (None, turn.key):
+                continue
             if turn.stage is Stage.WATCHED:
                 self.watches.add(turn)
             elif turn.takeovers < self._settings.turns.max_takeovers:
@@ -192,7 +194,7 @@ class TurnDispatcher:
     def _is_stop(self, question: Question) -> bool:
         """The asker of what runs or is watched here wants it to end."""
         running = self._running.get(question.thread)
-        is_asker = running is not None and running.question.user == question.user
+        is_asker = running is not None and running.question.is_of(question.user)
         has_more = is_asker or self.watches.of(question.thread, question.user)
         return bool(has_more) and question.text.strip(" .!").casefold() == "stop"
 
@@ -211,7 +213,8 @@ class TurnDispatcher:
         running = self._running.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        return user in (await self._store.conversation(self._agent.name, thread)).waits
+        known = await self._store.conversation(self._agent.name, thread)
+        return known.task_for(user) is not None
 
     def ignored(self, message: Question, reason: str) -> None:
         thread, now = message.thread, self._clock.monotonic()
@@ -233,7 +236,7 @@ class TurnDispatcher:
         turn = self.watches.get(key)
         if turn is None:
             return _OVER
-        if turn.question.user != user:
+        if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
         self.watches.take(key)
         self._stopped_by[key] = user
@@ -245,7 +248,7 @@ class TurnDispatcher:
         known = await self._store.turn(turn)
         if known is None:
             return _FORGOTTEN
-        if known.question.user != user:
+        if not known.question.is_of(user):
             return _NOT_YOURS
         self.stop_watch(turn, user)
         question = known.question
@@ -373,8 +376,12 @@ class TurnDispatcher:
             log.error("the agent's profile was not stored: %s", error)
 
     def _sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
+        return Sink(self.client(question), shown)
+
+    def client(self, question: Question) -> TurnClient:
+        """The calls of one turn."""
         stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
-        return Sink(TurnClient(self._api, question, stream, self._clock, refusals, starts), shown)
+        return TurnClient(self._api, question, stream, self._clock, refusals, starts)
 
     async def _notify(
         self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False

@@ -74,7 +74,7 @@ class Watches:
     def of(self, thread: ThreadKey, user: str) -> list[TurnRecord]:
         """The watched turns of a person in a thread."""
         turns = [watch.turn for watch in self._watches.values()]
-        return [turn for turn in turns if (turn.question.thread, turn.question.user) == (thread, user)]
+        return [turn for turn in turns if turn.question.thread == thread and turn.question.is_of(user)]
 
     def take(self, key: str) -> None:
         """Watch this turn no longer."""

@@ -305,6 +305,8 @@ class StoreSettings(SettingsSection):
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)
     """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
+    outbound_interval: float = Field(default=1.0, gt=0)
+    """Seconds between two looks for what `slack-bot say` has left there."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)

@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from ..errors import SettingsError, StoreError
+from ..errors import SettingsError, StoreError, StoreInUse
+from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Conversation, Store
@@ -31,7 +32,12 @@ _log = logging.getLogger(__name__)
 
 _URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql")  # file n turns version n - 1 into version n
+_STEPS = (
+    "schema.sql",
+    "schema_2.sql",
+    "schema_3.sql",
+    "schema_4.sql",
+)  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _PRIVATE = 0o600
@@ -45,6 +51,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
+_OUTBOUND = TypeAdapter(OutboundRecord)
 
 
 class SqliteStore(Store):
@@ -78,8 +85,11 @@ class SqliteStore(Store):
     async def _read(self, query: str, *values: object) -> list[Any]:
         return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
-    async def open(self) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError."""
+    async def open(self, *, is_guest: bool = False) -> None:
+        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
+
+        `is_guest`: another process holds it, so it must have this version.
+        """
 
         def connect() -> sqlite3.Connection:
             with _as_store_errors(self._path), ExitStack() as on_failure:
@@ -90,7 +100,7 @@ class SqliteStore(Store):
                 connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
                 on_failure.callback(connection.close)
                 connection.execute("PRAGMA synchronous = FULL")
-                _migrate(connection, self._path)
+                _migrate(connection, self._path, is_guest=is_guest)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
                 on_failure.pop_all()
@@ -184,6 +194,7 @@ class SqliteStore(Store):
 
         while await self._run(work) == _KEYS_AT_ONCE:
             pass
+        await self._write("DELETE FROM outbound WHERE ended_at <= ?", now - self._turn_age)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
@@ -218,6 +229,26 @@ class SqliteStore(Store):
         statement = "INSERT OR REPLACE INTO profiles (agent, name, value, at) VALUES (?, ?, ?, ?)"
         await self._write(statement, agent, name, value, now)
 
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        def work(connection: sqlite3.Connection) -> str:
+            found = connection.execute("SELECT data FROM outbound WHERE key = ?", (new.key,)).fetchone()
+            stored = accepted(_OUTBOUND.validate_json(found[0]) if found else None, new)
+            _put_outbound(connection, stored)
+            return _OUTBOUND.dump_json(stored).decode()
+
+        return _OUTBOUND.validate_json(await self._run(work))
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        await self._run(lambda connection: _put_outbound(connection, record))
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
+        return _OUTBOUND.validate_json(found[0][0]) if found else None
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
+        return [_OUTBOUND.validate_json(data) for (data,) in found]
+
     async def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -234,14 +265,9 @@ async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: floa
     Another process that holds it gets `wait` seconds to end. SettingsError for another URL or a directory,
     StoreError if the store cannot be opened.
     """
-    if url == "memory://":
-        return await open_sqlite(_MEMORY, dedupe_hours, turn_days)
-    if not url.startswith(_URL) or url == _URL:
-        raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
-            " or memory://."
-        )
     path = _file_of(url)
+    if path == _MEMORY:
+        return await open_sqlite(path, dedupe_hours, turn_days)
     with ExitStack() as on_failure:
         lock = await _lock(path, wait)
         if lock is not None:
@@ -249,6 +275,25 @@ async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: floa
         store = await open_sqlite(path, dedupe_hours, turn_days, lock)
         on_failure.pop_all()
     return store
+
+
+async def join_store(url: str, dedupe_hours: float, turn_days: float) -> tuple[Store, bool]:
+    """The store that `url` names, and whether this process holds it, not another. Raises as `open_store`."""
+    try:
+        return await open_store(url, dedupe_hours, turn_days, 0.0), True
+    except StoreInUse:
+        return await open_sqlite(_file_of(url), dedupe_hours, turn_days, is_guest=True), False
+
+
+async def is_held(url: str) -> bool:
+    """Whether another process holds the store. Raises StoreError."""
+    try:
+        lock = await _lock(_file_of(url), 0.0)
+    except StoreInUse:
+        return True
+    if lock is not None:
+        os.close(lock)
+    return False
 
 
 async def _lock(path: Path, wait: float) -> int | None:
@@ -273,13 +318,20 @@ async def _lock(path: Path, wait: float) -> int | None:
                 " in SLACK_BOT_STORE__URL."
             ) from error
     os.close(held)
-    raise StoreError(
+    raise StoreInUse(
         f"Another process has the store {path} open, and did not end within {wait:g} s: stop it, or name"
         " another file in SLACK_BOT_STORE__URL."
     )
 
 
 def _file_of(url: str) -> Path:
+    if url == "memory://":
+        return _MEMORY
+    if not url.startswith(_URL) or url == _URL:
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
+            " or memory://."
+        )
     file = Path(url.removeprefix(_URL))
     if file.is_dir():
         raise SettingsError(
@@ -290,15 +342,28 @@ def _file_of(url: str) -> Path:
 
 
 async def open_sqlite(
-    path: Path, dedupe_hours: float, turn_days: float = 7.0, lock: int | None = None
+    path: Path,
+    dedupe_hours: float,
+    turn_days: float = 7.0,
+    lock: int | None = None,
+    *,
+    is_guest: bool = False,
 ) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, dedupe_hours * 3600, turn_days * 86_400, lock)
     with ExitStack() as on_failure:
         on_failure.callback(store._thread.shutdown, wait=False)
-        await store.open()
+        await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
+
+
+def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> None:
+    values = record.key, record.message.user, record.accepted_at, record.ended_at
+    statement = (
+        "INSERT OR REPLACE INTO outbound (key, user, accepted_at, ended_at, data) VALUES (?, ?, ?, ?, ?)"
+    )
+    connection.execute(statement, (*values, _OUTBOUND.dump_json(record).decode()))
 
 
 def _json(turn: TurnRecord) -> str:
@@ -340,13 +405,18 @@ def _unusable(path: Path) -> str | None:
     return None
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path, *, is_guest: bool = False) -> None:
     """Bring the file to VERSION in one transaction."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise StoreError(
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__URL."
+        )
+    if version < VERSION and is_guest:
+        raise StoreError(
+            f"The store {path} is used by an older version of the bot (format {version}, this one writes"
+            f" {VERSION}); start the bot again with this version first."
         )
     if version < VERSION:
         room = resources.files(__package__)

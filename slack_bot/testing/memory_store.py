@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ..store.contracts import Conversation, Store
+from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
@@ -22,6 +23,7 @@ class MemoryStore(Store):
         self._conversations: dict[tuple[str, ThreadKey], Conversation] = {}
         self._feedback: dict[tuple[str, str], str] = {}
         self._profiles: dict[str, dict[str, str]] = {}
+        self._outbound: dict[str, OutboundRecord] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -64,6 +66,10 @@ class MemoryStore(Store):
             if is_old and turn.accepted_at <= now - self._keep:
                 del self._turns[key]
 
+        for key, said in tuple(self._outbound.items()):
+            if said.ended_at is not None and said.ended_at <= now - self._keep_ended:
+                del self._outbound[key]
+
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         return self._conversations.get((agent, thread), Conversation())
 
@@ -81,6 +87,19 @@ class MemoryStore(Store):
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         self._profiles.setdefault(agent, {})[name] = value
+
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
+        return stored
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        self._outbound[record.key] = record
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        return self._outbound.get(key)
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        return [said for said in self._outbound.values() if said.ended_at is None]
 
     async def close(self) -> None:
         pass

@@ -9,12 +9,15 @@ from slack_bot.store.contracts import (
     Conversation,
     ConversationStore,
     FeedbackStore,
+    OutboundStore,
     ProfileStore,
     TurnStore,
 )
 
 
-@pytest.mark.parametrize("contract", [TurnStore, ConversationStore, FeedbackStore, ProfileStore])
+@pytest.mark.parametrize(
+    "contract", [TurnStore, ConversationStore, FeedbackStore, ProfileStore, OutboundStore]
+)
 def test_a_contract_has_fewer_than_ten_methods(contract: type) -> None:
     assert 0 < len([name for name in vars(contract) if not name.startswith("_")]) < 10
 
@@ -33,6 +36,15 @@ def test_each_person_is_waited_for_apart() -> None:
 def test_who_is_asked_again_stands_last_with_the_new_task() -> None:
     again = Conversation("c", {"U1": "a", "U2": "b"}).asked("U1", "d")
     assert list(again.waits.items()) == [("U2", "b"), ("U1", "d")]
+
+
+def test_what_nobody_in_particular_was_asked_anybody_may_answer() -> None:
+    known = Conversation("c").asked("", "a").asked("U1", "b")
+    assert (known.task_for("U1"), known.task_for("U2")) == ("b", "a")
+    assert known.answered("U1") == Conversation("c", {"": "a"})
+    assert known.answered("U2") == Conversation("c", {"U1": "b"})
+    assert Conversation("c").asked("", "a").asked("U1", "a") == Conversation("c", {"U1": "a"})
+    assert Conversation("c", {"U1": "b"}).task_for("U2") is None
 
 
 def test_of_too_many_people_the_first_is_let_go() -> None:
