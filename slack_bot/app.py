@@ -65,10 +65,13 @@ class App:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def close(self, grace: float = 0.0) -> None:
-        """Wait `grace` seconds for the turns, end them, release everything. May be called twice."""
+    async def close(self, grace: float = 0.0, hurry: asyncio.Event | None = None) -> None:
+        """Wait `grace` seconds for the turns, or until `hurry` is set; end them, and release everything.
+
+        May be called twice.
+        """
         self.health.failed(HealthCheck.RUNNING, ENDING)
-        await self.dispatcher.close(grace)
+        await self.dispatcher.close(grace, hurry)
         await self.closers.aclose()
 
 
@@ -221,11 +224,12 @@ async def _check_store(app: App) -> None:
 
 async def run(settings: Settings, *, http: bool = False) -> None:
     """`slack-bot run`, until SIGTERM or SIGINT. Raises BotError if it cannot start."""
-    stop, health = asyncio.Event(), Health()
+    stop, hurry, health = asyncio.Event(), asyncio.Event(), Health()
 
     def end() -> None:
+        """The second signal ends the grace."""
         health.failed(HealthCheck.RUNNING, ENDING)
-        stop.set()
+        (hurry if stop.is_set() else stop).set()
 
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -240,7 +244,7 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         await app.dispatcher.take_over()
         await serve(app, stop, http=http)
         log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
-        await app.close(settings.turns.shutdown_grace)
+        await app.close(settings.turns.shutdown_grace, hurry)
 
 
 async def check_slack(app: App) -> None:

@@ -8,7 +8,7 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -45,6 +45,7 @@ _CLOSING = "The bot is ending and takes no more questions."
 _ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
+_NOT_BEGUN = "Stopped before the agent had begun."
 _OVER = "This is over already."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know the question. Please ask it again."
@@ -54,13 +55,24 @@ _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
     """The turn of a thread, and the questions that wait behind it, each with its reaction."""
 
-    question: Question
+    turn: TurnRecord
     waiting: deque[tuple[TurnRecord, QueuedReaction]]
+    sink: Sink
     handle: TurnHandle = field(default_factory=TurnHandle)
+    journal: TurnJournal | None = None
+
+    @property
+    def question(self) -> Question:
+        return self.turn.question
+
+    def may_show(self, messages: Collection[str]) -> bool:
+        """One of `messages` is of this turn, or may be. An event that comes late names those of another."""
+        shown = {message.ts for message in self.sink.delivery.messages}
+        return not messages or None in shown or not shown.isdisjoint(messages)
 
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
@@ -93,7 +105,6 @@ class TurnDispatcher:
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
         self._background: set[asyncio.Task[Any]] = set()
-        self._stopped_by: dict[str, str] = {}  # turns that are stopped as soon as they begin, and by whom
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
@@ -180,8 +191,7 @@ class TurnDispatcher:
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self._is_stop(question):
-            self.stop(question.thread, question.user)
-            self._spawn(self._journal.end(turn, Outcome.STOPPED), question)
+            self._spawn(self._stop_by_word(turn), question)
         elif running is None:
             self._launch(turn, deque())
         else:
@@ -222,16 +232,29 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
-    def stop(self, thread: ThreadKey, user: str) -> bool:
-        """End the running turn of a thread for `user`, and what is watched for them. False: there is none."""
-        if (running := self._running.get(thread)) is not None:
+    async def stop(self, thread: ThreadKey, user: str, messages: Collection[str] = ()) -> bool:
+        """End the running turn of a thread for `user`, and what is watched for them. False: there is none.
+
+        `messages`: the streams that the stop is about, if it is about some.
+        """
+        running = self._running.get(thread)
+        if running is not None and running.may_show(messages):
             running.handle.stop(user)
+            if running.journal is not None:
+                await running.journal.stop(user)
+            else:
+                await self._journal.keep(replace(running.turn, stopped_by=user))
+            return True
         watched = self.watches.of(thread, user)
         for turn in watched:
-            self.stop_watch(turn.key, user)
-        return running is not None or bool(watched)
+            await self.stop_watch(turn.key, user)
+        return bool(watched)
 
-    def stop_watch(self, key: str, user: str) -> str | None:
+    async def _stop_by_word(self, turn: TurnRecord) -> None:
+        await self.stop(turn.question.thread, turn.question.user)
+        await self._journal.end(turn, Outcome.STOPPED)
+
+    async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
         turn = self.watches.get(key)
         if turn is None:
@@ -239,7 +262,8 @@ class TurnDispatcher:
         if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
         self.watches.take(key)
-        self._stopped_by[key] = user
+        turn = replace(turn, stopped_by=user)
+        await self._journal.keep(turn)
         self._start(turn)
         return None
 
@@ -250,7 +274,7 @@ class TurnDispatcher:
             return _FORGOTTEN
         if not known.question.is_of(user):
             return _NOT_YOURS
-        self.stop_watch(turn, user)
+        await self.stop_watch(turn, user)
         question = known.question
         again = replace(question, attempt=question.attempt + 1, context_id=None, task_id=None)
         return None if await self.accept(again) else _ALREADY
@@ -268,19 +292,18 @@ class TurnDispatcher:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
 
-    async def close(self, grace: float) -> None:
-        """Accept nothing more, wait `grace` seconds for running turns, leave the rest to the next process.
-
-        Where the store does not outlive this one, they end with a notice.
+    async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
+        """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
+        rest to the next process. Where the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         for running in self._running.values():
             while running.waiting:
                 turn, reaction = running.waiting.popleft()
+                reaction.over(stays=self._store.is_durable)
                 if not self._store.is_durable:
-                    reaction.over()
                     self._spawn(self._notify(turn.question, _ENDING), turn.question)
-        await _wait(self._turns, grace)
+        await _wait(self._turns, grace, hurry)
         for task in tuple(self._turns):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):
@@ -301,10 +324,11 @@ class TurnDispatcher:
 
     def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
         question = turn.question
-        running = self._running[question.thread] = _Running(question, waiting)
-        if (user := self._stopped_by.pop(turn.key, None)) is not None:
-            running.handle.stop(user)
-        task = asyncio.create_task(self._turn(turn, running.handle), name=f"turn {turn.key}")
+        sink = self._sink(question, turn.messages)
+        running = self._running[question.thread] = _Running(turn, waiting, sink)
+        if turn.stopped_by is not None:
+            running.handle.stop(turn.stopped_by)
+        task = asyncio.create_task(self._turn(running), name=f"turn {turn.key}")
         self._turns.add(task)
         task.add_done_callback(partial(self._on_turn_done, running=running))
 
@@ -317,15 +341,18 @@ class TurnDispatcher:
             reaction.over()
             self._launch(turn, running.waiting)
 
-    async def _turn(self, turn: TurnRecord, handle: TurnHandle) -> None:
-        sink, journal = self._sink(turn.question, turn.messages), None
+    async def _turn(self, running: _Running) -> None:
+        turn, sink = running.turn, running.sink
         try:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
-                journal = await self._journal.begin(turn)
-                await self._answer(journal, sink, handle)
+                if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
+                    await self._break_off(turn, sink, Outcome.STOPPED, "stopped", _NOT_BEGUN)
+                    return
+                running.journal = await self._journal.begin(turn)
+                await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if self._store.is_durable:
-                await self._hand_over(journal, sink)
+                await self._hand_over(running.journal, sink)
             else:
                 await self._break_off(turn, sink, Outcome.LOST, "the bot was stopped", _ENDING)
             raise
@@ -348,7 +375,7 @@ class TurnDispatcher:
         """End a turn whose runner could not."""
         now, key = self._clock.monotonic(), turn.key
         self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
-        can_retry = note is not _ENDING
+        can_retry = note not in (_ENDING, _NOT_BEGUN)
         note = referred(note, key) if can_retry else note
         await self._notify(turn.question, note, sink, offer_retry=can_retry)
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
@@ -412,9 +439,16 @@ def _fields(turn: TurnRecord) -> dict[str, str | None]:
     return {"turn": turn.key, "thread_ts": turn.question.thread.ts, "task": turn.task_id}
 
 
-async def _wait(tasks: set[asyncio.Task[None]], seconds: float) -> None:
-    if tasks:
-        await asyncio.wait(tuple(tasks), timeout=seconds)
+async def _wait(tasks: set[asyncio.Task[Any]], seconds: float, hurry: asyncio.Event | None = None) -> None:
+    """Until all `tasks` are done."""
+    if not tasks:
+        return
+    ends: set[asyncio.Future[Any]] = {asyncio.ensure_future(asyncio.wait(tuple(tasks)))}
+    if hurry is not None:
+        ends.add(asyncio.ensure_future(hurry.wait()))
+    await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for each in ends:
+        each.cancel()
 
 
 def _log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

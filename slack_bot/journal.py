@@ -12,7 +12,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
-from .turn.progress import MessageRecord, Stage, TurnRecord
+from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
@@ -133,10 +133,10 @@ class TurnJournal:
         """The `ts` of the thread's other answers."""
         return await self._journal.messages_in(self.question.thread)
 
-    async def sending(self) -> None:
-        """The agent is asked next."""
+    async def sending(self, baseline: TaskBaseline | None = None) -> None:
+        """The agent is asked next. `baseline`: what the task holds that the question is for."""
         if self.record.stage is Stage.ACCEPTED:
-            self.record = self._journal.sent(self.record)
+            self.record = replace(self._journal.sent(self.record), baseline=baseline)
             await self._journal.save(self)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
@@ -156,6 +156,11 @@ class TurnJournal:
             await self._journal.save(self)
         elif known.messages != messages:
             self._journal.save_soon(self)
+
+    async def stop(self, user: str) -> None:
+        """The human stopped the turn: a process that takes it over ends it."""
+        self.record = replace(self.record, stopped_by=user)
+        await self._journal.save(self)
 
     async def watch(self) -> None:
         """The turn ends without its task."""

@@ -356,12 +356,12 @@ async def test_a_stop_ends_the_running_turn_of_its_thread() -> None:
     async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(20)
-        assert not bot.app.dispatcher.stop(thread_of("9.9"), "U1")
-        assert bot.app.dispatcher.stop(thread_of(root), "U1")
+        assert not await bot.app.dispatcher.stop(thread_of("9.9"), "U1")
+        assert await bot.app.dispatcher.stop(thread_of(root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
-        assert not bot.app.dispatcher.stop(thread_of(root), "U1")
+        assert not await bot.app.dispatcher.stop(thread_of(root), "U1")
 
 
 @on_virtual_time
@@ -385,7 +385,7 @@ async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_ne
     async with run_bot(slow, answer("Here I am.")) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(10)
-        bot.app.dispatcher.stop(thread_of(root), "U1")
+        await bot.app.dispatcher.stop(thread_of(root), "U1")
         await bot.ask("and now?", thread_ts=root)
         await asyncio.sleep(60)
         assert bot.outcomes == ["stopped", "answered"]

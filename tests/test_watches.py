@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, free_port, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.slack.workspace import SeenMessage
+from slack_bot.testing.slack.workspace import SeenMessage, Workspace
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
+from tests.live_agent import HELD, live_agent
 
 FIRST, REST = "This is the first line of it.\n", "And this is the rest."
 HOUR = 3600.0
@@ -118,7 +120,7 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
         elif how == "word":
             await bot.ask("stop", thread_ts=root)
         else:
-            assert bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
+            assert await bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["watched", "stopped"]
         assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
@@ -191,3 +193,45 @@ async def test_few_questions_are_asked_about_a_long_task() -> None:
         await bot.idle()
         assert bot.outcomes == ["watched", "answered"]
         assert 70 <= len(bot.agent.calls) - before <= 110
+
+
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+async def test_an_agent_that_posts_news_is_asked_at_once(wire: str) -> None:
+    """A server on a2a-sdk with push: the next question for its task would come in half a minute only."""
+    port = free_port()
+    async with live_agent((wire,), push="yes") as live:
+        live.hold = 2
+        settings = {
+            "agent.url": live.url,
+            "turn_timeout": 1.5,
+            "connect_timeout": 0.5,
+            "accept_timeout": 0.3,
+            "idle_timeout": 0.6,
+            "poll_timeout": 0.3,
+            "push.public_url": f"http://127.0.0.1:{port}",
+            "push.host": "127.0.0.1",
+            "push.port": port,
+            "hint_delay": 0.05,
+        }
+        async with bot_on_network(**settings) as (workspace, _, app):
+            text = f"<@{workspace.bot.user_id}> held"
+            root = workspace.say("U1", CHANNEL, text, now=time.time())
+            watches = app.dispatcher.watches
+            thread = ThreadKey("T1", CHANNEL, root)
+
+            def texts() -> list[str]:
+                return [message.text for message in workspace.thread(CHANNEL, root) if message.is_bot]
+
+            await wait_until(lambda: "I write here when it is done" in str(shown(workspace, root)), workspace)
+            while not any(turn.push_id for turn in watches.of(thread, "U1")):  # noqa: ASYNC110  no event says so
+                await asyncio.sleep(0.01)
+            live.release.set()
+            await wait_until(lambda: "".join(texts()).endswith("The last."), workspace, within=15)
+            await app.dispatcher.idle()
+            first, line, rest = texts()
+            assert "goes on now" in line
+            assert (first + rest).split() == "".join(HELD).split()
+
+
+def shown(workspace: Workspace, root: str) -> list[str]:
+    return [message.read for message in workspace.thread(CHANNEL, root) if message.is_bot]

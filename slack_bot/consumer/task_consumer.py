@@ -18,7 +18,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Received, Snapshot
+from ..a2a.wire.frames import Part, Received, Snapshot
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -32,7 +32,7 @@ from ..errors import (
 )
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
-from ..turn.progress import TurnRecord
+from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -77,9 +77,10 @@ class TaskConsumer:
         handle: TurnHandle,
         on_event: OnEvent,
         on_raw: OnRaw,
-        on_send: Callable[[], Awaitable[None]],
+        on_send: Callable[[TaskBaseline | None], Awaitable[None]],
     ) -> None:
         self._on_send = on_send
+        self._baseline: TaskBaseline | None = None
         self._question, self._agent, self._settings = question, agent, settings
         self._handle, self._on_event, self._now = handle, on_event, clock.monotonic
         self.view = TaskView(
@@ -88,6 +89,7 @@ class TaskConsumer:
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
         self._has_gap = False  # a joined stream may have left something out
+        self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
 
     async def consume(self, sent: TurnRecord | None = None) -> None:
         """Ask and listen; report all events, and how it ended. Raises no AgentError.
@@ -124,6 +126,7 @@ class TaskConsumer:
         try:
             try:
                 if sent is not None:
+                    self._sent_baseline = sent.baseline
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
@@ -151,7 +154,7 @@ class TaskConsumer:
         while True:
             try:
                 await self._agent.ensure_card()
-                await self._on_send()
+                await self._on_send(self._baseline)
                 stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except AgentFailed as error:
@@ -216,6 +219,7 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
     async def poll(self) -> PollResult:
@@ -235,6 +239,9 @@ class TaskConsumer:
             return PollResult.AWAY
         if snapshot is None:
             return PollResult.AWAY
+        if self._sent_baseline is not None:
+            before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
+            await self.view.set_baseline(before)
         self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
         raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
         is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
@@ -317,3 +324,25 @@ class TaskConsumer:
                 return f"the agent's server refused with HTTP {status}"
             case _:
                 return _NAMES.get(type(error), "the agent's answer could not be read")
+
+
+def baseline_of(task: Snapshot) -> TaskBaseline:
+    """What is kept of a task before it gets a question."""
+    messages = (*task.history, *([task.message] if task.message else []))
+    return TaskBaseline(
+        tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
+        tuple(message.message_id for message in messages),
+    )
+
+
+def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
+    """`task` as it was then."""
+    sizes, known = dict(baseline.artifacts), frozenset(baseline.messages)
+    artifacts = tuple(
+        replace(each, parts=(Part(text=each.text[: sizes[key]]),))
+        for each in task.artifacts
+        if (key := each.artifact_id or each.name) in sizes
+    )
+    message = task.message if task.message is not None and task.message.message_id in known else None
+    history = tuple(each for each in task.history if each.message_id in known)
+    return replace(task, artifacts=artifacts, message=message, history=history)

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _HOUR = 3600.0
+_RECENT = 7 * 24 * _HOUR  # for so long an earlier question makes a direct message known
 
 Message: TypeAlias = Mapping[str, Any]
 
@@ -67,7 +68,7 @@ class Backfill:
             async with asyncio.timeout(self._settings.backfill_timeout):
                 identity = await authorize()
                 me = BotIdentity(identity.bot_user_id or "", identity.bot_id or "")
-                todo |= places(await self._store.active_threads(0.0), since)
+                todo |= places(await self._store.active_threads(until - _RECENT), since)
                 search = _Search(self._listeners, self._accept, self._reader, me, since, until)
                 while todo:
                     await search.look(todo)

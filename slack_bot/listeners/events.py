@@ -58,7 +58,7 @@ class SlackListeners:
         """
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
-        bolt.event("agent_session_stopped")(self.stop)
+        bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
         for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
@@ -109,33 +109,38 @@ class SlackListeners:
             self._dispatcher.ignored(question, reason)
         return question if reason is None else None
 
-    async def stop(self, body: dict[str, Any]) -> None:
-        """`agent_session_stopped`. Slack has closed the stream by then; the agent still works."""
+    async def stop(self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        """The middleware of `agent_session_stopped`. Slack has closed the stream; the agent still works."""
         if (request := read_stop(body)) is None:
             log.warning("ignored: a stop without a thread")
-            return
-        thread, user = request
-        result = "stopping" if self._dispatcher.stop(thread, user) else "not running"
-        log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
+        else:
+            thread = request[0]
+            result = "stopping" if await self._dispatcher.stop(*request) else "not running"
+            log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
+        await next_()
 
     async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
-        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched."""
-        await ack()
+        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched.
+
+        What is pressed is stored before Slack is told that it came.
+        """
         press = read_press(body)
         if isinstance(press, Ignored):
             log.warning("ignored: %s", press.reason)
+            await ack()
             return
         try:
             if press.value:
                 reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
             elif press.action == STOP_ACTION:
-                reply = self._dispatcher.stop_watch(press.turn, press.user)
+                reply = await self._dispatcher.stop_watch(press.turn, press.user)
             else:
                 reply = await self._dispatcher.retry(press.turn, press.user)
         except BotError as error:
             what = "feedback was not stored" if press.value else "a question was not asked again"
             log.error("%s: %s", what, error, extra={"turn": press.turn})
             reply = _NOT_STORED if press.value else _NOT_NOW
+        await ack()
         if reply is not None:
             await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
 

@@ -138,11 +138,15 @@ def asker_ids(body: object) -> frozenset[str]:
     return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
 
 
-def read_stop(body: object) -> tuple[ThreadKey, str] | None:
-    """The thread and the user of an `agent_session_stopped`."""
+def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
+    """The thread, the user and the streams of an `agent_session_stopped`."""
     event = _Event(body)
     channel, thread_ts = event["channel"], event["thread_ts"]
-    return (ThreadKey(event.team, channel, thread_ts), event["user"]) if channel and thread_ts else None
+    named = event.raw.get("streaming_message_ts")
+    streams = tuple(ts for ts in named if isinstance(ts, str)) if isinstance(named, list) else ()
+    if not (channel and thread_ts):
+        return None
+    return ThreadKey(event.team, channel, thread_ts), event["user"], streams
 
 
 def read_press(body: object) -> ButtonPress | Ignored:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -69,7 +70,8 @@ async def serve_socket(
     is_alone: bool = True,
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is in.
+    """Let Slack in until `stop` is set; `ready` is called when it is in, and again after an outage that was
+    longer than `slack.backfill_after`.
 
     `is_alone`: there should be no other process of this app; if there is, it is warned of. SettingsError
     without an app token, SlackError if it is not good or Slack's API cannot be reached.
@@ -117,6 +119,7 @@ class _Connections:
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
         self._ends = False
+        self._out_since: float | None = -math.inf  # None: some connection is alive
 
     async def new_address(self) -> str:
         """With its ticket. Raises SlackError."""
@@ -165,10 +168,17 @@ class _Connections:
         return sum(each.is_alive for each in self._open)
 
     def _report(self, problem: str = "") -> None:
-        if self._alive() and not self._ends:
-            self._health.passed(HealthCheck.SLACK)
-        elif not self._ends:
+        if self._ends:
+            return
+        now = asyncio.get_running_loop().time()
+        if not self._alive():
             self._health.failed(HealthCheck.SLACK, f"No connection to Slack is open. {problem}".rstrip())
+            self._out_since = now if self._out_since is None else self._out_since
+        elif self._out_since is not None:
+            self._health.passed(HealthCheck.SLACK)
+            since, self._out_since = self._out_since, None
+            if self._ready is not None and now - since >= self._slack.backfill_after:
+                self._ready()
 
     async def _connect(self, address: str | None) -> _Connection:
         """One that Slack greeted. Raises _NotConnected."""
@@ -177,9 +187,6 @@ class _Connections:
             others = connection.count - len(self._open)
         self._report()
         log.info("connected to Slack (Socket Mode); connections of the app: %d", connection.count)
-        if self._ready is not None:
-            self._ready()
-            self._ready = None
         if others > 0 and self._is_alone and (self._check is None or self._check.done()):
             self._check = asyncio.create_task(self._count_again(), name="connection check")
         return connection

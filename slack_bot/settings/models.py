@@ -84,6 +84,9 @@ class SlackSettings(SettingsSection):
     process needs some time to end."""
     backfill_hours: float = Field(default=2.0, ge=0)
     """Hours before the start in which questions are looked for that Slack gave up delivering; 0: none are."""
+    backfill_after: float = Field(default=300.0, ge=0)
+    """Seconds without any Socket Mode connection after which they are looked for again. Slack's last retry
+    comes after five minutes."""
     backfill_timeout: float = Field(default=900.0, gt=0)
     """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
@@ -284,8 +287,9 @@ class TurnSettings(SettingsSection):
     turn_deadline: float = Field(default=2100.0, gt=0)
     """Seconds from a turn's start to its end in Slack: the agent's time and all waiting for Slack."""
     shutdown_grace: float = Field(default=20.0, ge=0)
-    """Seconds that running answers get to finish when the bot is stopped. The readers of the rest then get a
-    notice, which Slack's limits may stretch to 25 more: give the process 30 more than this."""
+    """Seconds that running answers get to finish when the bot is stopped. The next process goes on with the
+    rest; with `memory://` their readers get a notice. Slack's limits may stretch the end: give the process 30
+    more than this."""
     max_takeovers: int = Field(default=3, ge=1)
     """Processes that go on with a turn, one after the other, until it ends with a notice."""
     max_bot_turns: int = Field(default=3, ge=1)

@@ -58,6 +58,9 @@ _MAX_PAGES = 20
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
+_AS_WANTED = frozenset({"already_reacted", "no_reaction"})
+"""Another process did it before."""
+
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
 
@@ -295,6 +298,7 @@ class SlackApi:
         if failed.fault is Fault.DEAD:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
+            is_quiet |= failed.error in _AS_WANTED
             level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, logging.WARNING)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return

@@ -61,5 +61,6 @@ class History:
                 "questions asked while the bot was away are not found where the Slack app needs the scope %s:"
                 " add it under OAuth & Permissions in your Slack app settings and install the app again",
                 found.needed,
+                extra=self._api.log_fields,
             )
         return None

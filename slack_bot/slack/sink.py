@@ -161,6 +161,8 @@ class Sink:
 
     async def hand_over(self) -> None:
         """This process ends, and another one goes on: no stream may stay open until then."""
+        if self._is_finished:
+            return
         self._client.cancel_writes()
         await self._status.close()
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)

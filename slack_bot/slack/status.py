@@ -114,11 +114,12 @@ class QueuedReaction:
         self._is_shown = is_shown
         self._api = api
         self._args = {"channel": channel, "timestamp": ts, "name": WAITING_REACTION}
-        self._is_over = False
+        self._is_over = self._stays = False
         self._changed = asyncio.Event()
 
-    def over(self) -> None:
-        self._is_over = True
+    def over(self, *, stays: bool = False) -> None:
+        """`stays`: another process takes it away."""
+        self._is_over, self._stays = True, stays
         self._changed.set()
 
     async def show(self) -> None:
@@ -128,7 +129,8 @@ class QueuedReaction:
                 return
             while not self._is_over:
                 await self._change()
-            await self._api.call("reactions.remove", self._args)
+            if not self._stays:
+                await self._api.call("reactions.remove", self._args)
         finally:
             self._api.give_back()
 

@@ -39,6 +39,14 @@ class MessageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskBaseline:
+    """What a task held before it got a question: the characters of each artifact, the ids of messages."""
+
+    artifacts: tuple[tuple[str, int], ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
     """One accepted question and its answer so far. Times are seconds since 1970 (UTC).
 
@@ -50,10 +58,12 @@ class TurnRecord:
     accepted_at: float
     stage: Stage = Stage.ACCEPTED
     sent_at: float | None = None
+    baseline: TaskBaseline | None = None
     task_id: str | None = None
     context_id: str | None = None
     messages: tuple[MessageRecord, ...] = ()
     takeovers: int = 0
+    stopped_by: str | None = None
     watched_at: float | None = None
     push_id: str | None = None
     push_hash: str | None = None

@@ -122,7 +122,7 @@ async def deployed(
             born = clock.monotonic()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", *command),
-                env=_environment(agent_url, face.api_url, settings),
+                env=bot_environment(agent_url, face.api_url, settings),
                 cwd=home,
                 stderr=asyncio.subprocess.DEVNULL,
             )
@@ -155,7 +155,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _environment(agent_url: str, api_url: str, settings: Mapping[str, str]) -> dict[str, str]:
+def bot_environment(agent_url: str, api_url: str, settings: Mapping[str, str]) -> dict[str, str]:
     """Nothing of this shell's own settings, so that a run measures the defaults."""
     return {
         "PATH": os.environ.get("PATH", ""),

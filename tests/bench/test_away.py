@@ -12,7 +12,7 @@ from .plans import Plan
 from .verdict import Truth
 
 TEXT = "One line of it, and a second line that goes on and on."
-LOST = Truth(TEXT, frozenset({"lost"}), frozenset({"lost"}))
+LOST = Truth(TEXT, frozenset({"lost", "watched"}), frozenset({"lost", "watched"}))
 
 
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])

@@ -55,7 +55,10 @@ def test_a_stop_waits_for_the_page_and_is_told_to_the_agent() -> None:
 
 
 def test_a_stop_that_is_ignored_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TurnDispatcher, "stop", lambda *_, **__: None)
+    async def ignore(*_: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(TurnDispatcher, "stop", ignore)
     text = " ".join(f"word{number}" for number in range(400))
     truth = Truth(text, frozenset({"answered", "stopped"}), frozenset({"stopped"}))
     ignored = Plan(0, "stopped", "", answer(text, seconds=60.0), truth, at=10.0, by_word=True)

@@ -22,6 +22,7 @@ from slack_bot.consumer.stream_consumer import StreamConsumer, TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
+from slack_bot.turn.progress import TaskBaseline
 from slack_bot.turn.record import Question, ThreadKey
 
 
@@ -89,7 +90,7 @@ class Scene:
         self.consumer = StreamConsumer(self.view, self.handle, self.settings, self.now)
         self.sendings = 0
 
-    async def note_sending(self) -> None:
+    async def note_sending(self, baseline: TaskBaseline | None) -> None:
         self.sendings += 1
 
 

@@ -16,7 +16,7 @@ Predicate = Mapping[str, Any]
 
 APPENDING = ("chat.startStream", "chat.appendStream")
 STREAMING = (*APPENDING, "chat.stopStream")
-TROUBLE = ("failed", "refused", "lost")
+TROUBLE = ("failed", "refused", "lost", "watched")
 
 
 def holds(predicate: Predicate, result: Json, final: str = "") -> bool:

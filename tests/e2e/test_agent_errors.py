@@ -39,11 +39,14 @@ def test_what_a_framework_had_written_stays_and_its_exception_is_not_shown(path:
     recording, truth = recorded(path)
     scenario = make_scenario({"settings": {"answer_source": source}})
     result = replayed(recording, scenario).result()
-    assert result["outcome"] in ("failed", "lost")
+    assert result["outcome"] in ("failed", "watched")
     assert result["visible"].strip() == truth
     shown = json.dumps(result["thread"])
     assert "0xDEAD" not in shown and "execution failed" not in shown
-    assert UNFINISHED in shown and "Reference: " in shown
+    if result["outcome"] == "failed":
+        assert UNFINISHED in shown and "Reference: " in shown
+    else:  # the server stores no end: the task is looked at for a day
+        assert "I still check, and write here when it is done." in shown
 
 
 def stream(*moments: Moment) -> Tape:

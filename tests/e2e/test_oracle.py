@@ -110,9 +110,9 @@ def _error_told(result: dict[str, Any]) -> None:
 
 def _cut_is_told(result: dict[str, Any]) -> None:
     """A clean end without a terminal state is not success: the task is asked, and nobody knows it here."""
-    assert (result["outcome"], result["visible"]) == ("lost", "Line one.\nLine two.\n")
+    assert (result["outcome"], result["visible"]) == ("watched", "Line one.\nLine two.\n")
     says = json.dumps(result["thread"][-1]["blocks"])
-    assert "the rest is missing" in says
+    assert "I still check, and write here when it is done" in says
     assert '"retry"' in says
 
 

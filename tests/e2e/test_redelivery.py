@@ -38,6 +38,7 @@ from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.slack.server import EventDelivery, SlackServer, sign
 from slack_bot.testing.slack.workspace import SIGNING_SECRET, Envelope, Workspace, WorkspaceRules
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.progress import TurnRecord
 from tests.examples import examples, unheard
 
 MINUTE = 60.0
@@ -135,12 +136,12 @@ class SlowStore(MemoryStore):
         super().__init__()
         self.seconds, self.failures = seconds, failures
 
-    async def accept(self, *question: Any) -> bool:
+    async def accept(self, turn: TurnRecord) -> bool:
         await asyncio.sleep(self.seconds)
         if self.failures:
             self.failures -= 1
             raise StoreError("The disk is full.")
-        return await super().accept(*question)
+        return await super().accept(turn)
 
 
 @BOTH_MODES

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
@@ -80,7 +81,9 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
         root = await first.ask("hi")
         waiting = await first.ask("and then?", user="U2", thread_ts=root)
         await asyncio.sleep(5)
+        began = first.now
         await first.app.close(1.0)
+        assert first.now - began < 3.0
         assert first.workspace.open_streams() == []
         assert "being restarted" in str([message.status_line for message in first.thread(root)])
         assert first.outcomes == []
@@ -93,3 +96,52 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             assert bot.outcomes == ["answered", "answered"]
             (marked,) = [message for message in bot.thread(root) if message.ts == waiting]
             assert not (marked.reactions or {}).get(WAITING_REACTION)
+
+
+@on_virtual_time
+async def test_a_stop_is_kept_by_the_next_process() -> None:
+    async with run_bot(answer(LINES, seconds=SECONDS), store=MemoryStore(is_durable=True)) as first:
+        root = await first.ask("hi")
+        await asyncio.sleep(5)
+        first.workspace.stop("U1", CHANNEL, root, now=first.now)
+        await first.deliver()
+        first.life.end_now()
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert bot.outcomes == ["stopped"]
+            assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
+            assert "Line 12" not in str(bot.read(root))
+            assert "Stopped." in bot.thread(root)[-1].read
+
+
+@on_virtual_time
+async def test_a_question_that_was_stopped_before_it_was_asked_is_not_asked() -> None:
+    async with run_bot(answer(LINES), store=MemoryStore(is_durable=True)) as first:
+        first.life.end_after(4)  # it is accepted, and the agent is not asked yet
+        root = first.workspace.say("U1", CHANNEL, f"<@{first.workspace.bot.user_id}> hi", now=first.now)
+        await asyncio.wait({asyncio.create_task(first.deliver())}, timeout=1)
+        (turn,) = await first.store.unfinished()
+        await first.store.save((replace(turn, stopped_by="U1"), 0))
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert bot.agent.questions == []
+            (notice,) = [message for message in bot.thread(root) if message.is_bot]
+            assert "Stopped before the agent had begun." in notice.read
+            assert "Try again" not in notice.read
+            assert await first.store.unfinished() == []
+
+
+@on_virtual_time
+async def test_a_stop_that_is_late_does_not_end_the_next_turn() -> None:
+    async with run_bot(answer(LINES, seconds=2), answer(LINES, seconds=SECONDS, ids="2")) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(1)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        late = bot.workspace.take()
+        await bot.idle()
+        await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(5)
+        await bot.deliver([each for each in late if each.payload["event"]["type"] == "agent_session_stopped"])
+        await bot.idle()
+        assert bot.outcomes[-1] == "answered"
+        assert "Line 12" in bot.read(root)[-1]

@@ -22,6 +22,7 @@ from slack_bot.testing.harness import (
     build_in_memory,
     connected,
     emulated,
+    run_bot,
     wait_until,
 )
 from slack_bot.testing.kill import Life
@@ -42,15 +43,10 @@ class Town:
     """A workspace, and the store that one bot leaves to the next."""
 
     def __init__(self, rules: WorkspaceRules | None = None, manifest: AppManifest = SHIPPED) -> None:
-        self.clock, self.store = new_clock(), MemoryStore()
+        self.clock, self.store = new_clock(), MemoryStore(is_durable=True)
         self.workspace = Workspace(rules=rules or WorkspaceRules.real(), manifest=manifest)
         self.workspace.add_channel(CHANNEL)
         self.me = f"<@{self.workspace.bot.user_id}>"
-
-    async def knew(self, thread: ThreadKey, at: float) -> None:
-        """A question was accepted there, and its turn ended."""
-        turn = TurnRecord(Question(thread, f"{at:.6f}", "U1", "T1", "hi"), at, Stage.ENDED, ended_at=at)
-        assert await self.store.accept(turn)
 
     @asynccontextmanager
     async def bot(self, *tapes: Tape, **overrides: Any) -> AsyncIterator[BotHarness]:
@@ -70,6 +66,11 @@ class Town:
         ts = self.workspace.say(user, channel, text, now=self.clock.wall(), thread_ts=thread_ts)
         await asyncio.sleep(MINUTE)
         return ts, self.workspace.take()
+
+    async def accepted(self, root: str, ts: str, channel: str = CHANNEL) -> None:
+        """An earlier bot has taken this message of U1, and came no further."""
+        question = Question(ThreadKey("T1", channel, root), ts, "U1", "T1", "?")
+        await self.store.accept(TurnRecord(question, float(ts), Stage.ENDED))
 
     def direct(self, user: str) -> str:
         return self.workspace.direct(user)
@@ -243,8 +244,7 @@ async def test_without_a_scope_one_sentence_says_so_and_the_rest_is_read(
     town.workspace.state.manifest = AppManifest(SHIPPED.scopes - {"im:history"}, SHIPPED.events)
     await town.say("U2", f"{town.me} in a channel", roots[0])
     for user in ("U1", "U2", "U3"):
-        thread = ThreadKey("T1", town.direct(user), "1699999999.000100")
-        await town.knew(thread, town.clock.wall())
+        await town.accepted("1699999999.000100", f"{town.clock.wall():.6f}", town.direct(user))
     async with town.bot() as bot:
         with caplog.at_level(logging.WARNING):
             await fill(bot)
@@ -287,6 +287,27 @@ async def test_an_error_without_an_answer_is_tried_again() -> None:
 
 
 @on_virtual_time
+async def test_what_the_next_process_takes_over_is_not_asked_again() -> None:
+    async with run_bot(answer("Slowly.", seconds=20.0), store=MemoryStore(is_durable=True)) as gone:
+        root = await gone.ask("running when it was killed")
+        await gone.ask("waiting when it was killed", thread_ts=root)
+        await asyncio.sleep(10)
+        gone.life.end_now()
+        await asyncio.sleep(10 * MINUTE)
+        me = f"<@{gone.workspace.bot.user_id}>"
+        gone.workspace.say("U2", CHANNEL, f"{me} asked later", now=gone.now, thread_ts=root)
+        gone.workspace.take()
+        await asyncio.sleep(10 * MINUTE)
+        async with run_bot(after=gone) as bot:
+            await fill(bot)
+            assert asked(bot) == [
+                "running when it was killed",
+                "waiting when it was killed",
+                "asked later",
+            ]
+
+
+@on_virtual_time
 async def test_it_can_be_switched_off(caplog: pytest.LogCaptureFixture) -> None:
     town = Town()
     (root,) = await know(town, 1)
@@ -306,7 +327,7 @@ async def test_it_looks_back_so_far_and_no_further() -> None:
     await asyncio.sleep(HOUR / 2)
     await town.say("U2", f"{town.me} lately", roots[0])
     async with town.bot(backfill_hours=0.5) as bot:
-        await town.knew(ThreadKey("T1", CHANNEL, roots[0]), town.clock.wall() - 29 * MINUTE)
+        await town.accepted(roots[0], f"{town.clock.wall() - 29 * MINUTE:.6f}")
         await fill(bot)
         assert reads(town) == [(CHANNEL, roots[0], None)]
         assert asked(bot) == ["lately"]
@@ -330,8 +351,8 @@ async def test_nor_where_the_bot_ended_before_it_wrote_a_word() -> None:
     town = Town()
     root = town.workspace.say("U1", CHANNEL, "people talk", now=town.clock.wall())
     await town.say("U1", f"{town.me} nobody heard this", root)
-    await town.say("U1", f"{town.me} this was accepted", root)
-    await town.knew(ThreadKey("T1", CHANNEL, root), town.clock.wall() - 1)
+    taken, _ = await town.say("U1", f"{town.me} this was accepted", root)
+    await town.accepted(root, taken)
     await town.say("U1", f"{town.me} are you there?", root)
     async with town.bot() as bot:
         await fill(bot)
@@ -347,7 +368,6 @@ async def test_a_mention_that_was_lost_while_the_bot_answered_others_is_asked() 
         await town.say("U1", f"{town.me} lost", root)
         await bot.ask("one that came", thread_ts=root)
         await bot.idle()
-    await town.knew(ThreadKey("T1", CHANNEL, root), town.clock.wall() - 1)
     async with town.bot() as bot:
         await fill(bot)
         assert asked(bot) == ["lost"]

@@ -145,15 +145,30 @@ async def test_a_token_that_slack_no_longer_takes_is_seen() -> None:
         await app.dispatcher.idle()
 
 
-async def test_an_agent_that_is_away_is_a_warning_only() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face:
-        settings = running(f"http://127.0.0.1:{free_port()}", face)
+async def test_an_agent_that_is_away_is_a_warning_only_until_it_answers_again() -> None:
+    workspace, port = Workspace(), free_port()
+    workspace.add_channel(CHANNEL)
+    async with SlackServer(workspace, loop_clock()) as face:
+        settings = with_overrides(running(f"http://127.0.0.1:{port}", face), {"connect_retries": 0})
+        probe = Probe(settings.health.port)
+
+        async def ask_and_look(is_there: bool) -> None:
+            now = loop_clock().wall()
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=now)
+            await wait_until(lambda: len(workspace.thread(CHANNEL, root)) > 1, workspace)
+            await app.dispatcher.idle()
+            status, body = await probe.ask()
+            assert (status, body["ready"], body["checks"]["agent"] == "ok") == (200, True, is_there)
+
         async with await build(settings) as app, connected(app), serving_health(settings.health, app.health):
             await check_slack(app)
             await check_agent(app)
-            status, body = await Probe(settings.health.port).ask()
-            assert (status, body["ready"]) == (200, True)
-            assert body["checks"]["agent"].startswith("The agent could not be reached")
+            assert (await probe.ask())[1]["checks"]["agent"].startswith("The agent could not be reached")
+            async with serve_scripted(ScriptedAgent(answer("Here.")), port=port):
+                await ask_and_look(is_there=True)
+            await ask_and_look(is_there=False)  # its card is known
+            async with serve_scripted(ScriptedAgent(answer("Again.")), port=port):
+                await ask_and_look(is_there=True)
 
 
 def docker_command() -> list[str]:

@@ -221,7 +221,7 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
-    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2")
+    assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2", ())
     assert read_stop(event("agent_session_stopped")) is None
 
 
@@ -239,11 +239,15 @@ def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> di
 
 
 def test_a_feedback_press() -> None:
-    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress("T1:C1:1.0", "U1", "negative", "C1", "1.0")
+    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress(
+        FEEDBACK_ACTION, "T1:C1:1.0", "U1", "negative", "C1", "1.0"
+    )
 
 
 def test_a_retry_press_carries_only_the_turn() -> None:
-    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress("T1:C1:1.0", "U1", "", "C1", "1.0")
+    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress(
+        RETRY_ACTION, "T1:C1:1.0", "U1", "", "C1", "1.0"
+    )
 
 
 def test_a_press_finds_its_place_in_the_container_or_the_message() -> None:

@@ -90,8 +90,13 @@ class Process:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
     health: Told = field(default_factory=Told)
+    times_in: int = 0
     events: list[tuple[str, bool]] = field(default_factory=list)
     """The text of each, and whether it came again."""
+
+    def is_in(self) -> None:
+        self.times_in += 1
+        self.ready.set()
 
     async def answer(self, request: AsyncBoltRequest) -> BoltResponse:
         text = str(request.body.get("event", {}).get("text"))
@@ -109,7 +114,7 @@ async def one_process(api_url: str, *, is_alone: bool = True, **settings: Any) -
         bolt.use(process.answer)
         process.may_answer.set()
         slack = SlackSettings(app_token=SecretStr(APP_TOKEN), **settings)
-        health, ready = process.health, process.ready.set
+        health, ready = process.health, process.is_in
         serving = serve_socket(
             bolt, slack, client, process.stop, health=health, is_alone=is_alone, ready=ready
         )
@@ -360,6 +365,43 @@ async def test_one_connection_is_replaced_without_a_gap_too() -> None:
         assert process.health.problems == []
 
 
+class LateSender:
+    """Slack, which sends an event on the connection that it asked to leave, after the next one was made."""
+
+    def __init__(self) -> None:
+        self.acknowledged = asyncio.Event()
+        self._opened = 0
+        self._is_replaced = asyncio.Event()
+
+    async def open(self, request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/link"})
+
+    async def link(self, request: web.Request) -> web.WebSocketResponse:
+        self._opened += 1
+        number, socket = self._opened, web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello", "num_connections": number})
+        if number == 1:
+            await socket.send_json({"type": "disconnect", "reason": "warning"})
+            await self._is_replaced.wait()
+            await asyncio.sleep(0.2)  # on its way
+            await socket.send_json({"type": "events_api", "envelope_id": "e1", "payload": {"event": {}}})
+        else:
+            self._is_replaced.set()
+        async for frame in socket:
+            if number == 1 and "e1" in frame.data:
+                self.acknowledged.set()
+        return socket
+
+
+async def test_what_was_on_its_way_to_the_old_connection_is_acknowledged_there() -> None:
+    slack = LateSender()
+    async with slack_api(slack.open, web.get("/link", slack.link)) as api_url, asyncio.timeout(10):
+        async with one_process(api_url, socket_connections=1):
+            await slack.acknowledged.wait()
+        assert slack.acknowledged.is_set()
+
+
 async def test_a_connection_that_goes_silent_is_found_and_replaced_while_the_other_one_works() -> None:
     async with serving() as (face, process):
         with log_watch() as log:
@@ -411,6 +453,20 @@ async def test_slack_away_and_back() -> None:
         assert process.health.body()["checks"]["slack"] == "ok"  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("backfill_after", "times"), [(0.0, 2), (60.0, 1)])
+async def test_after_a_long_outage_the_bot_is_told_that_it_is_in_again(
+    backfill_after: float, times: int
+) -> None:
+    async with serving(backfill_after=backfill_after) as (face, process):
+        await face.refresh()  # no outage
+        await until(lambda: opened(face) == 4)
+        face.sockets.breaks = 2
+        await face.sockets.close()
+        await until(lambda: process.health.problems)
+        await until(lambda: process.health.body()["checks"]["slack"] == "ok")  # type: ignore[index]
+        assert process.times_in == times
+
+
 async def others(face: SlackServer, session: aiohttp.ClientSession, count: int) -> list[Any]:
     """Connections of other processes."""
     client = AsyncWebClient(APP_TOKEN, face.api_url, session=session, retry_handlers=[])
@@ -437,7 +493,7 @@ async def test_one_connection_is_enough_where_the_app_has_no_room_for_two() -> N
 
 
 async def test_where_no_further_connection_is_allowed_an_old_one_makes_room() -> None:
-    async with serving() as (face, process), aiohttp.ClientSession() as session:
+    async with serving() as (face, process), aiohttp.ClientSession() as session, asyncio.timeout(30):
         eight = await others(face, session, 8)
         with log_watch() as log:
             await face.refresh()
@@ -490,7 +546,7 @@ async def test_a_connection_without_a_hello_is_none() -> None:
 
 
 async def test_what_came_before_the_end_is_acknowledged_at_the_end() -> None:
-    async with serving() as (face, process):
+    async with serving() as (face, process), asyncio.timeout(10):
         process.may_answer.clear()
         say(face, "hello")
         await until(lambda: process.events)

@@ -1116,3 +1116,24 @@ def test_a_note_may_be_a_button_only_or_nothing() -> None:
 def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
     ending = Ending(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
     assert taken(footer_blocks(ending, "t" * 3_000, "C1")) == ["context", "actions"]
+
+
+# -- another process goes on ---------------------------------------------------------------------------------
+
+
+def test_a_finished_answer_is_not_said_to_go_on() -> None:
+    async def story(scene: Scene) -> None:
+        await answer("All of it.\n")(scene)
+        before = len(scene.workspace.calls)
+        await scene.sink.hand_over()
+        assert scene.methods()[before:] == []
+
+    assert "being restarted" not in str(sealed(play(story)))
+
+
+def test_an_unfinished_answer_is_said_to_go_on() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("Some of it.\n"))
+        await scene.sink.hand_over()
+
+    assert "being restarted" in str(sealed(play(story)).status_line)

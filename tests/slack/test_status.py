@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
@@ -253,3 +254,32 @@ def test_a_mark_is_not_set_any_more_when_the_turn_came_first() -> None:
 )
 def test_what_was_refused_is_not_taken_away(fault: str, made: list[str]) -> None:
     assert mark_calls(100, faults={ADD: [fault]}) == made
+
+
+def test_a_mark_that_the_next_process_takes_away_stays() -> None:
+    async def story() -> Scene:
+        scene = Scene()
+        mark = QueuedReaction(scene.api.for_turn("turn"), "C1", scene.root)
+        showing = asyncio.create_task(mark.show())
+        await asyncio.sleep(10)
+        mark.over(stays=True)
+        await showing
+        return scene
+
+    assert virtual_clock.run(story()).methods() == [ADD]
+
+
+@pytest.mark.parametrize(("is_shown", "refused"), [(False, "already_reacted"), (True, "no_reaction")])
+def test_a_mark_that_is_as_it_should_be_is_no_error(
+    is_shown: bool, refused: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        scene = Scene(faults={ADD: [refused], REMOVE: [refused]})
+        mark = QueuedReaction(scene.api.for_turn("turn"), "C1", scene.root, is_shown=is_shown)
+        showing = asyncio.create_task(mark.show())
+        await asyncio.sleep(10)
+        mark.over()
+        await showing
+
+    virtual_clock.run(story())
+    assert [record.getMessage() for record in caplog.records if record.levelno > logging.INFO] == []

@@ -149,12 +149,13 @@ class ScriptedAgent:
         if call.method not in _GET | _CANCEL | _JOIN:
             return _refused(call.id, -32601, "Method not found")
         for playing in reversed(self._playings):  # the latest question whose task has this id
-            task = playing.canceled or playing.playback.task_at(self._elapsed(playing))
+            t = self._elapsed(playing)
+            task = playing.canceled or playing.playback.task_at(t)
             if task is not None and task["id"] == call.params.get("id"):
-                return self._about_task(call, playing, task)
+                return self._about_task(call, playing, task, t)
         return _refused(call.id, -32001, "Task not found")
 
-    def _about_task(self, call: AgentCall, playing: _Playing, task: Json) -> ScriptedAnswer:
+    def _about_task(self, call: AgentCall, playing: _Playing, task: Json, t: float) -> ScriptedAnswer:
         if call.method in _GET:
             return _json(envelope(call.id, result=task))
         if call.method in _CANCEL:
@@ -165,7 +166,7 @@ class ScriptedAgent:
             return _json(envelope(call.id, result=playing.canceled))
         if is_over(task):
             return _refused(call.id, -32004, "The task is over")
-        return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task))
+        return ScriptedAnswer(200, _EVENTS, self._join(call, playing, task, t))
 
     async def _whole(self, call: AgentCall, playing: _Playing) -> ScriptedAnswer:
         playback = playing.playback
@@ -178,9 +179,10 @@ class ScriptedAgent:
             found = {"task": found} if task is not None else {"message": found}
         return _json(envelope(call.id, result=found))
 
-    async def _join(self, call: AgentCall, playing: _Playing, task: Json) -> AsyncGenerator[bytes, None]:
+    async def _join(
+        self, call: AgentCall, playing: _Playing, task: Json, after: float
+    ) -> AsyncGenerator[bytes, None]:
         """1.0 begins with the current task; on 0.3 missed events are lost (facts: A2A 2.3)."""
-        after = self._elapsed(playing)
         if playing.playback.wire == "1.0":
             yield sse(envelope(call.id, result={"task": task}))
         async for data in self._play(playing, playing.playback.later(call.id, after), call.id):

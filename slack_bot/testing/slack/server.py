@@ -64,7 +64,7 @@ class EventDelivery:
 class SocketMode(EventDelivery):
     """The sockets of one app; an envelope waits for the first.
 
-    `breaks`: handshakes that come to nothing. `warning_time`: seconds from a warning to the socket's end.
+    `breaks`: handshakes that come to nothing. `warning_time`: seconds of use after a warning.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class SocketMode(EventDelivery):
     async def refresh(self, reason: str = "refresh_requested") -> None:
         """Ask every socket to reconnect, as Slack does every few hours.
 
-        After a "warning" it is used for `warning_time` seconds more, and then closed.
+        After a "warning" it is used for `warning_time` seconds more, and closed a little later.
         """
         for socket in tuple(self._sockets):
             await self._ask_to_leave(socket, reason)
@@ -171,6 +171,7 @@ class SocketMode(EventDelivery):
     async def _close_later(self, socket: web.WebSocketResponse) -> None:
         await asyncio.sleep(self.warning_time)
         self._drop(socket)
+        await asyncio.sleep(self._ack_timeout)  # for what was sent last
         await socket.close()
 
     async def close(self) -> None:

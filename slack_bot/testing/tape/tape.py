@@ -190,7 +190,7 @@ def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
         ended = capture.ended if capture.cut else None
     elif capture.moments and capture.moments[-1].end == "cut":
         ended = capture.moments[-1].t
-    if outcome != "lost" or ended is None:
+    if outcome not in ("lost", "watched") or ended is None:
         return None
     return (
         f"the capture breaks off at {ended:.3f} s, and what the agent did then is not in it: from there on"

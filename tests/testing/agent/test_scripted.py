@@ -176,6 +176,21 @@ def test_on_the_new_wire_who_subscribes_gets_the_task_first() -> None:
     virtual_clock.run(story())
 
 
+def test_who_subscribes_gets_all_that_comes_after_the_task() -> None:
+    """Also what comes before the answer is read."""
+
+    async def story() -> None:
+        agent = ScriptedAgent(NEW)
+        await agent.handle("POST", "/", json.dumps(ask("SendStreamingMessage")).encode())
+        await asyncio.sleep(1)
+        joined = await agent.handle("POST", "/", json.dumps(call("SubscribeToTask", id="t")).encode())
+        await asyncio.sleep(400)
+        seen = [next(iter(json.loads(data[6:])["result"])) async for data in joined.body]
+        assert seen == ["task", "artifactUpdate", "statusUpdate"]
+
+    virtual_clock.run(story())
+
+
 def test_on_the_old_wire_who_subscribes_gets_only_the_rest() -> None:
     async def story() -> None:
         async with client(ScriptedAgent(OLD, cut_after=1)) as http:

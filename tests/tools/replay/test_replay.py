@@ -400,7 +400,7 @@ def test_a_dead_agent_is_nothing_that_was_heard() -> None:
     moments = [*tape().moments[:5], Moment(3.0, end="cut")]
     seen = replayed(Tape(tape().head, tuple(moments)), make_scenario({"settings": {"poll_timeout": 60}}))
     [pace] = paces(seen)
-    assert pace.startswith("lost")
+    assert pace.startswith("watched")
     assert seen.result()["events"] == {"task": 1, "streaming_result": 4}
     assert float(re.findall(r"([\d.]+) s without anything new", pace)[0]) > 50
 

@@ -1,0 +1,153 @@
+"""`python -m tests.bench.crash [--kills 200] [--seed 1]`: the bot is killed in the middle of its work.
+
+Each case starts `slack-bot run` with a SQLite file, asks it something in some threads, kills it with SIGKILL
+(or ends it with SIGTERM) and starts it again; people write, answer and press Stop meanwhile. Judged is what
+stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from .crash_cases import Case, plan
+from .crash_judge import Report
+from .crash_run import FASTER, CrashRun, agents
+from .figures import machine, percentile
+
+_FATES = ("whole", "notice", "stopped", "lost", "silent", "doubled", "wrong")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and print. Progress goes to stderr, the figures to stdout. 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.crash", description=__doc__)
+    parser.add_argument("--kills", type=int, default=200, help="kills in all (default: 200)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
+    parser.add_argument("--only", metavar="SEED:N", help="one case alone, with its threads and the bot's log")
+    args = parser.parse_args(argv)
+    if args.only:
+        seed, _, number = args.only.partition(":")
+        return asyncio.run(_alone(plan(int(seed), int(number))))
+    print(f"slack_bot on {machine()}; Slack's retries {FASTER:g} times as fast")
+    reports = asyncio.run(run(args.seed, args.kills, args.jobs))
+    print(summary(reports))
+    return 1 if any(report.wrong for report in reports) else 0
+
+
+async def run(seed: int, kills: int, jobs: int) -> list[Report]:
+    """Cases of `seed` until there were so many kills, in order."""
+    reports: list[Report] = []
+    numbers = iter(range(sys.maxsize))
+
+    async def work(urls: Mapping[str, str]) -> None:
+        for number in numbers:
+            if sum(report.kills for report in reports) >= kills:
+                return
+            with tempfile.TemporaryDirectory() as home:
+                reports.append(await CrashRun(plan(seed, number), urls, Path(home)).run())
+            _say(reports, kills)
+
+    async with agents() as urls:
+        await asyncio.gather(*(work(urls) for _ in range(jobs)))
+    return sorted(reports, key=lambda report: report.case.number)
+
+
+async def _alone(case: Case) -> int:
+    print(case)
+    with tempfile.TemporaryDirectory() as home:
+        async with agents() as urls:
+            run = CrashRun(case, urls, Path(home))
+            report = await run.run()
+        print((Path(home) / "bot.log").read_text("utf-8", "replace"))
+    print(run.thread_texts())
+    for fact in report.facts:
+        print(f"{fact.asked.text}: {fact.fate}. {fact.why} {fact.note}")
+    print("\n".join(report.wrong) or "right")
+    return 1 if report.wrong else 0
+
+
+def _say(reports: Sequence[Report], kills: int) -> None:
+    report = reports[-1]
+    done, wrong = sum(each.kills for each in reports), sum(bool(each.wrong) for each in reports)
+    print(
+        f".. {done} of {kills} kills, {wrong} of {len(reports)} cases wrong;"
+        f" {name(report.case)} ({report.case.point}, {report.case.wire}):"
+        f" {'; '.join(report.wrong) or 'right'}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def name(case: Case) -> str:
+    """What `--only` takes."""
+    return f"{case.seed}:{case.number}"
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """The figures of all cases."""
+    return "\n".join(
+        [*_points(reports), "", *_totals(reports), "", *_notes(reports), "", *_wrong_cases(reports)]
+    ).rstrip()
+
+
+def _points(reports: Sequence[Report]) -> Iterator[str]:
+    names = sorted({report.case.point for report in reports})
+    wide = max(map(len, names), default=0)
+    heads = ("cases", "kills", "asked", *_FATES, "twice", "left", "other")
+    yield f"{'point':<{wide}}  {'  '.join(heads)}"
+    for point in [*names, "all"]:
+        of_it = [report for report in reports if point in ("all", report.case.point)]
+        fates = Counter(fact.fate for report in of_it for fact in report.facts)
+        figures = [
+            len(of_it),
+            sum(report.kills for report in of_it),
+            fates.total(),
+            *(fates[fate] for fate in _FATES),
+            sum(len(report.asked_twice) for report in of_it),
+            sum(len(report.left) for report in of_it),
+            sum(len(report.problems) for report in of_it),
+        ]
+        cells = "  ".join(f"{figure:>{len(head)}}" for figure, head in zip(figures, heads, strict=True))
+        yield f"{point:<{wide}}  {cells}"
+
+
+def _totals(reports: Sequence[Report]) -> Iterator[str]:
+    took = [seconds for report in reports for seconds in report.took]
+    if took:
+        p50, p99 = percentile(took, 0.5), percentile(took, 0.99)
+        yield f"takeover, connected to the first new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
+        slow = sorted(
+            ((max(report.took), name(report.case)) for report in reports if report.took), reverse=True
+        )
+        yield f"the slowest: {', '.join(f'{seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
+    missed = sum(report.kills == 0 and report.case.play == "kill" for report in reports)
+    yield f"cases that did not come to their point: {missed}"
+
+
+def _notes(reports: Sequence[Report]) -> Iterator[str]:
+    """What readers were told in place of the rest, and for which kinds of agent."""
+    notes = Counter(
+        (fact.note.partition(" Reference")[0], fact.asked.kind, report.case.point)
+        for report in reports
+        for fact in report.facts
+        if fact.fate == "notice"
+    )
+    for (note, kind, point), count in notes.most_common():
+        yield f"{count} x {kind}, {point}: {note}"
+
+
+def _wrong_cases(reports: Sequence[Report]) -> Iterator[str]:
+    for report in reports:
+        for why in report.wrong:
+            case = report.case
+            yield f"python -m tests.bench.crash --only {name(case)}   ({case.point}, {case.wire}) {why}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
