@@ -12,6 +12,7 @@ import pytest
 from slack_bot.testing.agent.scripted import AgentCall
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -121,6 +122,30 @@ async def test_the_agents_answer_is_edited_into_the_thread_and_anybody_goes_on_i
         known = await bot.store.conversation(bot.app.agent.name, ThreadKey("T1", CHANNEL, root))
         assert known.context_id is not None
         assert sent_ids(second)[0] == known.context_id
+
+
+@on_virtual_time
+async def test_an_operators_mentions_take_effect_and_the_agents_do_not() -> None:
+    async with run_bot(answer("Hello <!channel> and <@U2>.")) as bot:
+        await say(bot, replace(ASKED, headline="For <@U1>"))
+        sent = [str(call) for method in ("chat.postMessage", "chat.update") for call in bot.calls(method)]
+        assert "<@U1>" in sent[0]
+        assert not [call for call in sent if "<!channel>" in call or "<@U2>" in call]
+
+
+@on_virtual_time
+async def test_what_people_wait_for_goes_first() -> None:
+    scarce = {"post_burst": 20.0, "posts_per_second": 0.01, "rotate_bytes": 1500}
+    async with run_bot(rules=WorkspaceRules(), **scarce) as bot:
+        await put(bot, OutboundMessage(LONG, channel=CHANNEL))
+        async with running(bot):
+            await asyncio.sleep(60.0)
+            before = len(bot.calls("chat.postMessage"))
+            asked = await bot.ask("")
+            await asyncio.sleep(1.0)
+            assert before < len(LONG) // 1500
+            assert "Write your question in the same message" in bot.read(asked)[0]
+            assert await bot.store.unfinished_outbound()
 
 
 @on_virtual_time

@@ -221,3 +221,28 @@ async def test_killed_in_the_middle_of_the_answer_the_next_process_goes_on(
         assert headline == "News"
         assert " ".join(body).split() == LINES.split()
         assert len(at.agent.questions) == 1
+
+
+async def test_where_the_bot_that_was_to_deliver_it_dies_say_ends_and_the_next_one_delivers_it(
+    tmp_path: Path,
+) -> None:
+    async with place(tmp_path, answer(LINES, seconds=6.0)) as at:
+        at.env = {**at.env, "SLACK_BOT_STORE__LOCK_WAIT": "1"}
+        async with at.running() as bot:
+            saying = asyncio.create_task(at.say("--channel", CHANNEL, "--key", "k1", "--ask", "hi"))
+            await wait_until(lambda: at.agent.questions, at.workspace, within=30.0)
+            bot.kill()
+            status, _, problem = await saying
+            assert status == 1
+            assert problem.endswith(
+                "the bot that was to deliver this has ended; its next start does, and k1 is the id"
+            )
+        async with at.running():
+            (root,) = at.workspace.history(CHANNEL)
+            await wait_until(
+                lambda: "helpful" in str(at.workspace.thread(CHANNEL, root.ts)), at.workspace, 30.0
+            )
+        question, *body = at.texts(root.ts)
+        assert question == "hi"
+        assert " ".join(body).split() == LINES.split()
+        assert len(at.agent.questions) == 1
