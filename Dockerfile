@@ -1,4 +1,4 @@
-# The bot in a container: slim, not root, nothing but what `run` needs.
+# The bot in a container: slim, not root, nothing but what `run` needs, with SQLite or Redis.
 # Built in two stages so that no compiler, cache or pip remains in the image.
 FROM python:3.11-slim AS build
 COPY deploy/run.txt /tmp/run.txt

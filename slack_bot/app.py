@@ -31,6 +31,7 @@ from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .outbound import OutboundSender
 from .settings.load import Settings
+from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
@@ -95,8 +96,7 @@ async def build(
     observer, health = observer or LogObserver(), health or Health()
     async with AsyncExitStack() as stack:
         if store is None:
-            kept = settings.store
-            store = await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+            store = await _open_store(settings.store)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         if slack_session is None:
@@ -112,7 +112,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter or RateLimiter(settings.governor, clock),
+            rate_limiter or await _new_rate_limiter(settings, clock, stack),
             settings.slack.write_timeout,
             health,
         )
@@ -127,6 +127,28 @@ async def build(
         closers = stack.pop_all()
         parts = web_client, authorize, dispatcher, bolt, health, backfill, outbound
         return App(settings, clock, store, agent, *parts, closers)
+
+
+async def _open_store(kept: StoreSettings) -> Store:
+    if not kept.url.startswith("redis"):
+        return await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+    from .store.redis import open_redis
+
+    return await open_redis(kept.url, kept.dedupe_hours, kept.turn_days, kept.lease, kept.redis_timeout)
+
+
+async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:
+    if not settings.store.url.startswith("redis"):
+        return RateLimiter(settings.governor, clock)
+    from .slack.rate_limiter.shared import SharedRateLimiter
+    from .store.redis import connect
+
+    redis = connect(settings.store.url)
+    stack.push_async_callback(redis.aclose)
+    limiter = SharedRateLimiter(settings.governor, clock, redis)
+    stack.push_async_callback(limiter.close)
+    await limiter.start()
+    return limiter
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:

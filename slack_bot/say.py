@@ -5,6 +5,8 @@ import re
 import sys
 import uuid
 from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import assert_never
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,6 +14,7 @@ from .app import build
 from .clock import loop_clock
 from .errors import BotError, SettingsError
 from .settings.load import Settings
+from .settings.models import StoreSettings
 from .store.contracts import Store
 from .store.sqlite import is_held, join_store
 from .turn.outbound import OutboundMessage, OutboundRecord
@@ -78,7 +81,7 @@ def _thread_of(word: str) -> tuple[str, str, str]:
 async def say(settings: Settings, message: OutboundMessage, key: str | None, *, wait: bool) -> str:
     """Have `message` delivered, under a `key` once. Its link; without `wait` its id. Raises BotError."""
     kept = settings.store
-    store, is_alone = await join_store(kept.url, kept.dedupe_hours, kept.turn_days)
+    store, is_alone, is_held = await _join(kept)
     try:
         new = OutboundRecord(key or uuid.uuid4().hex, message, loop_clock().wall())
         record = await store.accept_outbound(new)
@@ -91,10 +94,22 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
         if is_alone:
             record = await _deliver(settings, store, record)
         else:
-            record = await _until_delivered(settings, store, record.key)
+            record = await _until_delivered(store, record.key, is_held, kept.lock_wait)
         return _told(record, await _turn_of(store, record))
     finally:
         await store.close()
+
+
+async def _join(kept: StoreSettings) -> tuple[Store, bool, Callable[[], Awaitable[bool]]]:
+    """The store, whether this process is to deliver, and what tells whether another one does."""
+    if kept.url.startswith("redis"):
+        from .store.redis import open_redis
+
+        args = kept.url, kept.dedupe_hours, kept.turn_days, kept.lease, kept.redis_timeout
+        shared = await open_redis(*args)
+        return shared, False, shared.has_replicas
+    store, is_alone = await join_store(kept.url, kept.dedupe_hours, kept.turn_days)
+    return store, is_alone, partial(is_held, kept.url)
 
 
 async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> OutboundRecord:
@@ -110,17 +125,19 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     return record
 
 
-async def _until_delivered(settings: Settings, store: Store, key: str) -> OutboundRecord:
+async def _until_delivered(
+    store: Store, key: str, is_held: Callable[[], Awaitable[bool]], patience: float
+) -> OutboundRecord:
     """The running bot delivers it. Raises BotError if that ends and is not started again."""
     alone = 0.0
-    while alone <= settings.store.lock_wait:
+    while alone <= patience:
         record = await store.outbound(key)
         turn = None if record is None else await _turn_of(store, record)
         if record is not None and record.ended_at is not None and (turn is None or _is_over(turn)):
             return record
-        alone = 0.0 if await is_held(settings.store.url) else alone + _LOOK
+        alone = 0.0 if await is_held() else alone + _LOOK
         await asyncio.sleep(_LOOK)
-    raise BotError(f"the bot that was to deliver this has ended; its next start does, and {key} is the id")
+    raise BotError(f"no bot runs that would deliver this; its next start does, and {key} is the id")
 
 
 async def _turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:

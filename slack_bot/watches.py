@@ -21,7 +21,7 @@ from .turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
 
-_GIVEN_UP = "I have waited long enough for this answer and look for it no longer."
+_GIVEN_UP = "The agent has not finished in all this time. I look for its answer no longer."
 _FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 

@@ -11,8 +11,12 @@ Tests that run a whole bot scale their own number of examples by `examples`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from .redis_server import REDIS_SERVER, RedisServer, running_redis
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -32,3 +36,12 @@ def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as cores: many tests wait for a browser, a process or a socket."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return cores + (cores + 1) // 2
+
+
+@pytest.fixture
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One for this test alone, empty."""
+    if REDIS_SERVER is None:
+        pytest.skip("no Redis: apt-get install redis-server")
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server

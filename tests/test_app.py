@@ -28,8 +28,10 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.record import Question
 from tests.listeners.payloads import mention
 from tests.log_watch import log_watch
+from tests.redis_server import RedisServer
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 
 
@@ -150,6 +152,28 @@ async def test_what_is_known_of_a_thread_outlives_the_process(tmp_path: Path) ->
                 workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
                 await wait_until(partial(is_answered, workspace, root), workspace)
                 await app.dispatcher.idle()
+    sent = [call.params["message"] for call in agent.questions]
+    assert ["contextId" in message for message in sent] == [False, True]
+
+
+async def test_two_replicas_on_one_redis_know_the_same_threads(redis_server: RedisServer) -> None:
+    agent, root = ScriptedAgent(answer("Hello.", seconds=0.1)), "1700000000.000100"
+    async with serve_scripted(agent) as url:
+        options = {"agent.url": url, "store.url": redis_server.url, "share_interval": 0.1}
+        async with (
+            bot_on_network(**options) as (one, _, first),
+            bot_on_network(**options) as (two, _, second),
+        ):
+            for number, (workspace, app) in enumerate(((one, first), (two, second)), 1):
+                workspace.say("U1", CHANNEL, "Hello.", now=0.0, ts=root, is_told=False)
+                text = f"<@{workspace.bot.user_id}> {number}"
+                workspace.say("U1", CHANNEL, text, now=1700000000.0 + number, thread_ts=root)
+                await wait_until(partial(is_answered, workspace, root), workspace)
+                await app.dispatcher.idle()
+            ((thread, ts),) = await first.store.active_threads(0.0)
+            question = Question(thread, ts, "U1", "T1", "again")
+            assert not await second.dispatcher.accept(question)
+            assert await second.store.unfinished() == []
     sent = [call.params["message"] for call in agent.questions]
     assert ["contextId" in message for message in sent] == [False, True]
 

@@ -235,7 +235,7 @@ async def test_where_the_bot_that_was_to_deliver_it_dies_say_ends_and_the_next_o
             status, _, problem = await saying
             assert status == 1
             assert problem.endswith(
-                "the bot that was to deliver this has ended; its next start does, and k1 is the id"
+                "no bot runs that would deliver this; its next start does, and k1 is the id"
             )
         async with at.running():
             (root,) = at.workspace.history(CHANNEL)

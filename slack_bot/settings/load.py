@@ -300,13 +300,14 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     """Every secret value, so that none is shown or logged.
 
     A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
-    themselves too, unless they are short.
+    themselves too, unless they are short; so does that of the store.
     """
     values = (getattr(getattr(settings, section), leaf) for section, leaf in FIELDS)
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    header, password = settings.agent.header_value, _password_of(settings.agent.url or "")
+    header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    parts = (part for part in (key, password, unquote(password)) if len(part) >= _MIN_SECRET)
+    passwords = [_password_of(url) for url in (settings.agent.url or "", settings.store.url)]
+    parts = (part for part in (key, *passwords, *map(unquote, passwords)) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
 
 

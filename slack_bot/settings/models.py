@@ -279,6 +279,9 @@ class GovernorSettings(SettingsSection):
     """Seconds after which text that waits for its slot counts as a card: cards cannot starve it."""
     start_slot_timeout: float = Field(default=5.0, ge=0)
     """Seconds an answer waits for a slot to start a stream; then it becomes an ordinary message."""
+    share_interval: float = Field(default=0.5, gt=0)
+    """Seconds between two rounds in which replicas divide these budgets. Six without Redis: it is away;
+    thirty without a replica: it is gone."""
 
 
 class TurnSettings(SettingsSection):
@@ -300,7 +303,8 @@ class StoreSettings(SettingsSection):
     """What outlives the process."""
 
     url: str = "sqlite:///slack_bot.sqlite"
-    """`sqlite:///relative/path`, `sqlite:////absolute/path`, or `memory://`."""
+    """`sqlite:///relative/path`, `sqlite:////absolute/path`, `redis://user:password@host:port/0` (`rediss://`
+    with TLS) for several replicas, or `memory://`."""
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
     turn_days: float = Field(default=7.0, gt=0)
@@ -311,6 +315,10 @@ class StoreSettings(SettingsSection):
     """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
     outbound_interval: float = Field(default=1.0, gt=0)
     """Seconds between two looks for what `slack-bot say` has left there."""
+    lease: float = Field(default=10.0, gt=0)
+    """Seconds without a sign of life after which other replicas take over the turns of one. Redis only."""
+    redis_timeout: float = Field(default=2.0, gt=0)
+    """Seconds for one call of Redis. Slack wants its acknowledgement within 3."""
     cleanup_interval: float = Field(default=3600.0, gt=0)
     """Seconds between two removals of what is older than that."""
     max_failures: int = Field(default=4, gt=0)

@@ -115,16 +115,72 @@ class OutboundStore(Protocol):
         """What is stored under its key then (`turn.outbound.accepted`). Atomic."""
 
     async def save_outbound(self, record: OutboundRecord) -> None:
-        """Replace it."""
+        """Replace it. StoreError if another process works on it."""
 
     async def outbound(self, key: str) -> OutboundRecord | None:
         """It, as long as it is kept."""
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
-        """What has not ended, in the order it was accepted; cheap, for it is asked every second."""
+        """What has not ended, in the order it was accepted, and is for this process to deliver.
+
+        Asked every second, which also holds on to what is under way.
+        """
 
 
-class Store(TurnStore, ConversationStore, FeedbackStore, ProfileStore, OutboundStore, Protocol):
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What a person did that takes effect where the thread's turn runs.
+
+    `kind` and `values` are the sender's; `question`: an accepted turn, named by its key in `turn`.
+    """
+
+    thread: ThreadKey
+    kind: str
+    values: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+class LeaseStore(Protocol):
+    """Which process works on which threads. Who lost a thread can write its turns no more."""
+
+    lease: float
+    """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        """Begin to work on an accepted turn: it is given back as it stands now, and its thread held.
+
+        None: it has ended, or the thread is another process's, which gets the signal `question`. Atomic.
+        """
+
+    async def left(self) -> list[TurnRecord]:
+        """Turns that nobody works on, in the order they were accepted: to be claimed."""
+
+    async def renew(self) -> frozenset[ThreadKey]:
+        """Hold on to all threads of this process. Returns those that it has lost."""
+
+    async def let_go(self, thread: ThreadKey) -> None:
+        """This process has nothing more to do in a thread. What has not ended there is left to others."""
+
+
+class SignalStore(Protocol):
+    """What one process tells another. A signal is lost with the process that it is for."""
+
+    async def signal(self, signal: Signal) -> bool:
+        """Tell the process that holds the thread. False: no other one does."""
+
+    async def signals(self) -> list[Signal]:
+        """Wait for signals to this process, in the order they were sent."""
+
+
+class Store(
+    TurnStore,
+    ConversationStore,
+    FeedbackStore,
+    ProfileStore,
+    LeaseStore,
+    SignalStore,
+    OutboundStore,
+    Protocol,
+):
     """All that the bot keeps."""
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Conversation, Store
+from .sole import SoleProcess
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 _OUTBOUND = TypeAdapter(OutboundRecord)
 
 
-class SqliteStore(Store):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`. Ages are in seconds."""
 
     def __init__(self, path: Path, dedupe_age: float, turn_age: float, lock: int | None) -> None:
@@ -329,8 +330,8 @@ def _file_of(url: str) -> Path:
         return _MEMORY
     if not url.startswith(_URL) or url == _URL:
         raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite"
-            " or memory://."
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
+            " redis://host:6379/0 or memory://."
         )
     file = Path(url.removeprefix(_URL))
     if file.is_dir():

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from ..store.contracts import Conversation, Store
+from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
 
-class MemoryStore(Store):
+class MemoryStore(SoleProcess, Store):
     """Is lost with the process: for tests, `replay` and the playground.
 
     `is_durable` True: it is handed on to another bot, as a file would be.

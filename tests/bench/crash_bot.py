@@ -2,8 +2,8 @@
 
 `CRASH_AT` is the point, `CRASH_NTH` the occurrence. Points are `before X`, `sent X` (all bytes of the request
 are out) and `after X` (its answer has begun to come, and the bot does not know it). X is a method of Slack or
-of the store, `ask` or `get` for a call to the agent; a save is named by what it keeps: `sending` (the agent
-is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
+of the store, `ask`, `reply` or `get` for a call to the agent; a save is named by what it keeps: `sending` (the
+agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         self._fuse = fuse
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        name = _AGENT.get(_method_of(request), "")
+        name = _name_of(request)
 
         async def trace(event: str, info: Any) -> None:
             if event == "http11.send_request_body.complete":
@@ -85,8 +85,12 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         return response
 
 
-def _method_of(request: httpx.Request) -> str:
-    return str(json.loads(request.content)["method"]) if request.method == "POST" else ""
+def _name_of(request: httpx.Request) -> str:
+    if request.method != "POST":
+        return ""
+    call = json.loads(request.content)
+    name = _AGENT.get(call["method"], "")
+    return "reply" if name == "ask" and call["params"]["message"].get("taskId") else name
 
 
 def slack_session(fuse: Fuse) -> aiohttp.ClientSession:

@@ -26,6 +26,7 @@ POINTS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "about to ask": (("after sending", "before ask"), (1, 2)),
     "asked, no answer yet": (("sent ask",), (1, 2)),
     "asked, no task id yet": (("after ask",), (1, 2)),
+    "a reply, no answer yet": (("sent reply", "after reply"), (1,)),
     "task id known, not stored": (("before task",), (1, 2)),
     "task id stored": (("after task",), (1, 2)),
     "stream started, not recorded": (("after chat.startStream", "before message"), (1, 2)),
@@ -114,7 +115,7 @@ def plan(seed: int, number: int) -> Case:
     """The case with this number. The kills go through all points, random moments among them."""
     random = Random(f"{seed}:{number}")
     point = _ORDER[number % len(_ORDER)]
-    wire = random.choice(WIRES if point != WAITING else WIRES[:2])
+    wire = random.choice(WIRES[:2] if _asks_back(point) else WIRES)
     play = random.choice(_PLAYS) if point == MOMENT else "kill"
     questions = _questions(random, number, wire, point)
     again, stops = None, None
@@ -131,12 +132,16 @@ def plan(seed: int, number: int) -> Case:
     return Case(seed, number, wire, questions, kill, play, again, random.uniform(0.0, 1.5), stops, grace)
 
 
+def _asks_back(point: str) -> bool:
+    return point == WAITING or "reply" in point
+
+
 def _questions(random: Random, number: int, wire: Wire, point: str) -> tuple[Asked, ...]:
     found: list[Asked] = []
     for n in range(random.choice((1, 2, 3, 3, 4))):
         kind = "plain" if wire.startswith("scripted") else random.choice(_SDK_KINDS)
-        if point == WAITING and n == 0:
-            kind = random.choice(("asks", "asks", "signs"))
+        if _asks_back(point) and n == 0:
+            kind = "signs" if point == WAITING and random.random() < 0.3 else "asks"
         lines, seconds = random.choice(((8, 1.5), (25, 3.0), (40, 4.0), (260, 5.0)))
         token, after = f"q{number}x{n}", round(random.uniform(0.0, 1.0), 2) if n else 0.0
         asked = Asked(token, kind, lines, seconds, after, random.random() < 0.25, user=f"U{n + 1}")

@@ -16,7 +16,7 @@ from .crash_cases import Asked, Case, answer_lines, prompt
 Fate: TypeAlias = Literal["whole", "notice", "stopped", "lost", "silent", "doubled", "wrong"]
 GOOD: frozenset[Fate] = frozenset({"whole", "notice", "stopped"})
 
-KNOWN_FOR = 0.3  # seconds after the agent's first words from which the bot must know the task
+KNOWN_FOR = 0.5  # seconds after the agent's first words from which the bot must know the task
 _CHROME = (
     "Helpful Not helpful", "Try again", "Mention me in this thread to go on.",
     "Write in this thread to go on.", "Reply in this thread to answer.",
@@ -144,14 +144,13 @@ def is_notice(line: str) -> bool:
     return len(line) > 7 and is_ours and line not in _CHROME and not line.startswith(_SIGN_IN)
 
 
-def has_question(asked: Asked, messages: Sequence[SeenMessage]) -> bool:
-    """The agent's own question stands there, and can be answered."""
-    return any(prompt(asked.token) in message.text for message in messages if message.is_bot)
+def questions_back(asked: Asked, messages: Sequence[SeenMessage]) -> int:
+    """How often the agent's own question stands there."""
+    return sum(prompt(asked.token) in message.text for message in messages if message.is_bot)
 
 
-def judge_asked(asked: Asked, told: Deliveries) -> str | None:
-    """Why the agent was asked too often."""
-    replies = 1 if asked.kind == "asks" else 0
+def judge_asked(asked: Asked, told: Deliveries, replies: int) -> str | None:
+    """Why the agent was asked too often. `replies`: how often a person answered its own question."""
     if told.times > told.messages:
         return f"{asked.token}: {told.messages} messages came {told.times} times"
     if told.messages > 1 + replies:

@@ -10,6 +10,7 @@ import json
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -29,12 +30,12 @@ from .crash_judge import (
     Report,
     Seen,
     abridged,
-    has_question,
     judge_asked,
     judge_question,
     leftovers,
     lines_of,
     notices,
+    questions_back,
 )
 from .running import ROOT, bot_environment, steady_clock
 
@@ -86,7 +87,7 @@ class CrashRun:
             self.workspace, self._clock, retry_delays=[delay / FASTER for delay in RETRY_DELAYS]
         )
         self._places: dict[str, _Place] = {}  # by the question's token
-        self._replied: set[str] = set()
+        self._replied: Counter[str] = Counter()
         self._stopped: dict[str, int] = {}  # how many lines were there
         self._may_reply = asyncio.Event()
         if case.kill.point != WAITING:
@@ -221,7 +222,7 @@ class CrashRun:
         await self._until(lambda: first.token in self._places, _STARTS, "nobody asked")
         if kill.point == WAITING:
             await self._until(
-                lambda: has_question(first, self._thread(first)),
+                lambda: questions_back(first, self._thread(first)),
                 _SETTLES,
                 "the agent's question is not shown",
             )
@@ -263,20 +264,20 @@ class CrashRun:
         return self.workspace.say(asked.user, channel, text, now=self._clock.wall(), thread_ts=root)
 
     async def _reply(self) -> None:
-        """People answer what the agent asks back."""
+        """People answer what the agent asks back, as often as it does."""
         asking = [asked for asked in self.case.questions if asked.kind == "asks"]
-        while len(self._replied) < len(asking):
+        while asking:
             await self._until(lambda: any(map(self._is_unanswered, asking)), 10 * _SETTLES, "no question")
             await self._may_reply.wait()
             await asyncio.sleep(_REPLY)
             for asked in filter(self._is_unanswered, asking):
                 place = self._places[asked.token]
-                self._replied.add(asked.token)
+                self._replied[asked.token] += 1
                 text = replace(asked, kind="plain").text
                 self._say(asked, place.channel, text, place.root)
 
     def _is_unanswered(self, asked: Asked) -> bool:
-        return asked.token not in self._replied and has_question(asked, self._thread(asked))
+        return self._replied[asked.token] < questions_back(asked, self._thread(asked))
 
     def _stop(self, asked: Asked) -> None:
         """A person presses Stop, which Slack shows under an open stream."""
@@ -380,8 +381,9 @@ class CrashRun:
     async def _judge(self) -> None:
         told, report = await self._told(), self.report
         for asked in self.case.questions:
+            self._note(f"{asked.token}: {told[asked.token]}, {self._replied[asked.token]} replies")
             report.facts.append(self._fact(asked, told[asked.token]))
-            if (why := judge_asked(asked, told[asked.token])) is not None:
+            if (why := judge_asked(asked, told[asked.token], self._replied[asked.token])) is not None:
                 report.asked_twice.append(why)
         report.left = leftovers(self._seen())
         if self._slack.lost:

@@ -163,6 +163,9 @@ class _Ordeal:
                     await app.dispatcher.idle()
                 await self._question(said)
             await app.dispatcher.idle()
+            while await app.store.unfinished():  # a task is watched
+                await asyncio.sleep(30.0)
+                await app.dispatcher.idle()
 
     async def _question(self, said: Said) -> None:
         """Mention the bot, and wait until it was told."""
@@ -245,7 +248,8 @@ class _Ordeal:
 
     def _scenes(self) -> list[Scene]:
         """What came of each question: what was written from when its turn began to when the next one did."""
-        opened = [fact for fact in self._facts if isinstance(fact, TurnStarted)]
+        started = [fact for fact in self._facts if isinstance(fact, TurnStarted)]
+        opened = list({fact.turn: fact for fact in reversed(started)}.values())[::-1]  # a watched turn twice
         begins = [virtual_clock.WALL_ZERO + fact.at + _LATENCY / 2 for fact in opened]
         spans = zip([0.0, *begins[1:]], [*begins[1:], float("inf")], strict=True) if begins else []
         scenes = []
@@ -322,7 +326,7 @@ def _settings(planned: Plan) -> Settings:
         env_file=None,
         secrets_dir=None,
     )
-    return with_overrides(settings, {"max_segments": planned.messages})
+    return with_overrides(settings, {"max_segments": planned.messages, "watch_for": 3600.0})
 
 
 async def _hand_over(app: App, envelope: Envelope) -> None:

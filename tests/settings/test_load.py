@@ -405,6 +405,8 @@ def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_thems
     secrets = secrets_of(read(env))
     assert secrets == ("ApiKey hunter2-hunter2", "hunter2-hunter2", "s%40cret-s%40cret", "s@cret-s@cret")
     assert secrets_of(read({"A2A_AGENT_URL": "https://bot:test@agent.example/"})) == ()
+    store = {"SLACK_BOT_STORE__URL": "redis://:an%20old%20one@redis:6379/0"}
+    assert secrets_of(read(store)) == ("an%20old%20one", "an old one")
     assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
 
 

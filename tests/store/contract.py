@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from slack_bot.store.contracts import Conversation, Store
+from slack_bot.store.contracts import Conversation, Signal, Store
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
@@ -147,6 +147,25 @@ class StoreContract:
         assert left == [0, *range(241, 250)]
         assert await store.accept(turn("1.0", 1000.0))
         assert await store.turn("T1:C1:1.0") == turn("1.0", 1000.0)
+
+    async def test_an_accepted_question_is_claimed_by_its_process_and_its_thread_held(
+        self, store: Store
+    ) -> None:
+        first, second = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        for each in (first, second):
+            assert await store.accept(each)
+            assert await store.claim(each)
+        assert await store.renew() == frozenset()
+        await store.save((replace(first, stage=Stage.ENDED, ended_at=1.0), 0))
+        await store.let_go(THREAD)
+        await store.let_go(replace(THREAD, ts="never held"))
+        assert await store.claim(second)
+
+    async def test_where_no_other_process_holds_a_thread_nobody_is_told(self, store: Store) -> None:
+        held = turn("1.0", 1000.0)
+        assert await store.accept(held)
+        assert await store.claim(held)
+        assert not await store.signal(Signal(THREAD, "stop", {"user": "U1"}))
 
     async def test_a_new_thread_has_no_context(self, store: Store) -> None:
         assert await store.conversation("agent", THREAD) == Conversation()

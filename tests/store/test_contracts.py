@@ -9,15 +9,17 @@ from slack_bot.store.contracts import (
     Conversation,
     ConversationStore,
     FeedbackStore,
+    LeaseStore,
     OutboundStore,
     ProfileStore,
+    SignalStore,
     TurnStore,
 )
 
+CONTRACTS = TurnStore, ConversationStore, FeedbackStore, ProfileStore, LeaseStore, SignalStore, OutboundStore
 
-@pytest.mark.parametrize(
-    "contract", [TurnStore, ConversationStore, FeedbackStore, ProfileStore, OutboundStore]
-)
+
+@pytest.mark.parametrize("contract", CONTRACTS)
 def test_a_contract_has_fewer_than_ten_methods(contract: type) -> None:
     assert 0 < len([name for name in vars(contract) if not name.startswith("_")]) < 10
 

@@ -34,25 +34,30 @@ class Rate:
 class TokenBucket:
     """The tokens of one budget, and the requests that wait for them, in the order in which they came.
 
-    `recover_after`: quiet seconds before the rate is raised.
+    `recover_after`: quiet seconds before the rate is raised. `share`: the part of the budget that is this
+    process's; `part`: the part of its rate that refusals have left.
     """
 
-    def __init__(self, ceiling: Rate, recover_after: float, now: float) -> None:
-        self._ceiling, self._recover_after = ceiling, recover_after
-        self._tokens, self._at = ceiling.burst, now
+    def __init__(self, ceiling: Rate, recover_after: float, now: float, share: float = 1.0) -> None:
+        self.ceiling, self._recover_after = ceiling, recover_after
+        self._tokens, self._at = ceiling.burst * share, now
         self._quiet_since = now
         self._blocked_until = now
-        self.rate = ceiling.per_second
+        self.share, self.part = share, 1.0
         self.waiting: dict[CallRequest, None] = {}
         self.went_at: dict[str, float] = {}  # by turn, the oldest first: when text of it went, of late
 
     @property
+    def rate(self) -> float:
+        return self.ceiling.per_second * self.part * self.share
+
+    @property
     def capacity(self) -> float:
-        return max(1.0, self._ceiling.burst * self.rate / self._ceiling.per_second)
+        return max(1.0, self.ceiling.burst * self.part * self.share)
 
     @property
     def is_lowered(self) -> bool:
-        return self.rate < self._ceiling.per_second
+        return self.part < 1.0
 
     def has(self, tokens: float, now: float) -> bool:
         self._refill(now)
@@ -72,29 +77,62 @@ class TokenBucket:
     def when(self, tokens: float, now: float) -> float:
         self._refill(now)
         missing = max(0.0, tokens - self._tokens)
-        return max(now, self._blocked_until, self._at + missing / self.rate)
+        if missing and not self.rate:
+            return math.inf  # until it gets a share
+        return max(now, self._blocked_until, self._at + (missing / self.rate if missing else 0.0))
 
     def blocked_for(self, now: float) -> float:
         return max(0.0, self._blocked_until - now)
+
+    def quiet_for(self, now: float) -> float:
+        return max(0.0, now - self._quiet_since)
 
     def refuse(self, seconds: float, now: float) -> None:
         """Calls under way together count as one refusal."""
         self._refill(now)
         if now >= self._blocked_until:
-            self.rate = max(self._ceiling.per_second * _LEAST, self.rate / 2)
+            self.part = max(_LEAST, self.part / 2)
         self._blocked_until = max(self._blocked_until, now + seconds)
         self._quiet_since = self._at = self._blocked_until
         self._tokens = 1.0  # Slack says that one call is good then
 
     def is_at_rest(self, now: float) -> bool:
         self._refill(now)
-        return not self.is_lowered and self._tokens >= self._ceiling.burst
+        return not self.is_lowered and self._tokens >= self.capacity
+
+    def answers(self, now: float) -> set[str]:
+        """The turns whose calls wait, or whose text went of late."""
+        self.drop_old(now)
+        return {request.turn for request in self.waiting} | self.went_at.keys()
+
+    def drop_old(self, now: float) -> None:
+        while self.went_at and now - self.went_at[oldest := next(iter(self.went_at))] >= _AGAIN_WITHIN:
+            del self.went_at[oldest]
+
+    def resize(self, share: float, tokens: float, now: float) -> float:
+        """Another share; a greater one comes with `tokens`. Returns those that a smaller one gives up."""
+        self._refill(now)
+        before = self._tokens
+        if share < self.share:
+            self._tokens *= share / self.share
+        self.share = share
+        self._tokens = min(self.capacity, self._tokens + tokens)
+        return max(0.0, before - self._tokens)
+
+    def learn(self, part: float, blocked_for: float, quiet_for: float, now: float, *, drained: bool) -> None:
+        """What refusals of all processes have left of the budget. `drained`: there was one since."""
+        self._refill(now)
+        self.part = part
+        self._blocked_until, self._quiet_since = now + blocked_for, now + blocked_for - quiet_for
+        if drained:
+            self._tokens, self._at = 0.0, max(now, self._blocked_until)
+        self._tokens = min(self._tokens, self.capacity)
 
     def _refill(self, now: float) -> None:
         while self.is_lowered and now - self._quiet_since >= self._recover_after:
             self._quiet_since += self._recover_after
             self._grow(self._quiet_since)
-            self.rate = min(self._ceiling.per_second, self.rate * _RAISE)
+            self.part = min(1.0, self.part * _RAISE)
         self._grow(now)
 
     def _grow(self, until: float) -> None:
@@ -153,9 +191,17 @@ class CallRequest:
     settle: Callable[[float | None], None] = lambda _: None
 
 
+BudgetKey = tuple[str, str]
+"""The method, and the channel where Slack counts it per channel, else ""."""
+
 CallDecision = tuple[CallRequest, float | None]
 """A request that has waited, and what it is to be settled with. None: it may go; or the seconds Slack wants
 no such call, 0 where only its turn did not come in time."""
+
+
+def key_of(request: CallRequest) -> BudgetKey:
+    """Which budget the call is counted in."""
+    return request.method, request.channel if request.method in _BY_CHANNEL else ""
 
 
 class Governor:
@@ -174,7 +220,15 @@ class Governor:
     ) -> None:
         self._budgets, self._recover_after = budgets, recover_after
         self._starving_after, self._burst_horizon = starving_after, burst_horizon
-        self._buckets: dict[tuple[str, str], TokenBucket] = {}
+        self._buckets: dict[BudgetKey, TokenBucket] = {}
+        self.first_share = 1.0  # of a budget that is used for the first time
+
+    def buckets(self) -> Mapping[BudgetKey, TokenBucket]:
+        return self._buckets
+
+    def forget(self, key: BudgetKey) -> None:
+        """Nobody waits for this budget."""
+        del self._buckets[key]
 
     def ask(self, request: CallRequest, now: float) -> None:
         self._bucket(request, now).waiting[request] = None
@@ -245,9 +299,8 @@ class Governor:
         """
         if bucket.is_lowered or bucket.capacity < _SMALL:
             return 0.0
+        bucket.drop_old(now)
         went_at = bucket.went_at
-        while went_at and now - went_at[oldest := next(iter(went_at))] >= _AGAIN_WITHIN:
-            del went_at[oldest]
         left = max(0.0, bucket.left(now) - bucket.capacity * _RESERVED[Priority.LATER])
         rate = bucket.rate + left / self._burst_horizon
         if len(went_at) + len(bucket.waiting) < _UNPACED * rate:
@@ -270,7 +323,9 @@ class Governor:
         return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)
 
     def _bucket(self, request: CallRequest, now: float) -> TokenBucket:
-        key = (request.method, request.channel if request.method in _BY_CHANNEL else "")
+        return self.bucket(key_of(request), now)
+
+    def bucket(self, key: BudgetKey, now: float) -> TokenBucket:
         if key not in self._buckets:
             if len(self._buckets) >= _MAX_BUCKETS:
                 self._buckets = {
@@ -278,6 +333,6 @@ class Governor:
                     for each, bucket in self._buckets.items()
                     if bucket.waiting or not bucket.is_at_rest(now)
                 }
-            budget = self._budgets.get(request.method) or self._budgets[""]
-            self._buckets[key] = TokenBucket(budget, self._recover_after, now)
+            budget = self._budgets.get(key[0]) or self._budgets[""]
+            self._buckets[key] = TokenBucket(budget, self._recover_after, now, self.first_share)
         return self._buckets[key]

@@ -7,6 +7,7 @@ the same call. Nothing polls: each change makes the governor decide again, and o
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 
 from ...clock import Clock
@@ -80,7 +81,7 @@ class RateLimiter:
             self._timer.cancel()
             self._timer = None
         due = self._governor.next_at(now)
-        if due is not None:
+        if due is not None and due < math.inf:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(max(_TICK, due - now), self.decide)
 

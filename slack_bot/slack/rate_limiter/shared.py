@@ -1,0 +1,202 @@
+"""The budgets of a workspace, divided among the replicas by Redis.
+
+Each replica decides alone, with the part of each budget that is its own, so a call waits for no round trip.
+Twice a second it says how many answers it has under way, and is told its parts. Where Redis does not answer,
+each goes on with one part in as many as there were replicas. A replica that Redis alone has lost is counted
+for a while as if it did; after that it must be ending, since it has lost its turns too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import resources
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from ...clock import Clock
+from ...settings.models import GovernorSettings
+from .governor import BudgetKey, CallRequest, TokenBucket, key_of
+from .local import Permit, RateLimiter, budgets_of
+
+_log = logging.getLogger(__name__)
+
+_PREFIX = "{slack_bot}:budgets"  # the braces keep all keys of one script on one node
+_LEASE = 6  # intervals without an answer after which a replica counts as silent, and says so
+_FORGET_AFTER = 30  # intervals: a silent replica is gone
+_TIMEOUT = 2  # intervals
+_KEEP_FOR = 3600  # seconds for which Redis keeps the record of one channel
+_IDLE = 60.0  # seconds without a call after which a replica gives up its part of a channel's budget
+
+
+class SharedRateLimiter(RateLimiter):
+    """Grants permits to the calls of one replica. Used, started and closed on one event loop."""
+
+    def __init__(self, settings: GovernorSettings, clock: Clock, redis: Redis) -> None:
+        super().__init__(settings, clock)
+        self._settings, self._redis = settings, redis
+        self._interval = settings.share_interval
+        script = resources.files(__package__) / "shares.lua"
+        self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._id, self._calls, self._replicas = uuid.uuid4().hex, 0, 1
+        self._wanted: set[BudgetKey] = set()  # Redis knows that answers of ours want them
+        self._refused: set[BudgetKey] = set()  # Redis does not know of the refusal
+        self._returned: dict[BudgetKey, float] = {}
+        self._used_at: dict[BudgetKey, float] = {}  # of channels
+        self._answered_at = clock.monotonic()
+        self._is_away = self._is_closed = False
+        self._nudge = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._governor.first_share = 0.0
+        for method in filter(None, budgets_of(settings)):
+            self._governor.bucket((method, ""), self._answered_at)
+
+    async def start(self) -> None:
+        """Return when there is a share, or Redis does not answer."""
+        await self._sync_or_go_on()
+        self._task = asyncio.create_task(self._keep_in_step(), name="shares of Slack's budgets")
+
+    async def close(self) -> None:
+        """Leave the budgets to the other replicas."""
+        if self._task is not None:
+            self._is_closed = True
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+            with suppress(RedisError, OSError, TimeoutError):
+                await self._sync(leaves=True)
+
+    def reserve(self, request: CallRequest, wake: Callable[[], None] | None = None) -> Permit:
+        permit = super().reserve(request, wake)
+        key = key_of(request)
+        if key[1]:
+            self._used_at[key] = request.asked_at
+        if key not in self._wanted and not permit.is_settled:
+            self._nudge.set()
+        return permit
+
+    def refused(self, request: CallRequest, seconds: float) -> None:
+        self._refused.add(key_of(request))
+        super().refused(request, seconds)
+        self._nudge.set()
+
+    async def _keep_in_step(self) -> None:
+        while not self._is_closed:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._interval):
+                    await (asyncio.Event() if self._is_away else self._nudge).wait()
+            await self._sync_or_go_on()
+
+    async def _sync_or_go_on(self) -> None:
+        self._nudge.clear()
+        try:
+            await self._sync()
+        except (RedisError, OSError, TimeoutError) as error:
+            self._go_on_alone(error)
+            return
+        if self._is_away:
+            self._is_away = False
+            _log.warning("Redis answers again: Slack's budgets are shared as they are needed")
+
+    async def _sync(self, *, leaves: bool = False) -> None:
+        now = self._clock.monotonic()
+        buckets = dict(self._governor.buckets())
+        gone = (
+            set(buckets)
+            if leaves
+            else {key for key, each in buckets.items() if self._is_idle(key, each, now)}
+        )
+        refused, self._refused = self._refused, set()
+        self._calls += 1
+        call = {
+            "id": self._id,
+            "seq": self._calls,
+            "lease": _LEASE * self._interval,
+            "forget_after": _FORGET_AFTER * self._interval,
+            "leaves": leaves,
+            "budgets": [
+                self._told(key, bucket, now) | {"refused": key in refused, "leaves": key in gone}
+                for key, bucket in buckets.items()
+            ],
+        }
+        wanted = {key for key, bucket in buckets.items() if bucket.answers(now)}
+        for key in gone:
+            self._governor.forget(key)
+        self._used_at = {key: at for key, at in self._used_at.items() if key in self._governor.buckets()}
+        keys = [_PREFIX, *(":".join((_PREFIX, *filter(None, key))) for key in buckets)]
+        try:
+            async with asyncio.timeout(_TIMEOUT * self._interval):
+                answer = await self._script(keys=keys, args=[json.dumps(call)])
+            refused = set()
+        finally:
+            self._refused |= refused
+        self._answered_at, self._wanted = self._clock.monotonic(), wanted
+        if answer is not None:
+            self._apply(list(buckets), json.loads(answer))
+
+    def _is_idle(self, key: BudgetKey, bucket: TokenBucket, now: float) -> bool:
+        is_unused = now - self._used_at.get(key, now) >= _IDLE
+        return is_unused and not bucket.waiting and bucket.is_at_rest(now)
+
+    def _told(self, key: BudgetKey, bucket: TokenBucket, now: float) -> dict[str, Any]:
+        return {
+            "share": bucket.share,
+            "returned": self._returned.pop(key, 0.0),
+            "left": bucket.left(now),
+            "answers": len(bucket.answers(now)),
+            "part": bucket.part,
+            "blocked_for": bucket.blocked_for(now),
+            "quiet_for": bucket.quiet_for(now),
+            "rate": bucket.ceiling.per_second,
+            "burst": bucket.ceiling.burst,
+            "recover_after": self._settings.recover_after,
+            "keep_for": _KEEP_FOR if key[1] else 0,
+        }
+
+    def _apply(self, keys: list[BudgetKey], answer: dict[str, Any]) -> None:
+        now = self._clock.monotonic()
+        self._replicas = max(1, answer["replicas"])
+        self._governor.first_share = 0.0
+        for key, given in zip(keys, answer["budgets"], strict=True):
+            bucket = self._governor.buckets().get(key)
+            if bucket is None:
+                continue
+            if key not in self._refused:  # since it was asked
+                bucket.learn(
+                    given["part"], given["blocked_for"], given["quiet_for"], now, drained=given["drained"]
+                )
+            self._resize(key, bucket, given["share"], given["tokens"], now)
+        self.decide()
+
+    def _resize(self, key: BudgetKey, bucket: TokenBucket, share: float, tokens: float, now: float) -> None:
+        is_smaller = share < bucket.share
+        returned = bucket.resize(share, tokens, now)
+        if is_smaller:
+            self._returned[key] = self._returned.get(key, 0.0) + returned
+            self._nudge.set()
+
+    def _go_on_alone(self, error: BaseException) -> None:
+        """First all give up what is more than one part of N, and then take what is less."""
+        now = self._clock.monotonic()
+        silent, lease, part = now - self._answered_at, _LEASE * self._interval, 1 / self._replicas
+        if silent < lease and self._calls > 1:
+            return
+        if not self._is_away:
+            self._is_away = True
+            _log.warning(
+                "Redis does not answer (%s): this replica goes on with 1/%d of Slack's budgets",
+                error or type(error).__name__,
+                self._replicas,
+            )
+        self._governor.first_share = part
+        for bucket in self._governor.buckets().values():
+            if bucket.share > part or silent >= 2 * lease or not bucket.share:
+                bucket.resize(part, 0.0, now)
+        self._returned.clear()
+        self.decide()

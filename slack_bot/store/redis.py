@@ -1,0 +1,406 @@
+"""The store of several replicas, in Redis.
+
+What has to happen in one step is a script (`turns.lua`, which also lists the keys). Redis' clock decides
+when a lease has run out. Each accepted question is an entry of a stream that stays pending, at the replica
+that has to see to it, until its turn has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
+
+from ..errors import SettingsError, StoreError
+from ..turn.outbound import OutboundRecord, accepted
+from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.record import ThreadKey
+from .contracts import Conversation, Signal, Store
+
+_log = logging.getLogger(__name__)
+
+SCHEMES = ("redis://", "rediss://")
+VERSION = 1
+_PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
+_REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
+_ABSENT = 3  # leases without a sign of life of any replica
+_WAIT = 0.5  # seconds that Redis waits for signals
+_TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
+_OUTBOUND = TypeAdapter(OutboundRecord)
+_UNSENT, _SENT = f"{_PREFIX}outbound_unsent", f"{_PREFIX}outbound_ended"  # sorted by time
+
+_RISKS = {
+    "appendonly": ("yes", "a restart of Redis loses what it kept"),
+    "appendfsync": (
+        "always",
+        "a crash of its machine loses questions that were accepted in the second before",
+    ),
+    "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
+}
+"""The configuration a store needs, and what is at risk without."""
+
+
+class RedisStore(Store):
+    """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
+
+    is_durable = True
+
+    def __init__(
+        self,
+        redis: Redis,
+        address: str,
+        dedupe_age: float,
+        turn_age: float,
+        lease: float,
+        patience: float,
+    ) -> None:
+        self._redis: Any = redis  # its hints allow for bytes
+        self._address, self.lease, self._patience = address, lease, patience
+        self._dedupe_age, self._turn_age = dedupe_age, turn_age
+        script = resources.files(__package__) / "turns.lua"
+        self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._replica, self._read_until = uuid.uuid4().hex, "0"
+        self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
+        self._lost: set[ThreadKey] = set()
+        self._is_closed = False
+
+    async def _run(self, action: str, **arguments: object) -> Any:
+        """One step of `turns.lua`. Raises StoreError."""
+        arguments |= {"replica": self._replica, "lease": round(self.lease * 1000), "version": VERSION}
+        async with self._calling():
+            return await self._script(keys=[_PREFIX], args=[action, json.dumps(arguments)])
+
+    @asynccontextmanager
+    async def _calling(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._patience):
+                yield
+        except (RedisError, OSError, ValueError, KeyError) as error:
+            problem = str(error) or "no answer in time"
+            raise StoreError(
+                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem})."
+            ) from error
+
+    async def open(self) -> None:
+        """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
+        known = await self._run("open")
+        if known > VERSION:
+            raise StoreError(
+                f"The store {self._address} was written by a newer version of the bot (format {known}, this"
+                f" one knows {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
+            )
+        try:
+            async with self._calling():
+                found = await self._redis.config_get(*_RISKS)
+        except StoreError as error:
+            if not isinstance(error.__cause__, ResponseError):
+                raise
+            wanted = ", ".join(f"{name} {good}" for name, (good, _) in _RISKS.items())
+            _log.warning("Redis does not tell its configuration; see to it that it has %s", wanted)
+            return
+        for name, (good, risk) in _RISKS.items():
+            if found.get(name) != good:
+                _log.warning("Redis has %s %s: %s; %s would prevent that", name, found.get(name), risk, good)
+
+    async def accept(self, turn: TurnRecord) -> bool:
+        accepted = await self._run(
+            "accept",
+            key=turn.key,
+            thread=_name_of(turn.question.thread),
+            ts=turn.question.ts,
+            accepted_at=turn.accepted_at,
+            data=_json(turn),
+            dedupe_age=self._dedupe_age,
+        )
+        return bool(accepted)
+
+    async def withdraw(self, key: str) -> None:
+        await self._run("withdraw", key=key)
+
+    async def save(self, *changes: tuple[TurnRecord, int]) -> None:
+        refused = await self._run("save", changes=[self._change(*each) for each in changes])
+        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused}
+
+    def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
+        ended_at = turn.ended_at
+        return {
+            "key": turn.key,
+            "fence": self._held.get(turn.question.thread, 0),
+            "data": _json(turn),
+            "ts": " ".join(message.ts for message in turn.messages),
+            "unchanged": unchanged,
+            "messages": [_MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
+            "remove_at": 0
+            if ended_at is None
+            else max(turn.accepted_at + self._dedupe_age, ended_at + self._turn_age),
+        }
+
+    async def turn(self, key: str) -> TurnRecord | None:
+        return next(iter(await self._turns([key])), None)
+
+    async def unfinished(self) -> list[TurnRecord]:
+        async with self._calling():
+            keys = await self._redis.zrange(f"{_PREFIX}unfinished", 0, -1)
+        return await self._turns(keys)
+
+    async def _turns(self, keys: list[str]) -> list[TurnRecord]:
+        async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
+            for key in keys:
+                pipeline.hgetall(f"{_PREFIX}turn:{key}")
+            return [_turn_of(fields) for fields in await pipeline.execute() if fields]
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        return frozenset(await self._run("messages_in", thread=_name_of(thread)))
+
+    async def active_threads(self, since: float) -> list[tuple[ThreadKey, str]]:
+        async with self._calling():
+            threads = await self._redis.zrevrangebyscore(f"{_PREFIX}threads", "+inf", since)
+            latest = await self._redis.hmget(f"{_PREFIX}latest", threads) if threads else []
+        return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
+
+    async def remove_old(self, now: float) -> None:
+        while await self._run(
+            "remove_old", now=now, threads_before=now - self._turn_age, replica_age=_REPLICA_AGE
+        ):
+            pass
+        async with self._calling():
+            for key in await self._redis.zrangebyscore(_SENT, "-inf", now - self._turn_age):
+                await self._redis.delete(_outbound(key))
+                await self._redis.zrem(_SENT, key)
+
+    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
+        async with self._calling():
+            found = await self._redis.get(_conversation(agent, thread))
+            if found is None:
+                return Conversation()
+            context_id, waits = json.loads(found)
+            return Conversation(context_id, waits)
+
+    async def save_conversation(
+        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
+    ) -> None:
+        text = json.dumps([conversation.context_id, dict(conversation.waits)])
+        async with self._calling():
+            await self._redis.set(_conversation(agent, thread), text)
+
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        age = round(self._turn_age)
+        return bool(await self._run("feedback", turn=turn, user=user, value=value, age=age))
+
+    async def profile(self, agent: str) -> dict[str, str]:
+        async with self._calling():
+            return dict(await self._redis.hgetall(f"{_PREFIX}profile:{agent}"))
+
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        async with self._calling():
+            await self._redis.hset(f"{_PREFIX}profile:{agent}", name, value)
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        claimed = await self._run("claim", key=turn.key)
+        if claimed is None:
+            return None
+        self._held[turn.question.thread], fields = claimed
+        async with self._calling():
+            return _turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+
+    async def left(self) -> list[TurnRecord]:
+        return await self._turns(await self._run("left"))
+
+    async def renew(self) -> frozenset[ThreadKey]:
+        before = dict(self._held)
+        held = [{"thread": _name_of(thread), "fence": fence} for thread, fence in before.items()]
+        has_forgotten, *taken = await self._run("renew", held=held)
+        if has_forgotten:
+            _log.warning(
+                "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
+                " process could finish them; what others had accepted is lost",
+                len(held),
+            )
+        lost, self._lost = self._lost | set(map(_thread_of, taken)), set()
+        claimed_since = {thread for thread, fence in self._held.items() if fence != before.get(thread)}
+        lost -= claimed_since
+        for thread in lost:
+            self._held.pop(thread, None)
+        return frozenset(lost)
+
+    async def let_go(self, thread: ThreadKey) -> None:
+        fence = self._held.pop(thread, None)
+        if fence is not None:
+            await self._run("let_go", thread=_name_of(thread), fence=fence)
+
+    async def signal(self, signal: Signal) -> bool:
+        values = dict(signal.values)
+        return bool(
+            await self._run("signal", thread=_name_of(signal.thread), kind=signal.kind, values=values)
+        )
+
+    async def signals(self) -> list[Signal]:
+        inbox = f"{_PREFIX}inbox:{self._replica}"
+        while True:
+            async with self._calling():
+                found = await self._redis.xread(
+                    {inbox: self._read_until}, block=round(1000 * min(_WAIT, self._patience / 2))
+                )
+            if found:
+                entries = found[0][1]
+                self._read_until = entries[-1][0]
+                return [_signal_of(fields["signal"]) for _, fields in entries]
+
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        async def change(pipeline: Any) -> OutboundRecord:
+            found = await pipeline.get(_outbound(new.key))
+            stored = accepted(_OUTBOUND.validate_json(found) if found else None, new)
+            pipeline.multi()
+            _put_outbound(pipeline, stored)
+            return stored
+
+        async with self._calling():
+            stored: OutboundRecord = await self._redis.transaction(
+                change, _outbound(new.key), value_from_callable=True
+            )
+            return stored
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        async with self._calling():
+            if await self._redis.get(_lease(record.key)) not in (None, self._replica):
+                raise ValueError(f"another replica delivers {record.key}")
+            async with self._redis.pipeline() as pipeline:
+                _put_outbound(pipeline, record)
+                await pipeline.execute()
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        async with self._calling():
+            found = await self._redis.get(_outbound(key))
+            return _OUTBOUND.validate_json(found) if found else None
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        lease, mine = round(self.lease * 1000), []
+        async with self._calling():
+            for key in await self._redis.zrange(_UNSENT, 0, -1):
+                is_new = await self._redis.set(_lease(key), self._replica, nx=True, px=lease)
+                if is_new or await self._redis.get(_lease(key)) == self._replica:
+                    await self._redis.pexpire(_lease(key), lease)
+                    mine.append(_OUTBOUND.validate_json(await self._redis.get(_outbound(key))))
+        return [record for record in mine if record.ended_at is None]
+
+    async def has_replicas(self) -> bool:
+        """Whether there is a process that renews its leases."""
+        async with self._calling():
+            found = await self._redis.get(f"{_PREFIX}alive")
+            seconds, _ = await self._redis.time()
+            return found is not None and seconds - json.loads(found)["at"] < _ABSENT * self.lease
+
+    async def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            for thread in tuple(self._held):
+                await self.let_go(thread)
+            await self._run("leave")
+        except StoreError as error:
+            _log.warning("other replicas will find this one's turns later: %s", error)
+        finally:
+            await self._redis.aclose()
+
+
+def connect(url: str) -> Redis:
+    """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
+
+    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. With limits of
+    redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
+    """
+    try:
+        return Redis.from_url(
+            url,
+            decode_responses=True,
+            socket_timeout=None,
+            socket_connect_timeout=None,
+            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+        )
+    except ValueError as error:
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL cannot be read ({error}); write redis://host:6379/0, or rediss:// for TLS."
+        ) from None
+
+
+async def open_redis(
+    url: str, dedupe_hours: float, turn_days: float, lease: float = 10.0, patience: float = 2.0
+) -> RedisStore:
+    """Open the store at `url`. `patience`: seconds for each command.
+
+    Raises SettingsError, and StoreError if it cannot be used.
+    """
+    redis = connect(url)
+    store = RedisStore(
+        redis, _without_password(url), dedupe_hours * 3600, turn_days * 86_400, lease, patience
+    )
+    try:
+        await store.open()
+    except StoreError:
+        await redis.aclose()
+        raise
+    return store
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"
+
+
+def _outbound(key: str) -> str:
+    return f"{_PREFIX}outbound:{key}"
+
+
+def _lease(key: str) -> str:
+    """Names the replica that delivers it."""
+    return f"{_PREFIX}outbound_lease:{key}"
+
+
+def _put_outbound(pipeline: Any, record: OutboundRecord) -> None:
+    pipeline.set(_outbound(record.key), _OUTBOUND.dump_json(record).decode())
+    pipeline.zrem(_UNSENT if record.ended_at is not None else _SENT, record.key)
+    if record.ended_at is None:
+        pipeline.zadd(_UNSENT, {record.key: record.accepted_at})
+    else:
+        pipeline.zadd(_SENT, {record.key: record.ended_at})
+
+
+def _json(turn: TurnRecord) -> str:
+    return _TURN.dump_json(turn, exclude={"messages"}).decode()
+
+
+def _turn_of(fields: Mapping[str, str]) -> TurnRecord:
+    messages = (_MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
+    return replace(_TURN.validate_json(fields["data"]), messages=tuple(messages))
+
+
+def _name_of(thread: ThreadKey) -> str:
+    return json.dumps([thread.team, thread.channel, thread.ts])
+
+
+def _thread_of(name: str) -> ThreadKey:
+    return ThreadKey(*json.loads(name))
+
+
+def _signal_of(text: str) -> Signal:
+    known = json.loads(text)
+    return Signal(_thread_of(known["thread"]), known["kind"], known["values"] or {})
+
+
+def _conversation(agent: str, thread: ThreadKey) -> str:
+    return f"{_PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"

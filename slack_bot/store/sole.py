@@ -1,0 +1,36 @@
+"""PURE. A store of one process: it holds every thread, and there is nobody to tell anything."""
+
+from __future__ import annotations
+
+from ..turn.progress import TurnRecord
+from ..turn.record import ThreadKey
+from .contracts import LeaseStore, Signal, SignalStore, TurnStore
+
+
+class SoleProcess(TurnStore, LeaseStore, SignalStore):
+    """What is left by an earlier process is there for the first who asks."""
+
+    lease = 0.0
+    _has_asked = False
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        return turn
+
+    async def left(self) -> list[TurnRecord]:
+        if self._has_asked:
+            return []
+        left = await self.unfinished()
+        self._has_asked = True
+        return left
+
+    async def renew(self) -> frozenset[ThreadKey]:
+        return frozenset()
+
+    async def let_go(self, thread: ThreadKey) -> None:
+        pass
+
+    async def signals(self) -> list[Signal]:
+        return []
+
+    async def signal(self, signal: Signal) -> bool:
+        return False

@@ -1,0 +1,282 @@
+-- What has to happen to turns in one step. KEYS[1]: the prefix of all keys, so that they lie on one node.
+-- ARGV: the action, and its arguments as JSON.
+--
+-- PREFIX turn:KEY         hash: data, messages (how many) and m0, m1, ..., ts, thread, accepted_at, entry (its
+--                         place in the queue), fence (the number of the lease under which it may be written)
+-- PREFIX unfinished       sorted set of turns, in the order of acceptance; `accepted` counts them
+-- PREFIX ended            sorted set of turns by the time at which they may be removed
+-- PREFIX thread:THREAD    set of the thread's turns
+-- PREFIX threads, latest  sorted set of threads by their last question; hash of its ts
+-- PREFIX queue            stream of turns, read by the group `bots`: what a replica has to see to is pending there
+-- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
+-- PREFIX inbox:REPLICA    stream of signals
+-- PREFIX feedback:TURN    hash of persons
+local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
+local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
+local INBOX_AGE, INBOX_LENGTH = 3600, 1000
+local AT_ONCE = 100
+local call, args = redis.call, cjson.decode(ARGV[2])
+
+local function key(kind, name)
+  return PREFIX .. kind .. ':' .. name
+end
+
+local function now()
+  local time = call('TIME')
+  return time[1] + time[2] / 1000000
+end
+
+local function off_the_queue(turn)
+  local entry = call('HGET', turn, 'entry')
+  if entry then
+    redis.pcall('XACK', QUEUE, GROUP, entry) -- without its memory Redis has no group
+    call('XDEL', QUEUE, entry)
+  end
+end
+
+local function forget(name)
+  local turn = key('turn', name)
+  off_the_queue(turn)
+  local thread = call('HGET', turn, 'thread')
+  if thread then
+    call('SREM', key('thread', thread), name)
+  end
+  call('ZREM', PREFIX .. 'unfinished', name)
+  call('ZREM', PREFIX .. 'ended', name)
+  call('DEL', turn)
+end
+
+local function lease_of(thread)
+  local held = call('GET', key('lease', thread))
+  if held then
+    local holder, fence = string.match(held, '^(%S+) (%d+)$')
+    return holder, tonumber(fence)
+  end
+end
+
+local function signal(holder, thread, kind, values)
+  local inbox = key('inbox', holder)
+  local text = cjson.encode({thread = thread, kind = kind, values = values})
+  call('XADD', inbox, 'MAXLEN', '~', INBOX_LENGTH, '*', 'signal', text)
+  call('EXPIRE', inbox, INBOX_AGE)
+end
+
+local function leave_to_all(entry)
+  call('XCLAIM', QUEUE, GROUP, 'nobody', 0, entry, 'IDLE', 2 * args.lease, 'JUSTID') -- whoever looks next
+end
+
+local function give(name, entry, holder)
+  call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'JUSTID')
+end
+
+-- Who renews tells the time of all: after an absence of Redis nobody's lease has run out before it could.
+local function is_calm(lease)
+  local text, at = call('GET', PREFIX .. 'alive'), now()
+  local alive = text and cjson.decode(text) or {at = 0, calm_until = 0}
+  if at - alive.at > lease then
+    alive.calm_until = at + lease
+  end
+  alive.at = at
+  call('SET', PREFIX .. 'alive', cjson.encode(alive))
+  return at < alive.calm_until
+end
+
+local actions = {}
+
+function actions.open()
+  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  local known = tonumber(call('GET', PREFIX .. 'version') or 0)
+  if known < args.version then
+    call('SET', PREFIX .. 'version', args.version)
+  end
+  return known
+end
+
+function actions.accept()
+  local turn = key('turn', args.key)
+  local before = call('HGET', turn, 'accepted_at')
+  if before and tonumber(before) > args.accepted_at - args.dedupe_age then
+    return 0
+  end
+  forget(args.key)
+  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  local entry = call('XADD', QUEUE, '*', 'turn', args.key)
+  call('XREADGROUP', 'GROUP', GROUP, args.replica, 'STREAMS', QUEUE, '>') -- whoever accepts it sees to it
+  call('HSET', turn, 'data', args.data, 'thread', args.thread, 'entry', entry, 'messages', 0, 'ts', '',
+       'accepted_at', string.format('%.17g', args.accepted_at))
+  call('ZADD', PREFIX .. 'unfinished', call('INCR', PREFIX .. 'accepted'), args.key)
+  call('SADD', key('thread', args.thread), args.key)
+  local last = call('ZSCORE', PREFIX .. 'threads', args.thread)
+  if not last or tonumber(last) <= args.accepted_at then
+    call('ZADD', PREFIX .. 'threads', string.format('%.17g', args.accepted_at), args.thread)
+    call('HSET', PREFIX .. 'latest', args.thread, args.ts)
+  end
+  return 1
+end
+
+function actions.withdraw()
+  forget(args.key)
+end
+
+-- Returns the turns that this replica may not write any more.
+function actions.save()
+  local refused = {}
+  for _, change in ipairs(args.changes) do
+    local turn = key('turn', change.key)
+    local known = call('HMGET', turn, 'messages', 'fence')
+    if known[1] and change.fence < tonumber(known[2] or 0) then
+      table.insert(refused, change.key)
+    elseif known[1] then
+      for number = change.unchanged, known[1] - 1 do
+        call('HDEL', turn, 'm' .. number)
+      end
+      for place, message in ipairs(change.messages) do
+        call('HSET', turn, 'm' .. (change.unchanged + place - 1), message)
+      end
+      call('HSET', turn, 'data', change.data, 'ts', change.ts, 'messages', change.unchanged + #change.messages)
+      if change.remove_at > 0 then
+        call('ZREM', PREFIX .. 'unfinished', change.key)
+        call('ZADD', PREFIX .. 'ended', string.format('%.17g', change.remove_at), change.key)
+        off_the_queue(turn)
+      end
+    end
+  end
+  return refused
+end
+
+function actions.messages_in()
+  local found = {}
+  for _, name in ipairs(call('SMEMBERS', key('thread', args.thread))) do
+    for ts in string.gmatch(call('HGET', key('turn', name), 'ts') or '', '%S+') do
+      table.insert(found, ts)
+    end
+  end
+  return found
+end
+
+function actions.remove_old()
+  local old = call('ZRANGEBYSCORE', PREFIX .. 'ended', '-inf', args.now, 'LIMIT', 0, AT_ONCE)
+  for _, name in ipairs(old) do
+    forget(name)
+  end
+  local threads = call('ZRANGEBYSCORE', PREFIX .. 'threads', '-inf', args.threads_before, 'LIMIT', 0, AT_ONCE)
+  for _, thread in ipairs(threads) do
+    call('ZREM', PREFIX .. 'threads', thread)
+    call('HDEL', PREFIX .. 'latest', thread)
+  end
+  for _, consumer in ipairs(call('XINFO', 'CONSUMERS', QUEUE, GROUP)) do
+    local name, pending, idle = consumer[2], consumer[4], consumer[6]
+    if pending == 0 and idle >= 1000 * args.replica_age then
+      call('XGROUP', 'DELCONSUMER', QUEUE, GROUP, name)
+    end
+  end
+  return math.max(#old, #threads)
+end
+
+-- Returns the number under which the turn may be written, and its fields. Nothing: it has ended, or the thread
+-- is another's, who is told.
+function actions.claim()
+  local turn = key('turn', args.key)
+  if not call('ZSCORE', PREFIX .. 'unfinished', args.key) then
+    return nil
+  end
+  local known = call('HMGET', turn, 'thread', 'entry')
+  local thread, entry = known[1], known[2]
+  local holder, fence = lease_of(thread)
+  if not holder then
+    holder, fence = args.replica, call('INCR', key('fence', thread))
+    call('EXPIRE', key('fence', thread), FENCE_AGE)
+    call('SET', key('lease', thread), holder .. ' ' .. fence, 'PX', args.lease)
+  end
+  call('HSET', turn, 'fence', fence)
+  give(args.key, entry, holder)
+  if holder == args.replica then
+    return {fence, call('HGETALL', turn)}
+  end
+  signal(holder, thread, 'question', {turn = args.key})
+end
+
+-- Returns the turns that wait for somebody: their replica is gone, or has not begun them.
+function actions.left()
+  local found = {}
+  if is_calm(args.lease / 1000) then
+    return found
+  end
+  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', AT_ONCE)) do
+    local entry, consumer = pending[1], pending[2]
+    local read = call('XRANGE', QUEUE, entry, entry)[1]
+    local name = read and read[2][2]
+    local thread = name and call('HGET', key('turn', name), 'thread')
+    local holder = thread and lease_of(thread)
+    if not thread then
+      call('XACK', QUEUE, GROUP, entry)
+      call('XDEL', QUEUE, entry)
+    elseif holder and holder == consumer then
+      give(name, entry, holder)
+    else
+      give(name, entry, args.replica)
+      table.insert(found, name)
+    end
+  end
+  return found
+end
+
+-- Returns whether the memory was lost, and the threads that another replica has taken.
+function actions.renew()
+  is_calm(args.lease / 1000)
+  local lost = {actions.open() == 0 and 1 or 0}
+  for _, own in ipairs(args.held) do
+    local holder, fence = lease_of(own.thread)
+    local last = tonumber(call('GET', key('fence', own.thread)) or 0)
+    if last > own.fence or (holder and holder ~= args.replica) then
+      table.insert(lost, own.thread)
+    else
+      call('SET', key('lease', own.thread), args.replica .. ' ' .. own.fence, 'PX', args.lease)
+      call('SET', key('fence', own.thread), own.fence, 'EX', FENCE_AGE)
+    end
+  end
+  return lost
+end
+
+function actions.let_go()
+  local holder, fence = lease_of(args.thread)
+  if holder ~= args.replica or fence ~= args.fence then
+    return
+  end
+  call('DEL', key('lease', args.thread))
+  for _, name in ipairs(call('SMEMBERS', key('thread', args.thread))) do
+    local entry = call('HGET', key('turn', name), 'entry')
+    if entry and call('ZSCORE', PREFIX .. 'unfinished', name) then
+      leave_to_all(entry)
+    end
+  end
+end
+
+-- What this replica accepted and did not claim is there for all.
+function actions.leave()
+  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, '-', '+', INBOX_LENGTH, args.replica)) do
+    leave_to_all(pending[1])
+  end
+  call('DEL', key('inbox', args.replica))
+end
+
+function actions.feedback()
+  local turn = key('feedback', args.turn)
+  if call('HGET', turn, args.user) == args.value then
+    return 0
+  end
+  call('HSET', turn, args.user, args.value)
+  call('EXPIRE', turn, args.age)
+  return 1
+end
+
+function actions.signal()
+  local holder = lease_of(args.thread)
+  if not holder or holder == args.replica then
+    return 0
+  end
+  signal(holder, args.thread, args.kind, args.values)
+  return 1
+end
+
+return actions[ARGV[1]]()

@@ -1,0 +1,437 @@
+"""The contract on a real Redis, and what several replicas need of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import redis
+
+from slack_bot.errors import SettingsError, StoreError
+from slack_bot.store.contracts import Signal, Store
+from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
+from slack_bot.turn.progress import Stage, TurnRecord
+from slack_bot.turn.record import ThreadKey
+from tests.redis_server import RedisServer
+
+from .contract import THREAD, StoreContract, message, turn
+
+LEASE = 0.4  # seconds
+
+
+class TestRedis(StoreContract):
+    @pytest.fixture
+    async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
+        opened = await open_redis(redis_server.url, 24.0, 7.0)
+        yield opened
+        await opened.close()
+
+
+Opener = Callable[[], Any]
+
+
+@pytest.fixture
+async def replica(redis_server: RedisServer) -> AsyncIterator[Opener]:
+    """Opens the store of one more replica."""
+    async with AsyncExitStack() as stack:
+
+        async def opened() -> RedisStore:
+            store = await open_redis(redis_server.url, 24.0, 7.0, LEASE, 1.0)
+            stack.push_async_callback(store.close)
+            return store
+
+        yield opened
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+
+
+async def left_to(store: RedisStore) -> list[TurnRecord]:
+    """What is left, once there is something."""
+    async with asyncio.timeout(30):
+        while not (left := await store.left()):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.02)
+    return left
+
+
+async def accepted(store: RedisStore, ts: str, thread: str = THREAD.ts) -> TurnRecord:
+    question = turn(ts, 1000.0, thread=thread)
+    assert await store.accept(question)
+    return question
+
+
+def test_an_address_that_cannot_be_read_is_refused_in_a_sentence() -> None:
+    with pytest.raises(SettingsError, match="write redis://host:6379/0"):
+        connect("redis://host:port")
+
+
+async def test_a_thread_is_worked_on_by_one_replica_which_is_told_of_its_next_question(
+    replica: Opener,
+) -> None:
+    one, two = await replica(), await replica()
+    first = await accepted(one, "1.0")
+    assert await one.claim(first)
+    second = await accepted(two, "2.0")
+    assert not await two.claim(second)
+    assert await one.signals() == [Signal(THREAD, "question", {"turn": second.key})]
+    assert await one.claim(second)
+    elsewhere = await accepted(two, "3.0", thread="9.9")
+    assert await two.claim(elsewhere)
+    await one.let_go(THREAD)
+    assert await two.claim(second), "the first is done with the thread"
+
+
+async def test_a_claim_gives_the_turn_as_it_stands_and_none_that_has_ended(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    seen = await accepted(one, "1.0")
+    assert await one.claim(seen) == seen
+    sent = replace(seen, stage=Stage.SENT, task_id="task", messages=(message("5.0", "half"),))
+    await one.save((sent, 0))
+    await one.let_go(THREAD)
+    assert await two.claim(seen) == sent
+    await two.save((replace(sent, stage=Stage.ENDED, ended_at=1001.0), 1))
+    assert await two.claim(seen) is None
+    await two.let_go(THREAD)
+    assert await one.claim(seen) is None
+
+
+async def test_of_many_that_claim_at_once_one_gets_it(replica: Opener) -> None:
+    stores = [await replica() for _ in range(5)]
+    question = await accepted(stores[0], "1.0")
+    claimed = await asyncio.gather(*(store.claim(question) for store in stores))
+    assert sorted(map(bool, claimed)) == [False] * 4 + [True]
+
+
+async def test_a_claim_of_what_is_not_stored_any_more_fails(replica: Opener) -> None:
+    one = await replica()
+    question = await accepted(one, "1.0")
+    await one.withdraw(question.key)
+    assert not await one.claim(question)
+
+
+async def test_who_does_not_renew_is_taken_over_and_can_write_no_more(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    first, second = await accepted(one, "1.0"), await accepted(one, "2.0")
+    assert await one.claim(first)
+    assert await one.claim(second)
+    sent = replace(first, stage=Stage.SENT, task_id="task", messages=(message("5.0", "half"),))
+    await one.save((sent, 0))
+    assert await left_to(two) == [sent, second]
+    assert await two.claim(sent)
+    await one.save((replace(sent, task_id="too late"), 0))
+    assert await two.turn(first.key) == sent
+    assert await one.renew() == {THREAD}
+    await two.save((replace(sent, ended_at=2000.0, stage=Stage.ENDED), 1))
+    assert await two.unfinished() == [second]
+    assert await two.renew() == frozenset()
+
+
+async def test_who_renews_keeps_its_turns_for_as_long_as_they_take(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + 5 * LEASE
+    while loop.time() < end:
+        assert await one.renew() == frozenset()
+        assert await two.left() == []
+        await asyncio.sleep(LEASE / 8)
+
+
+async def test_a_question_that_was_accepted_and_never_begun_is_taken(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await two.left() == [], "who accepted it has time to begin"
+    assert await left_to(two) == [question]
+    assert await two.claim(question)
+
+
+async def test_a_question_told_to_a_replica_that_died_is_taken_too(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    first, second = await accepted(one, "1.0"), await accepted(two, "2.0")
+    assert await one.claim(first)
+    assert not await two.claim(second)
+    assert await left_to(two) == [first, second]
+
+
+async def test_what_has_not_ended_is_there_for_others_as_soon_as_it_is_let_go(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    first, second = await accepted(one, "1.0"), await accepted(one, "2.0")
+    assert await one.claim(first)
+    assert await one.claim(second)
+    ended = replace(first, ended_at=1001.0, stage=Stage.ENDED)
+    await one.save((ended, 0))
+    await one.let_go(THREAD)
+    assert await left_to(two) == [second]
+
+
+async def test_a_replica_that_closes_leaves_its_threads(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    await one.close()
+    assert await left_to(two) == [question]
+
+
+async def test_what_a_replica_accepted_and_did_not_begin_is_there_for_others_once_it_closes(
+    replica: Opener,
+) -> None:
+    one, two = await replica(), await replica()
+    for _ in range(6):  # Redis was not there before: for a time nobody's lease counts as over
+        await two.renew()
+        await asyncio.sleep(LEASE / 4)
+    question = await accepted(one, "1.0")
+    assert await two.left() == []
+    await one.close()
+    await one.close()
+    assert await two.left() == [question]
+
+
+async def test_replicas_that_are_gone_are_forgotten(
+    replica: Opener, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    await accepted(two, "2.0")
+
+    def known() -> set[str]:
+        with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
+            return {each["name"] for each in client.xinfo_consumers("{slack_bot}:queue", "bots")}
+
+    await one.save((replace(question, stage=Stage.ENDED, ended_at=1001.0), 0))
+    await one.remove_old(0.0)
+    assert known() == {one._replica, two._replica}
+    monkeypatch.setattr("slack_bot.store.redis._REPLICA_AGE", 0)
+    await one.remove_old(0.0)
+    assert known() == {two._replica}, "who has a question is not forgotten"
+    assert await one.accept(turn("3.0", 1000.0))
+
+
+async def test_a_replica_that_closes_without_redis_says_that_others_wait(
+    replica: Opener, redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = await replica()
+    redis_server.kill()
+    await one.close()
+    assert "other replicas will find this one's turns later" in caplog.text
+
+
+async def test_signals_reach_the_replica_of_the_thread_in_order(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    stop = Signal(THREAD, "stop", {"user": "U1"})
+    assert not await two.signal(stop), "nobody works on it"
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    waiting = asyncio.create_task(one.signals())
+    assert await two.signal(stop)
+    assert await waiting == [stop]
+    sent = [Signal(THREAD, "press", {"number": str(number)}) for number in range(3)]
+    for each in sent:
+        assert await two.signal(each)
+    assert await one.signals() == sent
+    assert not await one.signal(stop), "its own process"
+
+
+async def test_a_question_that_comes_back_while_others_wait_is_no_other(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    assert not await two.accept(turn("1.0", 1001.0))
+    assert len(await two.unfinished()) == 1
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+async def test_turns_outlive_redis_if_it_remembers_and_go_on_if_not(
+    replica: Opener, redis_server: RedisServer, remembers: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    redis_server.kill()
+    with pytest.raises(StoreError, match=r"The store redis://127\.0\.0\.1:\d+ \(SLACK_BOT_STORE__URL\)"):
+        await one.save((question, 0))
+    with pytest.raises(StoreError):
+        await two.accept(turn("2.0", 1000.0))
+    await asyncio.sleep(2 * LEASE)  # its lease would have run out
+    if not remembers:
+        redis_server.forget()
+    redis_server.start()
+    assert await two.left() == [], "who has it gets the time to say so"
+    assert await one.renew() == frozenset()
+    await one.save((replace(question, task_id="task"), 0))
+    known = await two.turn(question.key)
+    assert (known is not None and known.task_id) == ("task" if remembers else False)
+    assert [record for record in caplog.records if "has lost its memory: 1 threads" in record.message] == (
+        [] if remembers else caplog.records[-1:]
+    )
+    other = await accepted(two, "2.0")
+    assert not await two.claim(other)
+    assert await one.signals() == [Signal(THREAD, "question", {"turn": other.key})]
+
+
+async def test_a_redis_that_hangs_is_an_error_in_time(replica: Opener, redis_server: RedisServer) -> None:
+    one = await replica()
+    with redis_server.frozen(), pytest.raises(StoreError, match="no answer in time"):
+        await one.accept(turn("1.0", 1000.0))
+    async with asyncio.timeout(30):
+        while await one.turn("T1:C1:1.0") is None:  # noqa: ASYNC110  no event reports what was done late
+            await asyncio.sleep(0.02)
+    assert not await one.accept(turn("1.0", 1000.0))
+
+
+async def test_a_store_of_a_newer_version_is_refused(redis_server: RedisServer) -> None:
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.set("{slack_bot}:version", VERSION + 1)
+    with pytest.raises(
+        StoreError, match=f"newer version of the bot .format {VERSION + 1}, this one knows {VERSION}"
+    ):
+        await open_redis(redis_server.url, 24.0, 7.0)
+
+
+async def test_a_redis_that_may_lose_questions_is_told_of_once(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    assert caplog.records == []
+    redis_server.kill()
+    redis_server.start("--appendfsync", "everysec", "--maxmemory-policy", "allkeys-lru")
+    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    said = [record.message for record in caplog.records]
+    assert len(said) == 2
+    assert "appendfsync everysec: a crash of its machine loses questions" in said[0]
+    assert "maxmemory-policy allkeys-lru" in said[1]
+
+
+async def test_a_redis_that_hides_its_configuration_is_told_of_too(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    redis_server.kill()
+    redis_server.start("--rename-command", "CONFIG", "")
+    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    assert "appendonly yes, appendfsync always" in caplog.text
+
+
+async def test_without_redis_the_store_does_not_open(redis_server: RedisServer) -> None:
+    redis_server.kill()
+    url = redis_server.url.replace("redis://", "redis://:secret-word@")
+    with pytest.raises(StoreError) as error:
+        await open_redis(url, 24.0, 7.0)
+    assert "secret-word" not in str(error.value)
+    assert f"redis://127.0.0.1:{redis_server.port}" in str(error.value)
+
+
+class Worker:
+    """How a process works with leases: the least that answers every question once."""
+
+    def __init__(self, store: RedisStore, answered: Counter[str]) -> None:
+        self.store, self._answered = store, answered
+        self._threads: dict[ThreadKey, dict[str, TurnRecord]] = {}  # what is to do, by key
+        self._tasks = [asyncio.create_task(each()) for each in (self._hear, self._look)]
+
+    async def begin(self, question: TurnRecord) -> None:
+        claimed = await self.store.claim(question)
+        if claimed is not None:
+            thread = claimed.question.thread
+            if thread not in self._threads:
+                self._threads[thread] = {}
+                self._tasks.append(asyncio.create_task(self._work(thread)))
+            self._threads[thread].setdefault(claimed.key, claimed)
+
+    async def die(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _work(self, thread: ThreadKey) -> None:
+        done = 0
+        while len(self._threads[thread]) > done:
+            key = list(self._threads[thread])[done]
+            await asyncio.sleep(0.02)  # asks the agent
+            ended = replace(self._threads[thread][key], stage=Stage.ENDED, ended_at=1001.0)
+            self._answered[key] += 1
+            await self.store.save((ended, 0))
+            done += 1
+        del self._threads[thread]
+        await self.store.let_go(thread)
+
+    async def _hear(self) -> None:
+        while True:
+            for signal in await self.store.signals():
+                if (question := await self.store.turn(signal.values["turn"])) is not None:
+                    await self.begin(question)
+
+    async def _look(self) -> None:
+        while True:
+            assert await self.store.renew() == frozenset()
+            for question in await self.store.left():
+                await self.begin(question)
+            await asyncio.sleep(LEASE / 4)
+
+
+async def test_of_many_questions_none_is_lost_or_answered_twice_though_replicas_die(replica: Opener) -> None:
+    answered, dice = Counter[str](), random.Random(5)
+    workers = [Worker(await replica(), answered) for _ in range(4)]
+
+    async def ask(number: int) -> None:
+        await asyncio.sleep(number / 100)
+        question = turn(f"{number}.0", 1000.0, thread=f"{number % 12}")
+        asked = dice.sample([each for each in workers if each is not dead], 2)
+        for each, is_new in zip(asked, [await each.store.accept(question) for each in asked], strict=True):
+            if is_new:
+                await each.begin(question)
+
+    dead: Worker | None = None
+    questions = [asyncio.create_task(ask(number)) for number in range(120)]
+    await until(lambda: sum(answered.values()) > 40)
+    dead = workers[0]
+    await dead.die()
+    in_doubt = {each.key for each in await workers[1].store.unfinished()}
+    await asyncio.gather(*questions)
+    async with asyncio.timeout(30):
+        while await workers[1].store.unfinished():  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.02)
+    for worker in workers[1:]:
+        await worker.die()
+    assert len(answered) == 120
+    assert {key for key, count in answered.items() if count > 1} <= in_doubt
+    assert max(answered.values()) <= 2
+
+
+async def test_what_is_to_be_said_is_one_replica_s_until_it_is_gone(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    said = await two.accept_outbound(OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0))
+    assert await one.unfinished_outbound() == [said]
+    assert await two.unfinished_outbound() == []
+    with pytest.raises(StoreError, match="another replica delivers k"):
+        await two.save_outbound(said)
+    for _ in range(5):
+        await asyncio.sleep(LEASE / 3)
+        assert await one.unfinished_outbound() == [said]
+        assert await two.unfinished_outbound() == []
+    begun = replace(said, is_begun=True)
+    await one.save_outbound(begun)
+    async with asyncio.timeout(30):
+        while not (left := await two.unfinished_outbound()):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.02)
+    assert left == [begun]
+    with pytest.raises(StoreError, match="another replica delivers k"):
+        await one.save_outbound(begun)
+
+
+async def test_whether_a_replica_runs_shows_by_its_renewals(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    assert not await two.has_replicas()
+    await one.renew()
+    assert await two.has_replicas()
