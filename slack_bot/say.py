@@ -118,8 +118,9 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         if value is None:
             raise SettingsError(f"{name} is not set: `say` needs the settings of the bot where none runs")
     async with await build(settings, store=store) as app:
-        if record.turn is not None:
-            await app.dispatcher.take_over(record.turn)
+        begun = await _turn_of(store, record)
+        if begun is not None and not _is_over(begun):
+            app.dispatcher.go_on(begun)
         record = await app.outbound.deliver(record)
         await app.dispatcher.idle()
     return record
