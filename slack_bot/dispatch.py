@@ -73,7 +73,7 @@ class _Running:
 
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
-        return self.handle.is_waiting_for_human and self.question.user == user
+        return self.handle.is_waiting_for_human and self.question.is_of(user)
 
 
 class TurnDispatcher:
@@ -98,8 +98,8 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
         self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
-        self.post_ephemeral = self._notices.post_ephemeral
-        self._replicas = Replicas(store, self._go_on, self._lose_thread, self._on_signal)
+        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -151,7 +151,7 @@ class TurnDispatcher:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
         await self._replicas.start()
 
-    def _go_on(self, turn: TurnRecord) -> None:
+    def go_on(self, turn: TurnRecord) -> None:
         """The process is gone that worked on this turn."""
         if self._has(turn):
             return
@@ -251,7 +251,7 @@ class TurnDispatcher:
     def _is_stop(self, question: Question) -> bool:
         """The asker of what runs or is watched here wants it to end."""
         running = self._running.get(question.thread)
-        is_asker = running is not None and running.question.user == question.user
+        is_asker = running is not None and running.question.is_of(question.user)
         has_more = is_asker or self.watches.of(question.thread, question.user)
         return bool(has_more) and question.text.strip(" .!").casefold() == "stop"
 
@@ -265,7 +265,8 @@ class TurnDispatcher:
         running = self._running.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        return user in (await self._store.conversation(self._agent.name, thread)).waits
+        known = await self._store.conversation(self._agent.name, thread)
+        return known.task_for(user) is not None
 
     def ignored(self, message: Question, reason: str) -> None:
         thread, now = message.thread, self._clock.monotonic()
@@ -303,11 +304,11 @@ class TurnDispatcher:
         if turn is None:
             known = await self._store.turn(key)
             is_watched = known is not None and known.stage is Stage.WATCHED
-            if known is None or not is_watched or known.question.user != user:
+            if known is None or not is_watched or not known.question.is_of(user):
                 return _OVER
             is_told = await self._replicas.tell(known.question.thread, "stop watch", turn=key, user=user)
             return None if is_told else _OVER
-        if turn.question.user != user:
+        if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
         self.watches.take(key)
         turn = replace(turn, stopped_by=user)
@@ -320,7 +321,7 @@ class TurnDispatcher:
         known = await self._store.turn(turn)
         if known is None:
             return _FORGOTTEN
-        if known.question.user != user:
+        if not known.question.is_of(user):
             return _NOT_YOURS
         await self.stop_watch(turn, user)
         question = known.question

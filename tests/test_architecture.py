@@ -40,8 +40,9 @@ ROOMS: dict[str, set[str]] = {
         "errors", "clock", "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
@@ -52,7 +53,8 @@ ROOMS: dict[str, set[str]] = {
     "playground": {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "errors", "settings", "observe"},
+    "say": {"app", "turn", "store", "errors", "clock", "settings"},
+    "cli": {"say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -62,7 +64,7 @@ OWNED = {
     "httpx": {"a2a", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"listeners", "app", "testing"},
+    "slack_bolt": {"listeners", "outbound", "app", "testing"},
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
