@@ -29,13 +29,14 @@ ROOMS: dict[str, set[str]] = {
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
+    "replicas": {"turn", "store", "errors"},
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "dispatch": {
-        "journal", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
-        "settings", "observe",
+        "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors",
+        "clock", "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {

@@ -28,7 +28,7 @@ from redis.exceptions import RedisError, ResponseError
 from ..errors import SettingsError, StoreError
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Signal, Store
+from .contracts import Ages, Conversation, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -59,14 +59,15 @@ class RedisStore(Store):
         self,
         redis: Redis,
         address: str,
-        dedupe_age: float,
-        turn_age: float,
+        ages: Ages,
         lease: float,
         patience: float,
     ) -> None:
         self._redis: Any = redis  # its hints allow for bytes
         self._address, self.lease, self._patience = address, lease, patience
-        self._dedupe_age, self._turn_age = dedupe_age, turn_age
+        self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
+        self._conversation_age = round(ages.conversation_days * 86_400)
+        self._feedback_age = round(ages.feedback_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._replica, self._read_until = uuid.uuid4().hex, "0"
@@ -183,7 +184,7 @@ class RedisStore(Store):
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         async with self._calling():
-            found = await self._redis.get(_conversation(agent, thread))
+            found = await self._redis.getex(_conversation(agent, thread), ex=self._conversation_age)
             if found is None:
                 return Conversation()
             context_id, waits = json.loads(found)
@@ -194,11 +195,10 @@ class RedisStore(Store):
     ) -> None:
         text = json.dumps([conversation.context_id, dict(conversation.waits)])
         async with self._calling():
-            await self._redis.set(_conversation(agent, thread), text)
+            await self._redis.set(_conversation(agent, thread), text, ex=self._conversation_age)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        age = round(self._turn_age)
-        return bool(await self._run("feedback", turn=turn, user=user, value=value, age=age))
+        return bool(await self._run("feedback", turn=turn, user=user, value=value, age=self._feedback_age))
 
     async def profile(self, agent: str) -> dict[str, str]:
         async with self._calling():
@@ -298,17 +298,13 @@ def connect(url: str) -> Redis:
         ) from None
 
 
-async def open_redis(
-    url: str, dedupe_hours: float, turn_days: float, lease: float = 10.0, patience: float = 2.0
-) -> RedisStore:
+async def open_redis(url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0) -> RedisStore:
     """Open the store at `url`. `patience`: seconds for each command.
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
     redis = connect(url)
-    store = RedisStore(
-        redis, _without_password(url), dedupe_hours * 3600, turn_days * 86_400, lease, patience
-    )
+    store = RedisStore(redis, _without_password(url), ages, lease, patience)
     try:
         await store.open()
     except StoreError:
