@@ -292,11 +292,6 @@ CALLED_ELSEWHERE = {
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
     },
-    **{
-        f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
-        for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")
-        for method in ("claim", "left", "renew", "let_go", "signal", "signals")
-    },
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
