@@ -20,6 +20,7 @@ from .errors import BotError, StoreError
 from .journal import Journal, TurnJournal
 from .observe.facts import MessageIgnored, Observer, TurnEnded
 from .observe.health import STORE_FAILED, Health, HealthCheck
+from .replicas import Replicas
 from .runner import TurnRunner, referred
 from .settings.load import Settings
 from .slack.api import SlackApi, TurnClient
@@ -29,7 +30,7 @@ from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
-from .store.contracts import Store
+from .store.contracts import Signal, Store
 from .turn.progress import MessageRecord, Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import Watches
@@ -64,6 +65,7 @@ class _Running:
     sink: Sink
     handle: TurnHandle = field(default_factory=TurnHandle)
     journal: TurnJournal | None = None
+    is_lost: bool = False  # another process works on the thread
 
     @property
     def question(self) -> Question:
@@ -101,6 +103,7 @@ class TurnDispatcher:
         self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
         self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
+        self._replicas = Replicas(store, self._go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -144,27 +147,76 @@ class TurnDispatcher:
         self._accepted[question.key] = None
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
-        if is_new:
-            self._start(turn)
+        if is_new and (claimed := await self._replicas.claim(turn)) is not None:
+            self._start(claimed)
         return is_new
 
     async def take_over(self) -> None:
-        """Go on with what another process accepted and did not end. Raises StoreError."""
-        for turn in await self._store.unfinished():
-            if turn.stage is Stage.WATCHED:
-                self.watches.add(turn)
-            elif turn.takeovers < self._settings.turns.max_takeovers:
-                log.info("a turn is taken over", extra=_fields(turn))
-                is_next = turn.question.thread not in self._running
-                self._start(turn)
-                if is_next and turn.stage is Stage.ACCEPTED:  # it may have waited
-                    reaction = self._reaction(turn.question, is_shown=True)
-                    reaction.over()
-                    self._spawn(reaction.show(), turn.question)
-            else:
-                log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
-                sink, reason = self._sink(turn.question, turn.messages), "too many takeovers"
-                self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, _GIVEN_UP), turn.question)
+        """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
+        await self._replicas.start()
+
+    def _go_on(self, turn: TurnRecord) -> None:
+        """The process is gone that worked on this turn."""
+        if self._has(turn):
+            return
+        if turn.stage is Stage.WATCHED:
+            self.watches.add(turn)
+        elif turn.takeovers < self._settings.turns.max_takeovers:
+            log.info("a turn is taken over", extra=_fields(turn))
+            is_next = turn.question.thread not in self._running
+            self._start(turn)
+            if is_next and turn.stage is Stage.ACCEPTED:  # it may have waited
+                reaction = self._reaction(turn.question, is_shown=True)
+                reaction.over()
+                self._spawn(reaction.show(), turn.question)
+        else:
+            log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
+            sink, reason = self._sink(turn.question, turn.messages), "too many takeovers"
+            self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, _GIVEN_UP), turn.question)
+
+    def _has(self, turn: TurnRecord) -> bool:
+        """It runs, waits or is watched in this process."""
+        running = self._running.get(turn.question.thread)
+        own = [] if running is None else [running.turn, *(each for each, _ in running.waiting)]
+        return turn.key in {each.key for each in own} or self.watches.get(turn.key) is not None
+
+    def _lose_thread(self, thread: ThreadKey) -> None:
+        """Another process works on it: nothing of this one may appear there any more."""
+        log.error("a thread is another process's now", extra={"thread_ts": thread.ts})
+        for turn in self.watches.turns_in(thread):
+            self.watches.take(turn.key)
+        running = self._running.get(thread)
+        if running is None:
+            return
+        while running.waiting:
+            running.waiting.popleft()[1].over()
+        running.is_lost = True
+        for task in self._turns:
+            if task.get_name() == f"turn {running.turn.key}":
+                task.cancel()
+
+    async def _on_signal(self, signal: Signal) -> None:
+        """Another process got what is meant for a thread of this one."""
+        values = signal.values
+        match signal.kind:
+            case "question":
+                turn = await self._store.turn(values["turn"])
+                if turn is None or self._has(turn):
+                    return
+                if (claimed := await self._replicas.claim(turn)) is not None:
+                    self._start(claimed)
+            case "stop":
+                await self.stop(signal.thread, values["user"], values["messages"].split())
+            case "stop watch":
+                await self.stop_watch(values["turn"], values["user"])
+            case "stream":
+                self.on_stream_started(signal.thread, values["ts"])
+            case kind:
+                log.warning("another process sent what is not known here: %s", kind)
+
+    def _let_go(self, thread: ThreadKey) -> None:
+        if self._store.lease and thread not in self._running and not self.watches.turns_in(thread):
+            self._spawn(self._replicas.let_go(thread))
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""
@@ -245,7 +297,9 @@ class TurnDispatcher:
         watched = self.watches.of(thread, user)
         for turn in watched:
             await self.stop_watch(turn.key, user)
-        return bool(watched)
+        if watched or running is not None:
+            return bool(watched)
+        return await self._replicas.tell(thread, "stop", user=user, messages=" ".join(messages))
 
     async def _stop_by_word(self, turn: TurnRecord) -> None:
         await self.stop(turn.question.thread, turn.question.user)
@@ -255,7 +309,12 @@ class TurnDispatcher:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
         turn = self.watches.get(key)
         if turn is None:
-            return _OVER
+            known = await self._store.turn(key)
+            is_watched = known is not None and known.stage is Stage.WATCHED
+            if known is None or not is_watched or known.question.user != user:
+                return _OVER
+            is_told = await self._replicas.tell(known.question.thread, "stop watch", turn=key, user=user)
+            return None if is_told else _OVER
         if turn.question.user != user:
             return _NOT_YOURS_TO_STOP
         self.watches.take(key)
@@ -284,6 +343,11 @@ class TurnDispatcher:
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
+        elif self._store.lease and thread not in self._running:
+            self._spawn(self._tell_of_stream(thread, ts))
+
+    async def _tell_of_stream(self, thread: ThreadKey, ts: str) -> None:
+        await self._replicas.tell(thread, "stream", ts=ts)
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
@@ -312,6 +376,7 @@ class TurnDispatcher:
             task.cancel()
         await _wait(self._turns | self._background, _NOTIFY_SECONDS)
         await self.watches.close()
+        await self._replicas.close()
         await self._journal.close()
 
     async def idle(self) -> None:
@@ -337,6 +402,8 @@ class TurnDispatcher:
             turn, reaction = running.waiting.popleft()
             reaction.over()
             self._launch(turn, running.waiting)
+        else:
+            self._let_go(running.question.thread)
 
     async def _turn(self, running: _Running) -> None:
         turn, sink = running.turn, running.sink
@@ -348,7 +415,9 @@ class TurnDispatcher:
                 running.journal = await self._journal.begin(turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
-            if self._store.is_durable:
+            if running.is_lost:
+                await sink.leave()
+            elif self._store.is_durable:
                 await self._hand_over(running.journal, sink)
             else:
                 await self._break_off(turn, sink, Outcome.LOST, "the bot was stopped", _ENDING)
@@ -419,6 +488,7 @@ class TurnDispatcher:
         args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
         await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
         await self._journal.end(turn, Outcome.REFUSED)
+        self._let_go(question.thread)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -10,12 +10,21 @@ from slack_bot.store.contracts import (
     ConversationStore,
     FeedbackStore,
     LeaseStore,
+    PersonalData,
     ProfileStore,
     SignalStore,
     TurnStore,
 )
 
-CONTRACTS = TurnStore, ConversationStore, FeedbackStore, ProfileStore, LeaseStore, SignalStore
+CONTRACTS = (
+    TurnStore,
+    ConversationStore,
+    FeedbackStore,
+    ProfileStore,
+    LeaseStore,
+    SignalStore,
+    PersonalData,
+)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
