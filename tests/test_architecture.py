@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
+    "event_keeper": {"store", "errors", "clock", "observe"},
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
@@ -39,7 +40,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {
-        "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "event_keeper", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},

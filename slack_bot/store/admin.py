@@ -74,7 +74,7 @@ class StoreAdmin(SqliteStore, PersonalData):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "feedback")
+            for table in ("conversations", "feedback", "events")
         )
         counts = [(f"turns: {kind}", *rest) for kind, *rest in await self._read(turns)]
         counts += await self._read(others)
@@ -144,7 +144,8 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
         (user, team),
     ).fetchall()
     ended = f"{_OF_PERSON} AND ended_at IS NOT NULL"
-    run(f"DELETE FROM messages WHERE turn IN (SELECT key FROM turns WHERE {ended})")
+    for table in ("messages", "events"):
+        run(f"DELETE FROM {table} WHERE turn IN (SELECT key FROM turns WHERE {ended})")
     turns = run(
         f"UPDATE turns SET team = '', channel = '', thread = '', user = '', data = NULL WHERE {ended}"
     )

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 from ..errors import SettingsError, StoreError
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, Store
+from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -32,7 +32,12 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql")  # file n turns version n - 1 into version n
+_STEPS = (
+    "schema.sql",
+    "schema_2.sql",
+    "schema_3.sql",
+    "schema_4.sql",
+)  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _PRIVATE = 0o600
@@ -48,7 +53,7 @@ _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-class SqliteStore(SoleProcess, Store):
+class SqliteStore(SoleProcess, Store, EventStore):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -197,7 +202,8 @@ class SqliteStore(SoleProcess, Store):
         def work(connection: sqlite3.Connection) -> int:
             # a thread that is in use has the same context all the time
             connection.execute(f"UPDATE conversations SET at = ?2 WHERE at < ?2 AND {threads}", limits)
-            connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
+            for table in ("messages", "events"):
+                connection.execute(f"DELETE FROM {table} WHERE turn IN ({old})", limits)
             return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
 
         while await self._run(work) == _KEYS_AT_ONCE:
@@ -241,6 +247,16 @@ class SqliteStore(SoleProcess, Store):
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         statement = "INSERT OR REPLACE INTO profiles (agent, name, value, at) VALUES (?, ?, ?, ?)"
         await self._write(statement, agent, name, value, now)
+
+    async def save_events(self, *events: KeptEvent) -> None:
+        rows = [(each.turn, each.at, each.data) for each in events]
+        await self._run(
+            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        )
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
+        return [KeptEvent(*each) for each in found]
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None

@@ -8,6 +8,7 @@ from slack_bot.store.contracts import (
     MOST_WAITS,
     Conversation,
     ConversationStore,
+    EventStore,
     FeedbackStore,
     LeaseStore,
     PersonalData,
@@ -24,6 +25,7 @@ CONTRACTS = (
     LeaseStore,
     SignalStore,
     PersonalData,
+    EventStore,
 )
 
 
