@@ -170,6 +170,7 @@ class PersonRecords:
     turns: tuple[TurnRecord, ...]
     feedback: tuple[KeptFeedback, ...]
     waits: tuple[KeptWait, ...]
+    events: tuple[KeptEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,8 +99,8 @@ def _day(at: float | None) -> str:
 
 def _said(user: str, erased: Erased) -> str:
     said = (
-        f"Erased of {user}: {erased.turns} turns, {erased.feedback} entries of feedback,"
-        f" {erased.waits} questions of an agent."
+        f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
+        f" open questions of an agent {erased.waits}."
     )
     if erased.running:
         said += f" Left because a turn runs: {', '.join(erased.running)}; erase again when it has ended."

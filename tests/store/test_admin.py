@@ -52,6 +52,7 @@ class TestSqlitePeople(PersonalDataContract):
             return sum(each.read_bytes().count(b"Geheimnis") for each in tmp_path.iterdir())
 
         assert count() > 6000
+        assert (await people.person("U1", None)).events == (KeptEvent(asked.key, 1.5, word),)
         await people.erase("U1", None)
         assert count() == 0
         assert await store.events("another") == [KeptEvent("another", 1.6, "stays")]

@@ -74,7 +74,7 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(capsys: pytest.Captu
         assert len(found["turns"]) == 2
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
-            "Erased of U1: 1 turns, 0 entries of feedback, 0 questions of an agent."
+            "Erased of U1: turns 1, feedback 0, open questions of an agent 0."
             " Left because a turn runs: T1:C1:2.0; erase again when it has ended.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
