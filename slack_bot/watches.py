@@ -73,8 +73,12 @@ class Watches:
 
     def of(self, thread: ThreadKey, user: str) -> list[TurnRecord]:
         """The watched turns of a person in a thread."""
+        return [turn for turn in self.turns_in(thread) if turn.question.user == user]
+
+    def turns_in(self, thread: ThreadKey) -> list[TurnRecord]:
+        """The watched turns of a thread."""
         turns = [watch.turn for watch in self._watches.values()]
-        return [turn for turn in turns if (turn.question.thread, turn.question.user) == (thread, user)]
+        return [turn for turn in turns if turn.question.thread == thread]
 
     def take(self, key: str) -> None:
         """Watch this turn no longer."""

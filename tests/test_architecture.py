@@ -30,13 +30,15 @@ ROOMS: dict[str, set[str]] = {
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
     "event_keeper": {"store", "errors", "clock", "observe"},
+    "replicas": {"turn", "store", "errors"},
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
+    "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
     "dispatch": {
-        "journal", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
-        "settings", "observe",
+        "notices", "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store",
+        "errors", "clock", "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "app": {
@@ -285,6 +287,10 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
+    **{
+        f"{store}.watched": "for posts of agents to another replica"
+        for store in ("TurnStore", "SqliteStore", "RedisStore")
+    },
     **{
         f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
         for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")

@@ -159,6 +159,11 @@ class Sink:
         await self.delivery.posts.post("", (), (), "note", says=text)
         self._status.reopen(forget=True)
 
+    async def leave(self) -> None:
+        """Another process writes here now."""
+        self._client.cancel_writes()
+        await self._status.close()
+
     async def hand_over(self) -> None:
         """This process ends, and another one goes on: no stream may stay open until then."""
         if self._is_finished:

@@ -87,6 +87,9 @@ class TurnStore(Protocol):
     async def unfinished(self) -> list[TurnRecord]:
         """The turns that have not ended, in the order they were accepted."""
 
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        """The turn that has not ended and whose agent posts to this id."""
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """The `ts` of all messages of the bot's answers in a thread."""
 
@@ -231,13 +234,13 @@ class LeaseStore(Protocol):
 
 
 class SignalStore(Protocol):
-    """What one process tells another. A signal is lost with the process that it is for."""
+    """What one process tells another."""
 
     async def signal(self, signal: Signal) -> bool:
-        """Tell the process that holds the thread. False: no other one does."""
+        """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
 
     async def signals(self) -> list[Signal]:
-        """Wait for signals to this process, in the order they were sent."""
+        """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
 class Store(TurnStore, ConversationStore, FeedbackStore, ProfileStore, LeaseStore, SignalStore, Protocol):

@@ -72,6 +72,7 @@ class RedisStore(Store):
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
+        self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._lost: set[ThreadKey] = set()
         self._is_closed = False
 
@@ -130,12 +131,13 @@ class RedisStore(Store):
 
     async def save(self, *changes: tuple[TurnRecord, int]) -> None:
         refused = await self._run("save", changes=[self._change(*each) for each in changes])
-        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused}
+        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused} & self._held.keys()
 
     def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
         ended_at = turn.ended_at
         return {
             "key": turn.key,
+            "push": turn.push_id or "",
             "fence": self._held.get(turn.question.thread, 0),
             "data": _json(turn),
             "ts": " ".join(message.ts for message in turn.messages),
@@ -159,6 +161,11 @@ class RedisStore(Store):
             for key in keys:
                 pipeline.hgetall(f"{_PREFIX}turn:{key}")
             return [_turn_of(fields) for fields in await pipeline.execute() if fields]
+
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        async with self._calling():
+            key = await self._redis.hget(f"{_PREFIX}push", push_id)
+        return None if key is None else await self.turn(key)
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         return frozenset(await self._run("messages_in", thread=_name_of(thread)))
@@ -242,6 +249,10 @@ class RedisStore(Store):
 
     async def signals(self) -> list[Signal]:
         inbox = f"{_PREFIX}inbox:{self._replica}"
+        if self._delivered:
+            async with self._calling():
+                await self._redis.xdel(inbox, *self._delivered)
+            self._delivered = []
         while True:
             async with self._calling():
                 found = await self._redis.xread(
@@ -249,7 +260,8 @@ class RedisStore(Store):
                 )
             if found:
                 entries = found[0][1]
-                self._read_until = entries[-1][0]
+                self._delivered = [entry for entry, _ in entries]
+                self._read_until = self._delivered[-1]
                 return [_signal_of(fields["signal"]) for _, fields in entries]
 
     async def close(self) -> None:

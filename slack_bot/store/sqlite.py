@@ -172,6 +172,10 @@ class SqliteStore(SoleProcess, Store, EventStore):
                 for data, messages in found
             ]
 
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        condition = "ended_at IS NULL AND json_extract(data, '$.push_id') = ?"
+        return next(iter(await self._turns(condition, push_id)), None)
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         found = await self._read(
             "SELECT ts FROM messages JOIN turns ON turn = key WHERE team = ? AND channel = ? AND thread = ?",

@@ -57,6 +57,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
     async def unfinished(self) -> list[TurnRecord]:
         return [turn for turn in self._turns.values() if turn.stage is not Stage.ENDED]
 
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        return next((turn for turn in await self.unfinished() if turn.push_id == push_id), None)
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         turns = [turn for turn in self._turns.values() if turn.question.thread == thread]
         return frozenset(message.ts for turn in turns for message in turn.messages)

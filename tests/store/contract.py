@@ -98,6 +98,17 @@ class StoreContract:
         await store.save((replace(turns[1], stage=Stage.ENDED, ended_at=1.0), 0))
         assert await store.unfinished() == [turns[0], turns[2], turns[3]]
 
+    async def test_a_turn_is_found_by_where_its_agent_posts_until_it_ends(self, store: Store) -> None:
+        accepted, other = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        for each in (accepted, other):
+            assert await store.accept(each)
+        watched = replace(accepted, stage=Stage.WATCHED, push_id="id", push_hash="hash")
+        await store.save((watched, 0))
+        assert await store.watched("id") == watched
+        assert await store.watched("another") is None
+        await store.save((replace(watched, stage=Stage.ENDED, ended_at=1001.0), 0))
+        assert await store.watched("id") is None
+
     async def test_the_messages_of_a_thread_are_known(self, store: Store) -> None:
         first, second, other = turn("1.0", 1.0), turn("2.0", 1.0), turn("3.0", 1.0, thread="9.9")
         for at, each in enumerate((first, second, other)):

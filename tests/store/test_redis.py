@@ -259,6 +259,34 @@ async def test_signals_reach_the_replica_of_the_thread_in_order(replica: Opener)
     assert not await one.signal(stop), "its own process"
 
 
+async def test_a_signal_to_a_replica_that_died_reaches_who_takes_the_thread_over(replica: Opener) -> None:
+    one, two, three = await replica(), await replica(), await replica()
+    question, elsewhere = await accepted(one, "1.0"), await accepted(one, "2.0", thread="9.9")
+    assert await one.claim(question)
+    assert await one.claim(elsewhere)
+    seen, stop = Signal(THREAD, "press"), Signal(THREAD, "stop", {"user": "U1"})
+    other = replace(stop, thread=elsewhere.question.thread)
+    assert await two.signal(seen)
+    assert await one.signals() == [seen]
+    next_look = asyncio.create_task(one.signals())
+    await until(lambda: not one._delivered)
+    next_look.cancel()
+    for each in (stop, other):
+        assert await two.signal(each)
+    left = await left_to(three)
+    assert await three.claim(left[0]) == question
+    assert await three.signals() == [stop]
+
+
+async def test_what_one_who_never_held_a_thread_writes_is_refused(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    await two.save((replace(question, stopped_by="U1"), 0))
+    assert await one.turn(question.key) == question
+    assert await two.renew() == frozenset(), "it has nothing to lose"
+
+
 async def test_a_question_that_comes_back_while_others_wait_is_no_other(replica: Opener) -> None:
     one, two = await replica(), await replica()
     question = await accepted(one, "1.0")

@@ -1,0 +1,106 @@
+"""What the processes of one bot do for each other over their store: hold threads, tell each other, take over.
+
+Where there is one process only, nothing of this runs.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from .errors import StoreError
+from .store.contracts import Signal, Store
+from .turn.progress import TurnRecord
+from .turn.record import ThreadKey
+
+_log = logging.getLogger(__name__)
+
+_RENEWALS = 3  # in the time of a lease
+
+
+class Replicas:
+    """This process among the others.
+
+    `on_left` gets a turn whose process is gone, `on_lost` a thread that is another process's now, `on_signal`
+    what another process tells.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        on_left: Callable[[TurnRecord], None],
+        on_lost: Callable[[ThreadKey], None],
+        on_signal: Callable[[Signal], Awaitable[None]],
+    ) -> None:
+        self._store = store
+        self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
+        self._tasks: list[asyncio.Task[None]] = []
+        self._is_away = False
+
+    async def start(self) -> None:
+        """Take over what was left, now and whenever a process is gone. Raises StoreError."""
+        await self._take_over()
+        if self._store.lease:
+            loops = (self._hold(), self._listen())
+            self._tasks = [asyncio.create_task(each, name="replicas") for each in loops]
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        """The turn as it is now, if this process is to work on it."""
+        try:
+            return await self._store.claim(turn)
+        except StoreError as error:
+            _log.error("a turn waits until a process finds it: %s", error, extra={"turn": turn.key})
+            return None
+
+    async def let_go(self, thread: ThreadKey) -> None:
+        try:
+            await self._store.let_go(thread)
+        except StoreError as error:
+            _log.warning("a thread is held until its lease ends: %s", error, extra={"thread_ts": thread.ts})
+
+    async def tell(self, thread: ThreadKey, kind: str, **values: str) -> bool:
+        """Tell the process that works on this thread. False: there is no other one."""
+        try:
+            return await self._store.signal(Signal(thread, kind, values))
+        except StoreError as error:
+            _log.error("another process was not told: %s", error, extra={"thread_ts": thread.ts})
+            return False
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _take_over(self) -> None:
+        """All of a thread, in order, where one of its turns was left."""
+        threads = {turn.question.thread for turn in await self._store.left()}
+        for turn in await self._store.unfinished() if threads else ():
+            if turn.question.thread in threads and (claimed := await self._store.claim(turn)) is not None:
+                self._on_left(claimed)
+
+    async def _hold(self) -> None:
+        while True:
+            await asyncio.sleep(self._store.lease / _RENEWALS)
+            try:
+                for thread in await self._store.renew():
+                    self._on_lost(thread)
+                await self._take_over()
+                self._note(None)
+            except StoreError as error:
+                self._note(error)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                for signal in await self._store.signals():
+                    await self._on_signal(signal)
+            except StoreError as error:
+                self._note(error)
+                await asyncio.sleep(self._store.lease / _RENEWALS)
+
+    def _note(self, error: StoreError | None) -> None:
+        """Said once: running answers go on."""
+        if error is not None and not self._is_away:
+            _log.error("the replicas do not hear of each other: %s", error)
+        if error is None and self._is_away:
+            _log.info("the replicas hear of each other again")
+        self._is_away = error is not None

@@ -1,0 +1,179 @@
+"""Several processes with one Redis: whatever arrives at one of them takes effect where the turn runs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from slack_bot.app import App
+from slack_bot.clock import loop_clock
+from slack_bot.slack.status import WAITING_REACTION
+from slack_bot.store.contracts import Ages
+from slack_bot.store.redis import open_redis
+from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
+from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
+from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
+from slack_bot.testing.slack.workspace import Envelope, Workspace
+from slack_bot.testing.tape.builders import answer
+from tests.redis_server import RedisServer, running_redis
+
+LEASE = 1.0
+LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 9)).rstrip()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    with running_redis(tmp_path) as server:
+        yield server
+
+
+class Town:
+    """A workspace, its agent, and the processes of one bot."""
+
+    def __init__(self, seconds: float) -> None:
+        self.workspace = Workspace()
+        self.workspace.add_channel(CHANNEL)
+        tapes = [answer(LINES, seconds=seconds, ids=str(number)) for number in range(4)]
+        self.agent = ScriptedAgent(*tapes, clock=loop_clock())
+        self.apps: list[App] = []
+        self.lives: list[Life] = []
+
+    async def ask(self, at: int, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
+        """A mention, of which each event goes to the process `at`."""
+        mention = f"<@{self.workspace.bot.user_id}> {text}"
+        ts = self.workspace.say(user, CHANNEL, mention, now=time.time(), thread_ts=thread_ts)
+        await self.deliver(at)
+        return ts
+
+    async def deliver(self, at: int, events: list[Envelope] | None = None) -> None:
+        for each in self.workspace.take() if events is None else events:
+            assert (await deliver(self.apps[at], each.payload)).status == 200
+
+    def answers(self, root: str) -> list[str]:
+        thread = self.workspace.thread(CHANNEL, root)
+        return [message.text for message in thread if message.is_bot and message.text.strip()]
+
+    async def until(self, condition: Callable[[], object], within: float = 15.0) -> None:
+        await wait_until(condition, self.workspace, within)
+
+    def is_whole(self, root: str, count: int = 1) -> bool:
+        words = " ".join(self.answers(root)).split()
+        return words == count * LINES.split() and not self.workspace.open_streams()
+
+
+@asynccontextmanager
+async def town(redis: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
+    there = Town(seconds)
+    async with AsyncExitStack() as stack:
+        for _ in range(count):
+            life, settings = Life(), bot_settings({"shutdown_grace": 0.0})
+            store = await open_redis(redis.url, Ages(), LEASE)
+            app = await build_in_memory(
+                there.workspace,
+                settings,
+                loop_clock(),
+                MortalTransport(life, ScriptedTransport(there.agent)),
+                store=MortalStore(life, store),  # type: ignore[arg-type]
+                slack_session=MortalSession(life, there.workspace, loop_clock(), timeout=5.0),
+            )
+            stack.push_async_callback(store.close)
+            await stack.enter_async_context(app)
+            await app.dispatcher.take_over()
+            there.apps.append(app)
+            there.lives.append(life)
+        yield there
+        for life in there.lives:
+            life.over.clear()
+
+
+async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis: RedisServer) -> None:
+    async with town(redis, 2) as there:
+        text = f"<@{there.workspace.bot.user_id}> hi"
+        root = there.workspace.say("U1", CHANNEL, text, now=time.time())
+        one, other = there.workspace.take()
+        await asyncio.gather(there.deliver(0, [one]), there.deliver(1, [other]))
+        await there.until(lambda: there.is_whole(root))
+        assert len(there.agent.questions) == 1
+
+
+async def test_a_second_question_at_another_process_waits_for_the_first(redis: RedisServer) -> None:
+    async with town(redis, 3) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        second = await there.ask(1, "two", user="U2", thread_ts=root)
+        await there.until(lambda: _reaction(there, root, second))
+        assert len(there.agent.questions) == 1
+        await there.until(lambda: there.is_whole(root, 2))
+        assert [call.text for call in there.agent.questions] == ["one", "two"]
+        await there.until(lambda: not _reaction(there, root, second))
+
+
+async def test_a_stop_at_another_process_ends_the_turn(redis: RedisServer) -> None:
+    async with town(redis, 2, seconds=30.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        there.workspace.stop("U1", CHANNEL, root, now=time.time())
+        pressed = time.monotonic()
+        await there.deliver(1)
+        await there.until(lambda: "Stopped." in str(_read(there, root)), within=10)
+        assert time.monotonic() - pressed < 5
+        assert [call.method for call in there.agent.calls].count("tasks/cancel") == 1
+
+
+async def test_the_turn_of_a_process_that_was_killed_is_finished_by_another(redis: RedisServer) -> None:
+    async with town(redis, 3, seconds=3.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        await there.ask(1, "two", user="U2", thread_ts=root)
+        there.lives[0].end_now()
+        await there.until(lambda: there.is_whole(root, 2), within=30)
+        assert [call.text for call in there.agent.questions] == ["one", "two"]
+
+
+async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis: RedisServer) -> None:
+    async with town(redis, 2, seconds=3.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        await there.apps[0].close(0.0)
+        await there.until(lambda: there.is_whole(root), within=20)
+        assert len(there.agent.questions) == 1
+
+
+async def test_a_process_that_lost_its_thread_writes_no_more(redis: RedisServer) -> None:
+    """It hung for longer than its lease: another one has taken the turn over."""
+    async with town(redis, 2, seconds=6.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        there.lives[0].over.set()
+        await asyncio.sleep(3 * LEASE)
+        there.lives[0].over.clear()
+        await there.until(lambda: there.is_whole(root), within=20)
+        assert len(there.agent.questions) == 1
+
+
+async def test_answers_go_on_while_redis_is_away(
+    redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(redis, 2, seconds=4.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        redis.kill()
+        await there.until(lambda: there.is_whole(root), within=20)
+        redis.start()
+        assert len(there.agent.questions) == 1
+    said = [line for line in caplog.messages if "do not hear of each other" in line]
+    assert 1 <= len(said) <= 2  # once a process
+
+
+def _reaction(there: Town, root: str, ts: str) -> list[str]:
+    (message,) = [each for each in there.workspace.thread(CHANNEL, root) if each.ts == ts]
+    return list((message.reactions or {}).get(WAITING_REACTION) or [])
+
+
+def _read(there: Town, root: str) -> list[str]:
+    return [message.read for message in there.workspace.thread(CHANNEL, root) if message.is_bot]
