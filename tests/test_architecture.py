@@ -224,6 +224,13 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
                 assert names & known, f"{where(path)} imports {name}"
 
 
+def test_every_file_beside_the_modules_is_in_the_package() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packed = {path for pattern in setuptools["package-data"]["slack_bot"] for path in PACKAGE.glob(pattern)}
+    found = {path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert found - packed == set(MODULES)
+
+
 @for_each(MODULES)
 def test_the_environment_and_the_time_are_read_in_one_place(path: Path) -> None:
     source = path.read_text("utf-8")
