@@ -26,7 +26,7 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, Store
+from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 _OUTBOUND = TypeAdapter(OutboundRecord)
 
 
-class SqliteStore(SoleProcess, Store):
+class SqliteStore(SoleProcess, Store, EventStore):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -219,7 +219,8 @@ class SqliteStore(SoleProcess, Store):
         def work(connection: sqlite3.Connection) -> int:
             # a thread that is in use has the same context all the time
             connection.execute(f"UPDATE conversations SET at = ?2 WHERE at < ?2 AND {threads}", limits)
-            connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
+            for table in ("messages", "events"):
+                connection.execute(f"DELETE FROM {table} WHERE turn IN ({old})", limits)
             return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
 
         while await self._run(work) == _KEYS_AT_ONCE:
@@ -284,6 +285,16 @@ class SqliteStore(SoleProcess, Store):
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
         return [_OUTBOUND.validate_json(data) for (data,) in found]
+
+    async def save_events(self, *events: KeptEvent) -> None:
+        rows = [(each.turn, each.at, each.data) for each in events]
+        await self._run(
+            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        )
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
+        return [KeptEvent(*each) for each in found]
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None

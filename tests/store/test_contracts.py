@@ -8,6 +8,7 @@ from slack_bot.store.contracts import (
     MOST_WAITS,
     Conversation,
     ConversationStore,
+    EventStore,
     FeedbackStore,
     LeaseStore,
     OutboundStore,
@@ -26,6 +27,7 @@ CONTRACTS = (
     SignalStore,
     PersonalData,
     OutboundStore,
+    EventStore,
 )
 
 
