@@ -35,7 +35,7 @@ from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
-from .store.contracts import Store
+from .store.contracts import Ages, Store
 from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
@@ -130,11 +130,12 @@ async def build(
 
 
 async def _open_store(kept: StoreSettings) -> Store:
+    ages = Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
     if not kept.url.startswith("redis"):
-        return await open_store(kept.url, kept.dedupe_hours, kept.turn_days, kept.lock_wait)
+        return await open_store(kept.url, ages, kept.lock_wait)
     from .store.redis import open_redis
 
-    return await open_redis(kept.url, kept.dedupe_hours, kept.turn_days, kept.lease, kept.redis_timeout)
+    return await open_redis(kept.url, ages, kept.lease, kept.redis_timeout)
 
 
 async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:

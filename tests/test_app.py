@@ -20,6 +20,7 @@ from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
+from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
@@ -329,7 +330,7 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
 
 async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
     file = tmp_path / "bot.sqlite"
-    await (await open_sqlite(file, 24.0)).close()
+    await (await open_sqlite(file, Ages())).close()
     settings = {"store.url": f"sqlite:///{file}", "cleanup_interval": 0.01}
     async with bot_on_network(**settings):
         for _ in range(2):

@@ -288,6 +288,10 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
     **{
+        f"{store}.watched": "for posts of agents to another replica"
+        for store in ("TurnStore", "SqliteStore", "RedisStore")
+    },
+    **{
         f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
         for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")
         for method in ("claim", "left", "renew", "let_go", "signal", "signals")

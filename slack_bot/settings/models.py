@@ -308,7 +308,12 @@ class StoreSettings(SettingsSection):
     dedupe_hours: float = Field(default=24.0, gt=0)
     """Hours for which an accepted message is not accepted again."""
     turn_days: float = Field(default=7.0, gt=0)
-    """Days for which questions and answers are kept."""
+    """Days for which questions and answers are kept, from the end of the answer."""
+    conversation_days: float = Field(default=30.0, gt=0)
+    """Days for which a thread's context with the agent is kept, and whom the agent waits for there, from the
+    thread's last question. After that a question there begins a new context."""
+    feedback_days: float = Field(default=90.0, gt=0)
+    """Days for which feedback is kept."""
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)

@@ -18,6 +18,31 @@ MOST_WAITS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Ages:
+    """How long things are kept: accepted questions in hours, the others in days."""
+
+    dedupe_hours: float = 24.0
+    turn_days: float = 7.0
+    conversation_days: float = 30.0
+    feedback_days: float = 90.0
+
+    def begin(self, now: float) -> OldestKept:
+        """What is from then or before is old at `now`."""
+        days = (self.turn_days, self.conversation_days, self.feedback_days)
+        return OldestKept(now - self.dedupe_hours * 3600, *(now - each * 86_400 for each in days))
+
+
+@dataclass(frozen=True, slots=True)
+class OldestKept:
+    """Times up to which things are old."""
+
+    accepted: float
+    turns: float
+    conversations: float
+    feedback: float
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.
 
@@ -68,6 +93,9 @@ class TurnStore(Protocol):
 
     async def unfinished(self) -> list[TurnRecord]:
         """The turns that have not ended, in the order they were accepted."""
+
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        """The turn that has not ended and whose agent posts to this id."""
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """The `ts` of all messages of the bot's answers in a thread."""
@@ -128,6 +156,56 @@ class OutboundStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class KeptFeedback:
+    """What a person said of an answer."""
+
+    turn: str
+    value: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWait:
+    """An agent waits for a person."""
+
+    agent: str
+    thread: ThreadKey
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecords:
+    """All that is kept of a person."""
+
+    turns: tuple[TurnRecord, ...]
+    feedback: tuple[KeptFeedback, ...]
+    waits: tuple[KeptWait, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much of a person was erased. `running`: the keys of the turns for which something was left."""
+
+    turns: int
+    feedback: int
+    waits: int
+    running: tuple[str, ...]
+
+
+class PersonalData(Protocol):
+    """What is kept of one person. `team`: only in this workspace."""
+
+    async def person(self, user: str, team: str | None) -> PersonRecords:
+        """All of it."""
+
+    async def erase(self, user: str, team: str | None) -> Erased:
+        """Erase it, except what a running turn still needs.
+
+        The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class Signal:
     """What a person did that takes effect where the thread's turn runs.
 
@@ -162,13 +240,13 @@ class LeaseStore(Protocol):
 
 
 class SignalStore(Protocol):
-    """What one process tells another. A signal is lost with the process that it is for."""
+    """What one process tells another."""
 
     async def signal(self, signal: Signal) -> bool:
-        """Tell the process that holds the thread. False: no other one does."""
+        """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
 
     async def signals(self) -> list[Signal]:
-        """Wait for signals to this process, in the order they were sent."""
+        """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
 class Store(

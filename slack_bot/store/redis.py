@@ -29,7 +29,7 @@ from ..errors import SettingsError, StoreError
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Signal, Store
+from .contracts import Ages, Conversation, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -63,18 +63,20 @@ class RedisStore(Store):
         self,
         redis: Redis,
         address: str,
-        dedupe_age: float,
-        turn_age: float,
+        ages: Ages,
         lease: float,
         patience: float,
     ) -> None:
         self._redis: Any = redis  # its hints allow for bytes
         self._address, self.lease, self._patience = address, lease, patience
-        self._dedupe_age, self._turn_age = dedupe_age, turn_age
+        self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
+        self._conversation_age = round(ages.conversation_days * 86_400)
+        self._feedback_age = round(ages.feedback_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
+        self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._lost: set[ThreadKey] = set()
         self._is_closed = False
 
@@ -133,12 +135,13 @@ class RedisStore(Store):
 
     async def save(self, *changes: tuple[TurnRecord, int]) -> None:
         refused = await self._run("save", changes=[self._change(*each) for each in changes])
-        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused}
+        self._lost |= {turn.question.thread for turn, _ in changes if turn.key in refused} & self._held.keys()
 
     def _change(self, turn: TurnRecord, unchanged: int) -> Mapping[str, object]:
         ended_at = turn.ended_at
         return {
             "key": turn.key,
+            "push": turn.push_id or "",
             "fence": self._held.get(turn.question.thread, 0),
             "data": _json(turn),
             "ts": " ".join(message.ts for message in turn.messages),
@@ -163,6 +166,11 @@ class RedisStore(Store):
                 pipeline.hgetall(f"{_PREFIX}turn:{key}")
             return [_turn_of(fields) for fields in await pipeline.execute() if fields]
 
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        async with self._calling():
+            key = await self._redis.hget(f"{_PREFIX}push", push_id)
+        return None if key is None else await self.turn(key)
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         return frozenset(await self._run("messages_in", thread=_name_of(thread)))
 
@@ -184,7 +192,7 @@ class RedisStore(Store):
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         async with self._calling():
-            found = await self._redis.get(_conversation(agent, thread))
+            found = await self._redis.getex(_conversation(agent, thread), ex=self._conversation_age)
             if found is None:
                 return Conversation()
             context_id, waits = json.loads(found)
@@ -195,11 +203,10 @@ class RedisStore(Store):
     ) -> None:
         text = json.dumps([conversation.context_id, dict(conversation.waits)])
         async with self._calling():
-            await self._redis.set(_conversation(agent, thread), text)
+            await self._redis.set(_conversation(agent, thread), text, ex=self._conversation_age)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        age = round(self._turn_age)
-        return bool(await self._run("feedback", turn=turn, user=user, value=value, age=age))
+        return bool(await self._run("feedback", turn=turn, user=user, value=value, age=self._feedback_age))
 
     async def profile(self, agent: str) -> dict[str, str]:
         async with self._calling():
@@ -250,6 +257,10 @@ class RedisStore(Store):
 
     async def signals(self) -> list[Signal]:
         inbox = f"{_PREFIX}inbox:{self._replica}"
+        if self._delivered:
+            async with self._calling():
+                await self._redis.xdel(inbox, *self._delivered)
+            self._delivered = []
         while True:
             async with self._calling():
                 found = await self._redis.xread(
@@ -257,7 +268,8 @@ class RedisStore(Store):
                 )
             if found:
                 entries = found[0][1]
-                self._read_until = entries[-1][0]
+                self._delivered = [entry for entry, _ in entries]
+                self._read_until = self._delivered[-1]
                 return [_signal_of(fields["signal"]) for _, fields in entries]
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
@@ -338,17 +350,13 @@ def connect(url: str) -> Redis:
         ) from None
 
 
-async def open_redis(
-    url: str, dedupe_hours: float, turn_days: float, lease: float = 10.0, patience: float = 2.0
-) -> RedisStore:
+async def open_redis(url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0) -> RedisStore:
     """Open the store at `url`. `patience`: seconds for each command.
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
     redis = connect(url)
-    store = RedisStore(
-        redis, _without_password(url), dedupe_hours * 3600, turn_days * 86_400, lease, patience
-    )
+    store = RedisStore(redis, _without_password(url), ages, lease, patience)
     try:
         await store.open()
     except StoreError:

@@ -25,13 +25,13 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Conversation, Store
+from .contracts import Ages, Conversation, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-_URL = "sqlite:///"
+URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 _STEPS = (
     "schema.sql",
@@ -56,11 +56,11 @@ _OUTBOUND = TypeAdapter(OutboundRecord)
 
 
 class SqliteStore(SoleProcess, Store):
-    """A store in one file. Use `open_sqlite`. Ages are in seconds."""
+    """A store in one file. Use `open_sqlite`."""
 
-    def __init__(self, path: Path, dedupe_age: float, turn_age: float, lock: int | None) -> None:
+    def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
         self.is_durable = path != _MEMORY
-        self._path, self._dedupe_age, self._turn_age, self._lock = path, dedupe_age, turn_age, lock
+        self._path, self._ages, self._lock = path, ages, lock
         self._thread = ThreadPoolExecutor(1, "store")
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
@@ -73,9 +73,9 @@ class SqliteStore(SoleProcess, Store):
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         assert self._connection is not None
-        if self.is_durable and _inode_of(self._path) != self._inode:
+        if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
-        with _as_store_errors(self._path), self._connection as connection:
+        with as_store_errors(self._path), self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")
             return work(connection)
 
@@ -86,39 +86,48 @@ class SqliteStore(SoleProcess, Store):
     async def _read(self, query: str, *values: object) -> list[Any]:
         return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
-    async def open(self, *, is_guest: bool = False) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
+    async def open(self) -> None:
+        """Open the file, or create it, and bring it to VERSION. Raises StoreError."""
+        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, self._connect)
 
-        `is_guest`: another process holds it, so it must have this version.
-        """
+    def _connect(self) -> sqlite3.Connection:
+        with as_store_errors(self._path), ExitStack() as on_failure:
+            self._prepare_file()
+            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+            on_failure.callback(connection.close)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
+            self._prepare_format(connection, format_of(connection, self._path))
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+            on_failure.pop_all()
+            return connection
 
-        def connect() -> sqlite3.Connection:
-            with _as_store_errors(self._path), ExitStack() as on_failure:
-                if self.is_durable:
-                    if problem := _unusable(self._path):
-                        raise StoreError(f"The store cannot be opened: {problem}.")
-                    self._inode = _make_private(self._path)
-                connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-                on_failure.callback(connection.close)
-                connection.execute("PRAGMA synchronous = FULL")
-                _migrate(connection, self._path, is_guest=is_guest)
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
-                on_failure.pop_all()
-                return connection
+    def _prepare_file(self) -> None:
+        if self.is_durable:
+            if problem := unusable(self._path):
+                raise StoreError(f"The store cannot be opened: {problem}.")
+            self._inode = _make_private(self._path)
 
-        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
+    def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
+        """Bring the file to VERSION in one transaction."""
+        if version < VERSION:
+            room = resources.files(__package__)
+            steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
+            connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
 
     async def accept(self, turn: TurnRecord) -> bool:
         question, thread = turn.question, turn.question.thread
         statement = (
             "INSERT INTO turns (key, team, channel, thread, user, accepted_at, data)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (key) DO UPDATE"
-            " SET accepted_at = excluded.accepted_at, ended_at = NULL, data = excluded.data"
-            " WHERE turns.accepted_at <= excluded.accepted_at - ?8"
+            " SET (team, channel, thread, user) = (?2, ?3, ?4, ?5),"
+            " accepted_at = ?6, ended_at = NULL, data = ?7"
+            " WHERE turns.accepted_at <= ?8"
         )
+        oldest = self._ages.begin(turn.accepted_at).accepted
         place = turn.key, thread.team, thread.channel, thread.ts, question.user
-        return await self._write(statement, *place, turn.accepted_at, _json(turn), self._dedupe_age) > 0
+        return await self._write(statement, *place, turn.accepted_at, _json(turn), oldest) > 0
 
     async def withdraw(self, key: str) -> None:
         await self._write("DELETE FROM turns WHERE key = ?", key)
@@ -159,11 +168,15 @@ class SqliteStore(SoleProcess, Store):
             ]
 
         found = await self._run(work)
-        with _as_store_errors(self._path):
+        with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
                 for data, messages in found
             ]
+
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        condition = "ended_at IS NULL AND json_extract(data, '$.push_id') = ?"
+        return next(iter(await self._turns(condition, push_id)), None)
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         found = await self._read(
@@ -183,19 +196,30 @@ class SqliteStore(SoleProcess, Store):
         return [(ThreadKey(team, channel, thread), ts) for team, channel, thread, ts, _ in found]
 
     async def remove_old(self, now: float) -> None:
+        oldest = self._ages.begin(now)
         old = (
             "SELECT key FROM turns WHERE accepted_at <= ?1 AND ended_at <= ?2 ORDER BY accepted_at LIMIT"
             f" {_KEYS_AT_ONCE}"
         )
-        limits = now - self._dedupe_age, now - self._turn_age
+        limits = oldest.accepted, oldest.turns
+
+        threads = f"(team, channel, thread) IN (SELECT team, channel, thread FROM turns WHERE key IN ({old}))"
 
         def work(connection: sqlite3.Connection) -> int:
+            # a thread that is in use has the same context all the time
+            connection.execute(f"UPDATE conversations SET at = ?2 WHERE at < ?2 AND {threads}", limits)
             connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
             return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
 
         while await self._run(work) == _KEYS_AT_ONCE:
             pass
-        await self._write("DELETE FROM outbound WHERE ended_at <= ?", now - self._turn_age)
+        await self._write(
+            "DELETE FROM conversations WHERE at <= ? AND (team, channel, thread) NOT IN"
+            " (SELECT team, channel, thread FROM turns)",
+            oldest.conversations,
+        )
+        await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
+        await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
@@ -260,36 +284,48 @@ class SqliteStore(SoleProcess, Store):
             self._lock = None
 
 
-async def open_store(url: str, dedupe_hours: float, turn_days: float, wait: float) -> Store:
+async def open_store(url: str, ages: Ages, wait: float) -> Store:
     """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
 
     Another process that holds it gets `wait` seconds to end. SettingsError for another URL or a directory,
     StoreError if the store cannot be opened.
     """
-    path = _file_of(url)
+    path = file_of(url)
     if path == _MEMORY:
-        return await open_sqlite(path, dedupe_hours, turn_days)
+        return await open_sqlite(path, ages)
     with ExitStack() as on_failure:
         lock = await _lock(path, wait)
         if lock is not None:
             on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, dedupe_hours, turn_days, lock)
+        store = await open_sqlite(path, ages, lock)
         on_failure.pop_all()
     return store
 
 
-async def join_store(url: str, dedupe_hours: float, turn_days: float) -> tuple[Store, bool]:
+class SqliteGuest(SqliteStore):
+    """A store that another process holds."""
+
+    def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
+        if version != VERSION:
+            raise StoreError(
+                f"The store {self._path} is used by an older version of the bot (format {version}, this one"
+                f" writes {VERSION}); start the bot again with this version first."
+            )
+
+
+async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
     """The store that `url` names, and whether this process holds it, not another. Raises as `open_store`."""
     try:
-        return await open_store(url, dedupe_hours, turn_days, 0.0), True
+        return await open_store(url, ages, 0.0), True
     except StoreInUse:
-        return await open_sqlite(_file_of(url), dedupe_hours, turn_days, is_guest=True), False
+        guest = SqliteGuest(file_of(url), ages, None)
+        return await _opened(guest), False
 
 
 async def is_held(url: str) -> bool:
     """Whether another process holds the store. Raises StoreError."""
     try:
-        lock = await _lock(_file_of(url), 0.0)
+        lock = await _lock(file_of(url), 0.0)
     except StoreInUse:
         return True
     if lock is not None:
@@ -299,7 +335,7 @@ async def is_held(url: str) -> bool:
 
 async def _lock(path: Path, wait: float) -> int | None:
     """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
-    if _unusable(path):
+    if unusable(path):
         return None  # opening it says why
     held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
     looks = max(1, round(wait / _LOCK_SECONDS))
@@ -325,15 +361,16 @@ async def _lock(path: Path, wait: float) -> int | None:
     )
 
 
-def _file_of(url: str) -> Path:
+def file_of(url: str) -> Path:
+    """The file that `url` names. SettingsError for another URL or a directory."""
     if url == "memory://":
         return _MEMORY
-    if not url.startswith(_URL) or url == _URL:
+    if not url.startswith(URL) or url == URL:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
             " redis://host:6379/0 or memory://."
         )
-    file = Path(url.removeprefix(_URL))
+    file = Path(url.removeprefix(URL))
     if file.is_dir():
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}, which is a directory; name a file in it:"
@@ -342,19 +379,15 @@ def _file_of(url: str) -> Path:
     return file
 
 
-async def open_sqlite(
-    path: Path,
-    dedupe_hours: float,
-    turn_days: float = 7.0,
-    lock: int | None = None,
-    *,
-    is_guest: bool = False,
-) -> SqliteStore:
+async def open_sqlite(path: Path, ages: Ages, lock: int | None = None) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
-    store = SqliteStore(path, dedupe_hours * 3600, turn_days * 86_400, lock)
+    return await _opened(SqliteStore(path, ages, lock))
+
+
+async def _opened(store: SqliteStore) -> SqliteStore:
     with ExitStack() as on_failure:
         on_failure.callback(store._thread.shutdown, wait=False)
-        await store.open(is_guest=is_guest)
+        await store.open()
         on_failure.pop_all()
     return store
 
@@ -376,10 +409,10 @@ def _make_private(path: Path) -> int:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
     if path.stat().st_uid == os.geteuid():
         path.chmod(_PRIVATE)
-    return _inode_of(path)
+    return inode_of(path)
 
 
-def _inode_of(path: Path) -> int:
+def inode_of(path: Path) -> int:
     """0: there is no such file."""
     try:
         return path.stat().st_ino
@@ -387,7 +420,7 @@ def _inode_of(path: Path) -> int:
         return 0
 
 
-def _unusable(path: Path) -> str | None:
+def unusable(path: Path) -> str | None:
     """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
     if not folder.is_dir():
@@ -406,27 +439,25 @@ def _unusable(path: Path) -> str | None:
     return None
 
 
-def _migrate(connection: sqlite3.Connection, path: Path, *, is_guest: bool = False) -> None:
-    """Bring the file to VERSION in one transaction."""
+def format_of(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the store's format; 0: the file is new. StoreError for one that cannot be used."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise StoreError(
             f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__URL."
         )
-    if version < VERSION and is_guest:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if bool(version) != bool(tables) or (tables and not tables & {"accepted", "turns"}):
         raise StoreError(
-            f"The store {path} is used by an older version of the bot (format {version}, this one writes"
-            f" {VERSION}); start the bot again with this version first."
+            f"The file {path} belongs to another program; name another file in SLACK_BOT_STORE__URL."
         )
-    if version < VERSION:
-        room = resources.files(__package__)
-        steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
-        connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
+    return version
 
 
 @contextmanager
-def _as_store_errors(path: Path) -> Iterator[None]:
+def as_store_errors(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the system as StoreError, with the remedy."""
     try:
         yield
     except (sqlite3.DatabaseError, OSError, ValueError) as error:
@@ -434,6 +465,8 @@ def _as_store_errors(path: Path) -> Iterator[None]:
         problem = f"cannot be used ({getattr(error, 'strerror', None) or error})"
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             problem = "is damaged or is not a SQLite file; move it away and start again"
+        elif code == sqlite3.SQLITE_BUSY:
+            problem = "is locked by another program; end what has it open"
         elif code in _NO_ROOM:
             problem = f"cannot be written ({error}): is the disk full? Make room there"
         raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

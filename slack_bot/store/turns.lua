@@ -1,15 +1,17 @@
 -- What has to happen to turns in one step. KEYS[1]: the prefix of all keys, so that they lie on one node.
 -- ARGV: the action, and its arguments as JSON.
 --
--- PREFIX turn:KEY         hash: data, messages (how many) and m0, m1, ..., ts, thread, accepted_at, entry (its
---                         place in the queue), fence (the number of the lease under which it may be written)
+-- PREFIX turn:KEY         hash: data, messages (how many) and m0, m1, ..., ts, thread, accepted_at, push, entry
+--                         (its place in the queue), fence (the number of the lease under which it may be
+--                         written), holder (the last replica that had it)
 -- PREFIX unfinished       sorted set of turns, in the order of acceptance; `accepted` counts them
 -- PREFIX ended            sorted set of turns by the time at which they may be removed
 -- PREFIX thread:THREAD    set of the thread's turns
 -- PREFIX threads, latest  sorted set of threads by their last question; hash of its ts
 -- PREFIX queue            stream of turns, read by the group `bots`: what a replica has to see to is pending there
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
--- PREFIX inbox:REPLICA    stream of signals
+-- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
+-- PREFIX push             hash: where the agents of watched tasks post, and the turns
 -- PREFIX feedback:TURN    hash of persons
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
@@ -34,9 +36,17 @@ local function off_the_queue(turn)
   end
 end
 
+local function forget_push(turn)
+  local push = call('HGET', turn, 'push')
+  if push then
+    call('HDEL', PREFIX .. 'push', push)
+  end
+end
+
 local function forget(name)
   local turn = key('turn', name)
   off_the_queue(turn)
+  forget_push(turn)
   local thread = call('HGET', turn, 'thread')
   if thread then
     call('SREM', key('thread', thread), name)
@@ -59,6 +69,17 @@ local function signal(holder, thread, kind, values)
   local text = cjson.encode({thread = thread, kind = kind, values = values})
   call('XADD', inbox, 'MAXLEN', '~', INBOX_LENGTH, '*', 'signal', text)
   call('EXPIRE', inbox, INBOX_AGE)
+end
+
+local function take_signals(before, thread, replica)
+  local inbox = key('inbox', before)
+  for _, entry in ipairs(call('XRANGE', inbox, '-', '+')) do
+    local known = cjson.decode(entry[2][2])
+    if known.thread == thread then
+      signal(replica, thread, known.kind, known.values)
+      call('XDEL', inbox, entry[1])
+    end
+  end
 end
 
 local function leave_to_all(entry)
@@ -134,7 +155,12 @@ function actions.save()
         call('HSET', turn, 'm' .. (change.unchanged + place - 1), message)
       end
       call('HSET', turn, 'data', change.data, 'ts', change.ts, 'messages', change.unchanged + #change.messages)
+      if change.push ~= '' then
+        call('HSET', turn, 'push', change.push)
+        call('HSET', PREFIX .. 'push', change.push, change.key)
+      end
       if change.remove_at > 0 then
+        forget_push(turn)
         call('ZREM', PREFIX .. 'unfinished', change.key)
         call('ZADD', PREFIX .. 'ended', string.format('%.17g', change.remove_at), change.key)
         off_the_queue(turn)
@@ -180,15 +206,18 @@ function actions.claim()
   if not call('ZSCORE', PREFIX .. 'unfinished', args.key) then
     return nil
   end
-  local known = call('HMGET', turn, 'thread', 'entry')
-  local thread, entry = known[1], known[2]
+  local known = call('HMGET', turn, 'thread', 'entry', 'holder')
+  local thread, entry, before = known[1], known[2], known[3]
   local holder, fence = lease_of(thread)
   if not holder then
     holder, fence = args.replica, call('INCR', key('fence', thread))
     call('EXPIRE', key('fence', thread), FENCE_AGE)
     call('SET', key('lease', thread), holder .. ' ' .. fence, 'PX', args.lease)
   end
-  call('HSET', turn, 'fence', fence)
+  if before and before ~= holder then
+    take_signals(before, thread, holder)
+  end
+  call('HSET', turn, 'fence', fence, 'holder', holder)
   give(args.key, entry, holder)
   if holder == args.replica then
     return {fence, call('HGETALL', turn)}

@@ -18,7 +18,7 @@ from ..clock import Clock, loop_clock
 from ..observe.facts import Fact, Observer, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
-from ..store.contracts import Conversation, Store
+from ..store.contracts import Ages, Conversation, Store
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
@@ -88,7 +88,7 @@ async def build_in_memory(
         observer=observer,
         http_transport=transport,
         slack_session=slack_session or SlackSession(workspace, clock, timeout=settings.slack.timeout),
-        store=store or MemoryStore(settings.store.dedupe_hours),
+        store=store or MemoryStore(Ages(settings.store.dedupe_hours)),
         rate_limiter=rate_limiter,
     )
 

@@ -2,34 +2,44 @@
 
 from dataclasses import replace
 
-from ..store.contracts import Conversation, Store
+from ..store.contracts import (
+    Ages,
+    Conversation,
+    Erased,
+    KeptFeedback,
+    KeptWait,
+    PersonalData,
+    PersonRecords,
+    Store,
+)
 from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
 
-class MemoryStore(SoleProcess, Store):
+class MemoryStore(SoleProcess, Store, PersonalData):
     """Is lost with the process: for tests, `replay` and the playground.
 
     `is_durable` True: it is handed on to another bot, as a file would be.
     """
 
-    def __init__(
-        self, dedupe_hours: float = 24.0, turn_hours: float = 168.0, *, is_durable: bool = False
-    ) -> None:
-        self._keep, self._keep_ended = dedupe_hours * 3600, turn_hours * 3600
+    def __init__(self, ages: Ages | None = None, *, is_durable: bool = False) -> None:
+        self._ages = ages or Ages()
         self.is_durable = is_durable
         self._turns: dict[str, TurnRecord] = {}
-        self._conversations: dict[tuple[str, ThreadKey], Conversation] = {}
-        self._feedback: dict[tuple[str, str], str] = {}
+        self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
+        self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
+        self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
-        if known is not None and known.accepted_at > turn.accepted_at - self._keep:
+        at = known.accepted_at if known is not None else self._erased.get(turn.key)
+        if at is not None and at > self._ages.begin(turn.accepted_at).accepted:
             return False
+        self._erased.pop(turn.key, None)
         self._turns.pop(turn.key, None)  # the order is that of acceptance
         self._turns[turn.key] = turn
         return True
@@ -49,6 +59,9 @@ class MemoryStore(SoleProcess, Store):
     async def unfinished(self) -> list[TurnRecord]:
         return [turn for turn in self._turns.values() if turn.stage is not Stage.ENDED]
 
+    async def watched(self, push_id: str) -> TurnRecord | None:
+        return next((turn for turn in await self.unfinished() if turn.push_id == push_id), None)
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         turns = [turn for turn in self._turns.values() if turn.question.thread == thread]
         return frozenset(message.ts for turn in turns for message in turn.messages)
@@ -62,26 +75,44 @@ class MemoryStore(SoleProcess, Store):
         return list(last.items())[::-1]
 
     async def remove_old(self, now: float) -> None:
+        oldest, used = self._ages.begin(now), set[ThreadKey]()
         for key, turn in tuple(self._turns.items()):
-            is_old = turn.ended_at is not None and turn.ended_at <= now - self._keep_ended
-            if is_old and turn.accepted_at <= now - self._keep:
+            is_old = turn.ended_at is not None and turn.ended_at <= oldest.turns
+            if is_old and turn.accepted_at <= oldest.accepted:
                 del self._turns[key]
+                self._used(turn.question.thread, oldest.turns)
+            else:
+                used.add(turn.question.thread)
+        for (agent, thread), (_, at) in tuple(self._conversations.items()):
+            if at <= oldest.conversations and thread not in used:
+                del self._conversations[agent, thread]
+        self._feedback = {
+            key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
+        }
 
         for key, said in tuple(self._outbound.items()):
-            if said.ended_at is not None and said.ended_at <= now - self._keep_ended:
+            if said.ended_at is not None and said.ended_at <= oldest.turns:
                 del self._outbound[key]
 
+    def _used(self, thread: ThreadKey, until: float) -> None:
+        """A thread that is in use has the same context all the time."""
+        for key, (known, at) in self._conversations.items():
+            if key[1] == thread:
+                self._conversations[key] = known, max(at, until)
+
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        return self._conversations.get((agent, thread), Conversation())
+        return self._conversations.get((agent, thread), (Conversation(), 0.0))[0]
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
-        self._conversations[agent, thread] = conversation
+        self._conversations[agent, thread] = conversation, now
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        before, self._feedback[turn, user] = self._feedback.get((turn, user)), value
-        return before != value
+        if self._feedback.get((turn, user), ("", 0.0))[0] == value:
+            return False
+        self._feedback[turn, user] = value, now
+        return True
 
     async def profile(self, agent: str) -> dict[str, str]:
         return dict(self._profiles.get(agent, {}))
@@ -102,5 +133,51 @@ class MemoryStore(SoleProcess, Store):
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         return [said for said in self._outbound.values() if said.ended_at is None]
 
+    async def person(self, user: str, team: str | None) -> PersonRecords:
+        feedback = sorted((at, key, value) for (key, by), (value, at) in self._feedback.items() if by == user)
+        return PersonRecords(
+            tuple(each for each in self._turns.values() if _is_of(each, user, team)),
+            tuple(KeptFeedback(key, value, at) for at, key, value in feedback if _is_in(key, team)),
+            tuple(
+                KeptWait(agent, thread, known.waits[user])
+                for (agent, thread), (known, _) in self._conversations.items()
+                if user in known.waits and team in (None, thread.team)
+            ),
+        )
+
+    async def erase(self, user: str, team: str | None) -> Erased:
+        found, busy = (
+            await self.person(user, team),
+            {turn.question.thread for turn in await self.unfinished()},
+        )
+        waiting = {each.thread for each in found.waits}
+        running = [
+            turn.key
+            for turn in await self.unfinished()
+            if _is_of(turn, user, team) or turn.question.thread in waiting
+        ]
+        ended = [turn for turn in found.turns if turn.key not in running]
+        for turn in ended:
+            del self._turns[turn.key]
+            self._erased[turn.key] = turn.accepted_at
+        for key, out in tuple(self._outbound.items()):
+            if out.message.user == user and out.ended_at is not None:
+                del self._outbound[key]
+        for said in found.feedback:
+            del self._feedback[said.turn, user]
+        answered = [each for each in found.waits if each.thread not in busy]
+        for each in answered:
+            known, at = self._conversations[each.agent, each.thread]
+            self._conversations[each.agent, each.thread] = known.answered(user), at
+        return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+
     async def close(self) -> None:
         pass
+
+
+def _is_of(turn: TurnRecord, user: str, team: str | None) -> bool:
+    return turn.question.user == user and team in (None, turn.question.thread.team)
+
+
+def _is_in(key: str, team: str | None) -> bool:
+    return team is None or key.startswith(f"{team}:")

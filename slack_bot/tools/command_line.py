@@ -44,6 +44,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_trace(add, playground)
     _add_compare(add)
     _add_conform(add, playground)
+    _add_store(add)
 
 
 def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
@@ -158,6 +159,29 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--key", metavar="NAME", help=_KEY)
 
 
+def _add_store(add: AddVerb) -> None:
+    about = "look into the store, copy it, give out or erase what it holds of a person"
+    verbs = add("store", _store, about, "slack-bot store show").add_subparsers(
+        title="what", required=True, metavar="WHAT", dest="what"
+    )
+
+    def add_what(name: str, about: str) -> argparse.ArgumentParser:
+        return verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
+
+    show = add_what("show", "what is in it, and which turns have not ended")
+    show.add_argument("--json", action="store_true", help="one JSON object")
+    for name, about in (
+        ("export", "all that it holds of a person, as JSON"),
+        ("erase", "erase all that it holds of a person; the bot may run meanwhile"),
+    ):
+        of_person = add_what(name, about)
+        of_person.add_argument("--user", metavar="U...", required=True, help="the person's id at Slack")
+        of_person.add_argument("--team", metavar="T...", help="only in this workspace")
+    backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")
+    backup.add_argument("file", metavar="FILE", help="where the copy is written")
+    backup.add_argument("--force", action="store_true", help="replace FILE")
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The bot does not log: what is printed says what happened."""
@@ -185,6 +209,12 @@ def _tool(args: argparse.Namespace) -> int:
         from .scrub import main
     with nullcontext() if args.name in ("capture", "scrub") else _quiet():
         return main(args)
+
+
+def _store(args: argparse.Namespace) -> int:
+    from .store import main
+
+    return main(args)
 
 
 def _trace(playground: PlaygroundParts, args: argparse.Namespace) -> int:

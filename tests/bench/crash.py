@@ -2,7 +2,8 @@
 
 Each case starts `slack-bot run` with a SQLite file, asks it something in some threads, kills it with SIGKILL
 (or ends it with SIGTERM) and starts it again; people write, answer and press Stop meanwhile. Judged is what
-stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone.
+stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone. With
+`--replicas 3` the store is a real Redis, and one of three processes is killed.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from tests.redis_server import running_redis
 
 from .crash_cases import Case, plan
 from .crash_judge import Report
-from .crash_run import FASTER, CrashRun, agents
+from .crash_run import FASTER, LEASE, CrashRun, agents
 from .figures import machine, percentile
 
 _FATES = ("whole", "notice", "stopped", "lost", "silent", "doubled", "wrong")
@@ -29,18 +33,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=200, help="kills in all (default: 200)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
-    parser.add_argument("--only", metavar="SEED:N", help="one case alone, with its threads and the bot's log")
+    about = "one case alone, with its threads and the bot's log"
+    parser.add_argument("--only", metavar="SEED:N", type=_case, help=about)
+    parser.add_argument("--replicas", type=int, default=1, help="more than one: on a real Redis")
     args = parser.parse_args(argv)
     if args.only:
-        seed, _, number = args.only.partition(":")
-        return asyncio.run(_alone(plan(int(seed), int(number))))
-    print(f"slack_bot on {machine()}; Slack's retries {FASTER:g} times as fast")
-    reports = asyncio.run(run(args.seed, args.kills, args.jobs))
+        return asyncio.run(_alone(args.only, args.replicas))
+    what = f"{args.replicas} replicas, lease {LEASE:g} s" if args.replicas > 1 else "one process, SQLite"
+    print(f"{what}, on {machine()}; Slack's retries {FASTER:g} times as fast")
+    reports = asyncio.run(run(args.seed, args.kills, args.jobs, args.replicas))
     print(summary(reports))
     return 1 if any(report.wrong for report in reports) else 0
 
 
-async def run(seed: int, kills: int, jobs: int) -> list[Report]:
+def _case(text: str) -> Case:
+    seed, number = text.split(":")
+    return plan(int(seed), int(number))
+
+
+async def run(seed: int, kills: int, jobs: int, replicas: int = 1) -> list[Report]:
     """Cases of `seed` until there were so many kills, in order."""
     reports: list[Report] = []
     numbers = iter(range(sys.maxsize))
@@ -49,8 +60,8 @@ async def run(seed: int, kills: int, jobs: int) -> list[Report]:
         for number in numbers:
             if sum(report.kills for report in reports) >= kills:
                 return
-            with tempfile.TemporaryDirectory() as home:
-                reports.append(await CrashRun(plan(seed, number), urls, Path(home)).run())
+            with _crash_run(plan(seed, number), urls, replicas) as crash_run:
+                reports.append(await crash_run.run())
             _say(reports, kills)
 
     async with agents() as urls:
@@ -58,14 +69,23 @@ async def run(seed: int, kills: int, jobs: int) -> list[Report]:
     return sorted(reports, key=lambda report: report.case.number)
 
 
-async def _alone(case: Case) -> int:
+@contextmanager
+def _crash_run(case: Case, urls: Mapping[str, str], replicas: int) -> Iterator[CrashRun]:
+    with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+        if replicas == 1:
+            yield CrashRun(case, urls, Path(home))
+        else:
+            redis = stack.enter_context(running_redis(Path(home) / "redis"))
+            yield CrashRun(case, urls, Path(home), redis.url, replicas)
+
+
+async def _alone(case: Case, replicas: int) -> int:
     print(case)
-    with tempfile.TemporaryDirectory() as home:
-        async with agents() as urls:
-            run = CrashRun(case, urls, Path(home))
-            report = await run.run()
-        print((Path(home) / "bot.log").read_text("utf-8", "replace"))
-    print(run.thread_texts())
+    async with agents() as urls:
+        with _crash_run(case, urls, replicas) as crash_run:
+            report = await crash_run.run()
+            print(crash_run.log())
+    print(crash_run.thread_texts())
     for fact in report.facts:
         print(f"{fact.asked.text}: {fact.fate}. {fact.why} {fact.note}")
     print("\n".join(report.wrong) or "right")
@@ -121,11 +141,10 @@ def _totals(reports: Sequence[Report]) -> Iterator[str]:
     took = [seconds for report in reports for seconds in report.took]
     if took:
         p50, p99 = percentile(took, 0.5), percentile(took, 0.99)
-        yield f"takeover, connected to the first new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
-        slow = sorted(
-            ((max(report.took), name(report.case)) for report in reports if report.took), reverse=True
-        )
-        yield f"the slowest: {', '.join(f'{seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
+        since = "the kill" if reports[0].replicas > 1 else "connected"
+        yield f"takeover, from {since} to new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
+        slow = sorted((-max(report.took), name(report.case)) for report in reports if report.took)
+        yield f"the slowest: {', '.join(f'{-seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
     missed = sum(report.kills == 0 and report.case.play == "kill" for report in reports)
     yield f"cases that did not come to their point: {missed}"
 

@@ -2,8 +2,8 @@
 
 `CRASH_AT` is the point, `CRASH_NTH` the occurrence. Points are `before X`, `sent X` (all bytes of the request
 are out) and `after X` (its answer has begun to come, and the bot does not know it). X is a method of Slack or
-of the store, `ask`, `reply` or `get` for a call to the agent; a save is named by what it keeps: `sending` (the
-agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
+of the store, or `ask`, `reply` or `get` for a call to the agent. A save is named by what it keeps: `sending`
+(the agent is asked next), `task` (its id is known), `message` (what Slack confirmed), `end`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def slack_session(fuse: Fuse) -> aiohttp.ClientSession:
 
 def main() -> int:
     fuse = Fuse(os.environ.get("CRASH_AT", ""), int(os.environ.get("CRASH_NTH", "1")))
-    build, open_store = app.build, app.open_store
+    build, open_store = app.build, app._open_store
 
     async def opened(*args: Any, **options: Any) -> Any:
         return FusedStore(fuse, await open_store(*args, **options))
@@ -121,7 +121,7 @@ def main() -> int:
         made.closers.push_async_callback(session.close)
         return made
 
-    app.open_store, app.build = opened, built  # type: ignore[assignment]  # what `run` calls
+    app._open_store, app.build = opened, built  # type: ignore[assignment]  # what `run` calls
     return cli.main(["run"])
 
 

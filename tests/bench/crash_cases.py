@@ -153,7 +153,9 @@ def _questions(random: Random, number: int, wire: Wire, point: str) -> tuple[Ask
             first = found[behind]
             user = first.user if first.is_direct or random.random() < 0.5 else asked.user
             after, is_direct = first.after + 0.3 + after, first.is_direct
-            asked = replace(asked, after=after, is_direct=is_direct, behind=behind, user=user)
+            # what a person writes after an agent's question answers it
+            kind = "plain" if kind in ("asks", "signs") else kind
+            asked = replace(asked, kind=kind, after=after, is_direct=is_direct, behind=behind, user=user)
         found.append(asked)
     return tuple(found)
 

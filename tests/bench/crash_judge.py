@@ -64,6 +64,7 @@ class Report:
     left: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     kills: int = 0
+    replicas: int = 1
     took: list[float] = field(default_factory=list)
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import sys
 import time
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ CHANNEL = "C1"
 FASTER = 30.0
 """Slack's retries come after 0, 60 and 300 s; here so many times sooner. Its 3 s for an ack stay."""
 _SETTLES = 30.0  # seconds after the last start until all answers must be there
+LEASE = 4.0
+"""Seconds, in place of 10, after which a replica that was killed counts as gone."""
 _STARTS = 30.0
 _ENDS = 60.0
 _REPLY = 0.3  # seconds until a person has written what the agent wants to know
@@ -75,11 +79,22 @@ class _Place:
 
 
 class CrashRun:
-    """Runs `case` with a store in `home`. The bot's log is `home/bot.log`."""
+    """Runs `case` in `home`, with the `store` of this URL.
 
-    def __init__(self, case: Case, urls: Mapping[str, str], home: Path) -> None:
+    With several `replicas` the first one is killed, and nobody is waited for.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        urls: Mapping[str, str],
+        home: Path,
+        store: str = "sqlite:///store.sqlite",
+        replicas: int = 1,
+    ) -> None:
         self.case, self._urls, self._home = case, urls, home
-        self.report = Report(case)
+        self._store, self._replicas = store, replicas
+        self.report = Report(case, replicas=replicas)
         self._clock = steady_clock()
         self.workspace = Workspace(rules=WorkspaceRules.real())
         self.workspace.add_channel(CHANNEL)
@@ -104,12 +119,14 @@ class CrashRun:
     async def run(self) -> Report:
         """What goes wrong is a problem in the report."""
         async with AsyncExitStack() as stack:
-            self._log = stack.enter_context((self._home / "bot.log").open("wb"))
+            self._log = stack.enter_context((self._home / "0.log").open("w"))
             await stack.enter_async_context(self._slack)
             stack.callback(self.workspace.listen(self._on_change))
             people: list[asyncio.Task[None]] = []
             try:
                 process = await self._start(self.case.kill)
+                for _ in range(1, self._replicas):
+                    await self._start(None)
                 people += [asyncio.create_task(each) for each in (self._ask(), self._reply())]
                 await self._end(await self._story(process))
             except TimeoutError as error:
@@ -138,6 +155,7 @@ class CrashRun:
 
     async def _start_again(self, kill: Kill | None) -> asyncio.subprocess.Process:
         self._note_takeovers()
+        self._connected_at = time.time()
         await self._remember()
         process, self._waits = self._waits, None
         if process is None:
@@ -148,14 +166,16 @@ class CrashRun:
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         await self._until(self._is_settled, _SETTLES, "the threads did not come to rest")
         self._note_takeovers()
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-        status = await asyncio.wait_for(process.wait(), _ENDS)
-        if status == -signal.SIGKILL:  # its point came as it ended
+        running = [each for each in self._processes if each.returncode is None]
+        for each in running:
+            each.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(_ENDS):
+            statuses = [await each.wait() for each in {*running, process}]
+        if -signal.SIGKILL in statuses:  # its point came as it ended
             self._was_killed()
             await self._end(await self._start_again(None))
-        elif status != 0:
-            self.report.problems.append(f"the bot ended with status {status}")
+        elif any(statuses):
+            self.report.problems.append(f"the bot ended with status {max(statuses)}")
 
     def _was_killed(self) -> None:
         self._killed.append(time.time())
@@ -170,7 +190,8 @@ class CrashRun:
         over = asyncio.ensure_future(process.wait())
         await self._until(lambda: over.done() or self._is_connected(), _STARTS, "the bot did not connect")
         over.cancel()
-        self._connected_at = time.time()
+        if self._replicas == 1:  # else the others went on when this one died
+            self._connected_at = time.time()
         if over.done() and process.returncode != -signal.SIGKILL:
             raise TimeoutError(f"the bot did not connect, status {process.returncode}")
         return process
@@ -183,19 +204,22 @@ class CrashRun:
 
     async def _spawn(self, kill: Kill | None) -> asyncio.subprocess.Process:
         settings = {
-            "SLACK_BOT_STORE__URL": f"sqlite:///{self._home / 'store.sqlite'}",
+            "SLACK_BOT_STORE__URL": self._store,
+            "SLACK_BOT_STORE__LEASE": f"{LEASE:g}",
             "SLACK_BOT_TURNS__SHUTDOWN_GRACE": f"{self.case.grace:g}",
         }
         if kill is not None and kill.probe:
             settings |= {"CRASH_AT": kill.probe, "CRASH_NTH": str(kill.nth)}
-        self._note(f"a process starts: {kill}")
+        number = len(self._processes) + 1
+        self._note(f"process {number} starts: {kill}")
         self._opened = self._connections_asked()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.bench.crash_bot"),
-            env=bot_environment(self._urls[self.case.wire], self._slack.api_url, settings),
-            cwd=self._home,
-            stderr=self._log,
-        )
+        with (self._home / f"{number}.log").open("w") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.bench.crash_bot"),
+                env=bot_environment(self._urls[self.case.wire], self._slack.api_url, settings),
+                cwd=self._home,
+                stderr=log,
+            )
         self._processes.append(process)
         return process
 
@@ -210,7 +234,7 @@ class CrashRun:
         if not over.done():
             over.cancel()
             return False
-        self._note(f"it died: {over.result()}")
+        self._note(f"process {self._processes.index(process) + 1} died: {over.result()}")
         if over.result() == -signal.SIGKILL:
             self._was_killed()
         elif kill.probe or over.result() != 0:
@@ -230,7 +254,7 @@ class CrashRun:
 
     async def _end_by_signal(self, process: asyncio.subprocess.Process) -> None:
         play = self.case.play
-        if play == "two at once":
+        if play == "two at once" and self._replicas == 1:
             self._waits = await self._spawn(None)
             await asyncio.sleep(self.case.down)
         if play != "kill" and process.returncode is None:
@@ -242,8 +266,18 @@ class CrashRun:
         await asyncio.wait_for(process.wait(), _ENDS)
 
     def _note(self, text: str) -> None:
-        self._log.write(f"---- {time.time():.3f} {text}\n".encode())
-        self._log.flush()
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        print(f"{now} ---- {text}", file=self._log, flush=True)
+
+    def log(self) -> str:
+        """What all processes and this one wrote, in order; each line with the number of its process."""
+        found = []
+        for path in self._home.glob("*.log"):
+            at = ""
+            for line in path.read_text("utf-8", "replace").splitlines():
+                at = line[:24] if line.startswith("20") else at
+                found.append((at, path.stem, line))
+        return "\n".join(f"{number} {line}" for _, number, line in sorted(found, key=lambda each: each[0]))
 
     # -- people ----------------------------------------------------------------------------------------------
 
@@ -331,13 +365,27 @@ class CrashRun:
     async def _remember(self) -> None:
         """How the threads stand that another process must go on with."""
         told = await self._told()
+        begun = self._begun()
         places = [
             self._places[each.token]
             for each in self.case.questions
-            if each.token in self._places and told[each.token].messages and not self._is_done(each)
+            if each.token in self._places
+            and told[each.token].messages
+            and not self._is_done(each)
+            and (self._replicas == 1 or self._places[each.token].root in begun)
         ]
         self._went_on.clear()
         self._unfinished = {(each.channel, each.root): self._read(each.channel, each.root) for each in places}
+
+    def _begun(self) -> set[str]:
+        """The threads of turns that ended processes began and did not end, by their logs."""
+        begun = set()
+        for number, process in enumerate(self._processes, 1):
+            if process.returncode is not None:
+                log = (self._home / f"{number}.log").read_text("utf-8", "replace")
+                begun |= set(re.findall(r"turn begins .*?thread=(\S+)", log))
+                begun -= set(re.findall(r"turn ends: .*?thread=(\S+)", log))
+        return begun
 
     def _note_takeovers(self) -> None:
         self.report.took += [max(0.0, at - self._connected_at) for at in self._went_on.values()]

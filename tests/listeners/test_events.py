@@ -14,7 +14,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.errors import StoreError
 from slack_bot.listeners.events import BotAccess
 from slack_bot.observe.facts import MessageIgnored
-from slack_bot.store.contracts import Conversation
+from slack_bot.store.contracts import Ages, Conversation
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, run_bot
 from slack_bot.testing.memory_store import MemoryStore
@@ -208,7 +208,7 @@ async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> N
     """On the whole path: socket, Bolt, store, redeliveries."""
     with small_disk(tmp_path) as disk:
         file = disk / "bot.sqlite"
-        await (await open_sqlite(file, 24.0)).close()
+        await (await open_sqlite(file, Ages())).close()
         add_yesterday_keys(file, time.time())
         fill(disk, leave=1024 * 1024)
         store_url = f"sqlite:///{file}"

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from slack_bot.store.contracts import Conversation, Signal, Store
+from slack_bot.store.contracts import Conversation, Erased, PersonalData, PersonRecords, Signal, Store
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
 
-HOUR = 3600.0
+HOUR, DAY = 3600.0, 86_400.0
 THREAD = ThreadKey("T1", "C1", "111.222")
 
 
@@ -122,6 +122,17 @@ class StoreContract:
         await store.save((replace(turns[1], stage=Stage.ENDED, ended_at=1.0), 0))
         assert await store.unfinished() == [turns[0], turns[2], turns[3]]
 
+    async def test_a_turn_is_found_by_where_its_agent_posts_until_it_ends(self, store: Store) -> None:
+        accepted, other = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        for each in (accepted, other):
+            assert await store.accept(each)
+        watched = replace(accepted, stage=Stage.WATCHED, push_id="id", push_hash="hash")
+        await store.save((watched, 0))
+        assert await store.watched("id") == watched
+        assert await store.watched("another") is None
+        await store.save((replace(watched, stage=Stage.ENDED, ended_at=1001.0), 0))
+        assert await store.watched("id") is None
+
     async def test_the_messages_of_a_thread_are_known(self, store: Store) -> None:
         first, second, other = turn("1.0", 1.0), turn("2.0", 1.0), turn("3.0", 1.0, thread="9.9")
         for at, each in enumerate((first, second, other)):
@@ -210,3 +221,119 @@ class StoreContract:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
         await store.save_conversation("a'gent", odd, Conversation("ctx:\x00run"), 1.0)
         assert await store.conversation("a'gent", odd) == Conversation("ctx:\x00run")
+
+
+class AgesContract:
+    """Collected only where a subclass gives the `store` fixture: it believes the time that it is told."""
+
+    async def test_a_context_is_kept_until_its_thread_was_not_used_for_its_days(self, store: Store) -> None:
+        for number in range(3):
+            await store.save_conversation("agent", replace(THREAD, ts=f"{number}"), Conversation("ctx"), 0.0)
+        used, kept = turn("1.0", 20 * DAY, thread="1"), turn("2.0", 20 * DAY, thread="2")
+        for each in (used, kept):
+            assert await store.accept(each)
+        await store.save((replace(used, stage=Stage.ENDED, ended_at=20 * DAY), 0))
+
+        async def known(now: float) -> list[bool]:
+            await store.remove_old(now)
+            threads = [replace(THREAD, ts=f"{number}") for number in range(3)]
+            return [await store.conversation("agent", each) != Conversation() for each in threads]
+
+        assert await known(30 * DAY - 1) == [True, True, True]
+        assert await known(30 * DAY) == [False, True, True]
+        assert await known(49 * DAY) == [False, True, True]
+        assert await known(60 * DAY) == [False, False, True]
+
+    async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
+        assert await store.save_feedback("turn", "U1", "positive", 0.0)
+        await store.remove_old(90 * DAY - 1)
+        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        await store.remove_old(90 * DAY)
+        assert await store.save_feedback("turn", "U1", "positive", 1.0)
+
+
+class PersonalDataContract:
+    """Collected only where a subclass gives the fixtures `store` and `people`, the same data."""
+
+    async def fill(self, store: Store) -> None:
+        """U1 has asked twice in T1, once in T2, U2 once; both gave feedback; agents wait for both."""
+        for number, (team, user) in enumerate((("T1", "U1"), ("T2", "U1"), ("T1", "U2"), ("T1", "U1")), 1):
+            thread = ThreadKey(team, "C1", f"{number}.0")
+            asked = Question(thread, f"{number}.0", user, team, f"question {number}")
+            assert await store.accept(TurnRecord(asked, float(number)))
+            shown = (message(f"{number}.5", f"answer {number}"),)
+            ended = TurnRecord(asked, float(number), Stage.ENDED, messages=shown, ended_at=number + 0.5)
+            await store.save((ended, 0))
+            await store.save_feedback(ended.key, "U1", "positive", float(number))
+            await store.save_feedback(ended.key, "U2", "negative", float(number))
+            waits = {"U2": f"task {number}", user: f"task {number}"}
+            await store.save_conversation("agent", thread, Conversation("ctx", waits), float(number))
+
+    async def test_all_of_a_person_is_given(self, store: Store, people: PersonalData) -> None:
+        await self.fill(store)
+        found = await people.person("U1", None)
+        assert [(each.question.text, each.text) for each in found.turns] == [
+            (f"question {number}", f"answer {number}") for number in (1, 2, 4)
+        ]
+        assert [(each.turn, each.value, each.at) for each in found.feedback] == [
+            ("T1:C1:1.0", "positive", 1.0),
+            ("T2:C1:2.0", "positive", 2.0),
+            ("T1:C1:3.0", "positive", 3.0),
+            ("T1:C1:4.0", "positive", 4.0),
+        ]
+        assert {(each.agent, each.thread.ts, each.task_id) for each in found.waits} == {
+            ("agent", f"{number}.0", f"task {number}") for number in (1, 2, 4)
+        }
+        assert await people.person("U9", None) == PersonRecords((), (), ())
+
+    async def test_only_of_one_workspace(self, store: Store, people: PersonalData) -> None:
+        await self.fill(store)
+        found = await people.person("U1", "T2")
+        assert [each.key for each in found.turns] == ["T2:C1:2.0"]
+        assert [each.turn for each in found.feedback] == ["T2:C1:2.0"]
+        assert [each.thread.ts for each in found.waits] == ["2.0"]
+        assert await people.erase("U1", "T2") == Erased(1, 1, 1, ())
+        assert len((await people.person("U1", None)).turns) == 2
+        assert await people.person("U1", "T2") == PersonRecords((), (), ())
+
+    async def test_who_is_erased_is_gone_and_nobody_else(self, store: Store, people: PersonalData) -> None:
+        await self.fill(store)
+        before = await people.person("U2", None)
+        assert await people.erase("U1", None) == Erased(3, 4, 3, ())
+        assert await people.person("U1", None) == PersonRecords((), (), ())
+        assert await people.person("U2", None) == before
+        assert await store.turn("T1:C1:1.0") is None
+        known = await store.conversation("agent", ThreadKey("T1", "C1", "1.0"))
+        assert known == Conversation("ctx", {"U2": "task 1"})
+        assert await people.erase("U1", None) == Erased(0, 0, 0, ())
+
+    async def test_what_was_said_to_the_person_goes_too(self, store: Store, people: PersonalData) -> None:
+        for key, user, ended_at in (("a", "U1", 2.0), ("b", "U2", 2.0), ("c", "U1", None)):
+            await store.accept_outbound(
+                OutboundRecord(key, OutboundMessage("hi", user=user), 1.0, ended_at=ended_at)
+            )
+        await people.erase("U1", None)
+        assert [key for key in "abc" if await store.outbound(key) is None] == ["a"]
+
+    async def test_what_was_erased_is_not_asked_again(self, store: Store, people: PersonalData) -> None:
+        await self.fill(store)
+        await people.erase("U1", None)
+        asked = Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "question 1")
+        assert not await store.accept(TurnRecord(asked, 2.0))
+        assert await store.accept(TurnRecord(asked, 1.0 + 24 * HOUR))
+        assert [each.key for each in (await people.person("U1", None)).turns] == [asked.key]
+
+    async def test_a_running_turn_is_named_and_left(self, store: Store, people: PersonalData) -> None:
+        await self.fill(store)
+        own = Question(ThreadKey("T1", "C1", "7.0"), "7.0", "U1", "T1", "running")
+        other = Question(ThreadKey("T1", "C1", "1.0"), "8.0", "U3", "T1", "where an agent waits for U1")
+        for number, each in enumerate((own, other)):
+            assert await store.accept(TurnRecord(each, 100.0 + number))
+        assert await people.erase("U1", None) == Erased(3, 4, 2, (own.key, other.key))
+        left = await people.person("U1", None)
+        assert [each.key for each in left.turns] == [own.key]
+        assert [each.thread.ts for each in left.waits] == ["1.0"]
+        await store.save(
+            *((replace(each, stage=Stage.ENDED, ended_at=200.0), 0) for each in await store.unfinished())
+        )
+        assert await people.erase("U1", None) == Erased(1, 0, 1, ())

@@ -11,12 +11,22 @@ from slack_bot.store.contracts import (
     FeedbackStore,
     LeaseStore,
     OutboundStore,
+    PersonalData,
     ProfileStore,
     SignalStore,
     TurnStore,
 )
 
-CONTRACTS = TurnStore, ConversationStore, FeedbackStore, ProfileStore, LeaseStore, SignalStore, OutboundStore
+CONTRACTS = (
+    TurnStore,
+    ConversationStore,
+    FeedbackStore,
+    ProfileStore,
+    LeaseStore,
+    SignalStore,
+    OutboundStore,
+    PersonalData,
+)
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)

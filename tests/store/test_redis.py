@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Signal, Store
+from slack_bot.store.contracts import Ages, Conversation, Signal, Store
 from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
@@ -30,9 +30,26 @@ LEASE = 0.4  # seconds
 class TestRedis(StoreContract):
     @pytest.fixture
     async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
-        opened = await open_redis(redis_server.url, 24.0, 7.0)
+        opened = await open_redis(redis_server.url, Ages())
         yield opened
         await opened.close()
+
+
+async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> None:
+    store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
+    await store.save_conversation("agent", THREAD, Conversation("ctx"), 0.0)
+    await store.save_feedback("turn", "U1", "positive", 0.0)
+    days = {}
+    for kind in ("conversation", "feedback"):
+        (name,) = [each async for each in client.scan_iter(f"*{kind}:*")]
+        days[kind] = round(await client.ttl(name) / 86_400)
+        await client.expire(name, 60)
+    assert days == {"conversation": 30, "feedback": 90}
+    assert await store.conversation("agent", THREAD) == Conversation("ctx")
+    (name,) = [each async for each in client.scan_iter("*conversation:*")]
+    assert await client.ttl(name) > 29 * 86_400
+    await client.aclose()
+    await store.close()
 
 
 Opener = Callable[[], Any]
@@ -44,7 +61,7 @@ async def replica(redis_server: RedisServer) -> AsyncIterator[Opener]:
     async with AsyncExitStack() as stack:
 
         async def opened() -> RedisStore:
-            store = await open_redis(redis_server.url, 24.0, 7.0, LEASE, 1.0)
+            store = await open_redis(redis_server.url, Ages(), LEASE, 1.0)
             stack.push_async_callback(store.close)
             return store
 
@@ -243,6 +260,34 @@ async def test_signals_reach_the_replica_of_the_thread_in_order(replica: Opener)
     assert not await one.signal(stop), "its own process"
 
 
+async def test_a_signal_to_a_replica_that_died_reaches_who_takes_the_thread_over(replica: Opener) -> None:
+    one, two, three = await replica(), await replica(), await replica()
+    question, elsewhere = await accepted(one, "1.0"), await accepted(one, "2.0", thread="9.9")
+    assert await one.claim(question)
+    assert await one.claim(elsewhere)
+    seen, stop = Signal(THREAD, "press"), Signal(THREAD, "stop", {"user": "U1"})
+    other = replace(stop, thread=elsewhere.question.thread)
+    assert await two.signal(seen)
+    assert await one.signals() == [seen]
+    next_look = asyncio.create_task(one.signals())
+    await until(lambda: not one._delivered)
+    next_look.cancel()
+    for each in (stop, other):
+        assert await two.signal(each)
+    left = await left_to(three)
+    assert await three.claim(left[0]) == question
+    assert await three.signals() == [stop]
+
+
+async def test_what_one_who_never_held_a_thread_writes_is_refused(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    question = await accepted(one, "1.0")
+    assert await one.claim(question)
+    await two.save((replace(question, stopped_by="U1"), 0))
+    assert await one.turn(question.key) == question
+    assert await two.renew() == frozenset(), "it has nothing to lose"
+
+
 async def test_a_question_that_comes_back_while_others_wait_is_no_other(replica: Opener) -> None:
     one, two = await replica(), await replica()
     question = await accepted(one, "1.0")
@@ -296,18 +341,18 @@ async def test_a_store_of_a_newer_version_is_refused(redis_server: RedisServer) 
     with pytest.raises(
         StoreError, match=f"newer version of the bot .format {VERSION + 1}, this one knows {VERSION}"
     ):
-        await open_redis(redis_server.url, 24.0, 7.0)
+        await open_redis(redis_server.url, Ages())
 
 
 async def test_a_redis_that_may_lose_questions_is_told_of_once(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    await (await open_redis(redis_server.url, Ages())).close()
     assert caplog.records == []
     redis_server.kill()
     redis_server.start("--appendfsync", "everysec", "--maxmemory-policy", "allkeys-lru")
-    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    await (await open_redis(redis_server.url, Ages())).close()
     said = [record.message for record in caplog.records]
     assert len(said) == 2
     assert "appendfsync everysec: a crash of its machine loses questions" in said[0]
@@ -319,7 +364,7 @@ async def test_a_redis_that_hides_its_configuration_is_told_of_too(
 ) -> None:
     redis_server.kill()
     redis_server.start("--rename-command", "CONFIG", "")
-    await (await open_redis(redis_server.url, 24.0, 7.0)).close()
+    await (await open_redis(redis_server.url, Ages())).close()
     assert "appendonly yes, appendfsync always" in caplog.text
 
 
@@ -327,7 +372,7 @@ async def test_without_redis_the_store_does_not_open(redis_server: RedisServer) 
     redis_server.kill()
     url = redis_server.url.replace("redis://", "redis://:secret-word@")
     with pytest.raises(StoreError) as error:
-        await open_redis(url, 24.0, 7.0)
+        await open_redis(url, Ages())
     assert "secret-word" not in str(error.value)
     assert f"redis://127.0.0.1:{redis_server.port}" in str(error.value)
 

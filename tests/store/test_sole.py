@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import StoreError
+from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_sqlite
 
 from .contract import turn
 
 
 async def test_what_an_earlier_process_left_is_there_once(tmp_path: Path) -> None:
-    first = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    first = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert first.lease == 0
     assert await first.left() == []
     for ts in ("1.0", "2.0"):
         assert await first.accept(turn(ts, 1000.0))
     assert await first.left() == [], "they are its own"
     await first.close()
-    second = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    second = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert await second.left() == [turn("1.0", 1000.0), turn("2.0", 1000.0)]
     assert await second.left() == []
     assert await second.signals() == []
@@ -28,11 +29,11 @@ async def test_what_an_earlier_process_left_is_there_once(tmp_path: Path) -> Non
 
 
 async def test_a_failure_leaves_it_to_the_next_try(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert await store.accept(turn("1.0", 1000.0))
     await store.close()
     with pytest.raises(StoreError):
         await store.left()
-    again = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    again = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert len(await again.left()) == 1
     await again.close()

@@ -12,35 +12,35 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Conversation, Store
+from slack_bot.store.contracts import Ages, Conversation, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, is_held, join_store, open_sqlite, open_store
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.record import ThreadKey
 
-from .contract import HOUR, THREAD, StoreContract, turn
+from .contract import HOUR, THREAD, AgesContract, StoreContract, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
 NOBODY = 65534
 
 
-class TestSqlite(StoreContract):
+class TestSqlite(StoreContract, AgesContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
-        opened = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+        opened = await open_sqlite(tmp_path / "store.sqlite", Ages())
         yield opened
         await opened.close()
 
 
 async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
-    first = await open_sqlite(file, 24.0)
+    first = await open_sqlite(file, Ages())
     await first.accept(turn("1.0", 1.0))
     await first.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
     await first.save_feedback("turn", "U1", "positive", 1.0)
     await first.save_fact("agent", "wire", "0.3", 1.0)
     await first.close()
 
-    second = await open_sqlite(file, 24.0)
+    second = await open_sqlite(file, Ages())
     assert not await second.accept(turn("1.0", 2.0))
     assert await second.conversation("agent", THREAD) == Conversation("ctx", {"U1": "task"})
     assert not await second.save_feedback("turn", "U1", "positive", 1.0)
@@ -51,7 +51,7 @@ async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: P
 async def test_a_nearly_full_disk_takes_a_question_and_lets_old_keys_go(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
         file = disk / "store.sqlite"
-        store = await open_sqlite(file, 24.0)
+        store = await open_sqlite(file, Ages())
         add_yesterday_keys(file, now=100 * HOUR)
         fill(disk, leave=1024 * 1024)
         assert await store.accept(turn("1.0", 100 * HOUR))
@@ -65,7 +65,7 @@ async def test_a_nearly_full_disk_takes_a_question_and_lets_old_keys_go(tmp_path
 async def test_a_full_disk_takes_no_question_and_takes_it_when_there_is_room(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
         file = disk / "store.sqlite"
-        store = await open_sqlite(file, 24.0)
+        store = await open_sqlite(file, Ages())
         filler = fill(disk, leave=0)
         with pytest.raises(StoreError, match=r"is the disk full\? Make room there\."):
             await store.accept(turn("1.0", 1.0))
@@ -91,7 +91,7 @@ def another_user() -> Iterator[Path]:
 async def test_a_directory_of_another_user_is_named_with_the_remedy() -> None:
     with another_user() as directory:
         with pytest.raises(StoreError) as caught:
-            await open_sqlite(directory / "store.sqlite", 24.0)
+            await open_sqlite(directory / "store.sqlite", Ages())
         assert str(caught.value) == (
             f"The store cannot be opened: {directory} belongs to user 0, and the bot runs as user {NOBODY},"
             f" who may not write there; change the owner (chown {NOBODY}, also in a Docker volume), or name"
@@ -102,24 +102,24 @@ async def test_a_directory_of_another_user_is_named_with_the_remedy() -> None:
 async def test_a_file_of_another_user_is_named_with_the_remedy() -> None:
     with another_user() as directory:
         os.seteuid(0)
-        await (await open_sqlite(directory / "store.sqlite", 24.0)).close()
+        await (await open_sqlite(directory / "store.sqlite", Ages())).close()
         directory.chmod(0o777)
         os.seteuid(NOBODY)
         with pytest.raises(StoreError, match=rf"store\.sqlite belongs to user 0, .*chown {NOBODY}"):
-            await open_sqlite(directory / "store.sqlite", 24.0)
+            await open_sqlite(directory / "store.sqlite", Ages())
 
 
 async def test_a_file_whose_mode_forbids_writing_is_named_with_the_remedy() -> None:
     with another_user() as directory:
         os.seteuid(0)
         file = directory / "store.sqlite"
-        await (await open_sqlite(file, 24.0)).close()
+        await (await open_sqlite(file, Ages())).close()
         directory.chmod(0o777)
         os.chown(file, NOBODY, -1)
         file.chmod(0o444)
         os.seteuid(NOBODY)
         with pytest.raises(StoreError, match=r"may not be written; change its mode \(chmod u\+rwX"):
-            await open_sqlite(file, 24.0)
+            await open_sqlite(file, Ages())
 
 
 async def test_a_directory_that_may_not_be_entered_is_one_sentence() -> None:
@@ -128,19 +128,19 @@ async def test_a_directory_that_may_not_be_entered_is_one_sentence() -> None:
         directory.chmod(0o700)
         os.seteuid(NOBODY)
         with pytest.raises(StoreError, match="Permission denied"):
-            await open_sqlite(directory / "inner" / "store.sqlite", 24.0)
+            await open_sqlite(directory / "inner" / "store.sqlite", Ages())
 
 
 async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
-        await (await open_sqlite(disk / "store.sqlite", 24.0)).close()
+        await (await open_sqlite(disk / "store.sqlite", Ages())).close()
         make_read_only(disk)
         with pytest.raises(StoreError, match="is on a read-only file system; mount a volume there, or name"):
-            await open_sqlite(disk / "store.sqlite", 24.0)
+            await open_sqlite(disk / "store.sqlite", Ages())
 
 
 async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
     await store.accept(turn("1.0", 1.0))
     await store.close()
     await store.close()
@@ -150,7 +150,7 @@ async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
 
 
 async def test_a_question_accepted_by_one_connection_is_accepted_for_the_other(tmp_path: Path) -> None:
-    one, two = [await open_sqlite(tmp_path / "store.sqlite", 24.0) for _ in range(2)]
+    one, two = [await open_sqlite(tmp_path / "store.sqlite", Ages()) for _ in range(2)]
     assert await one.accept(turn("1.0", 1.0))
     assert not await two.accept(turn("1.0", 1.0))
     await one.close()
@@ -159,12 +159,12 @@ async def test_a_question_accepted_by_one_connection_is_accepted_for_the_other(t
 
 async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"directory .*nowhere does not exist; create it, or name a file"):
-        await open_sqlite(tmp_path / "nowhere" / "store.sqlite", 24.0)
+        await open_sqlite(tmp_path / "nowhere" / "store.sqlite", Ages())
 
 
 async def test_a_directory_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"\(SLACK_BOT_STORE__URL\) cannot be used \(Is a directory\)\.$"):
-        await open_sqlite(tmp_path, 24.0)
+        await open_sqlite(tmp_path, Ages())
 
 
 async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_path: Path) -> None:
@@ -175,18 +175,18 @@ async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_
         StoreError,
         match=r"\(SLACK_BOT_STORE__URL\) is damaged or is not a SQLite file; move it away and start again\.$",
     ):
-        await open_sqlite(file, 24.0)
+        await open_sqlite(file, Ages())
     assert file.read_bytes() == before
 
 
 async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
-    await (await open_sqlite(file, 24.0)).close()
+    await (await open_sqlite(file, Ages())).close()
     with sqlite3.connect(file) as writer:
         writer.execute(f"PRAGMA user_version = {VERSION + 1}")
     writer.close()
     with pytest.raises(StoreError, match="written by a newer version"):
-        await open_sqlite(file, 24.0)
+        await open_sqlite(file, Ages())
 
 
 FIRST_VERSION = """
@@ -225,7 +225,7 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
         "INSERT INTO lore VALUES ('agent', 'wire', '0.3', 1.0)",
     )
     for _ in range(2):  # and then it is a file as any other
-        store = await open_sqlite(file, 24.0)
+        store = await open_sqlite(file, Ages())
         known = await store.conversation("agent", THREAD)
         assert known == Conversation("ctx", {"U1": 'ta"sk'})
         assert await store.conversation("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
@@ -240,7 +240,7 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
 
 
 async def new_file(folder: Path) -> Path:
-    await (await open_sqlite(folder / "new.sqlite", 24.0)).close()
+    await (await open_sqlite(folder / "new.sqlite", Ages())).close()
     return folder / "new.sqlite"
 
 
@@ -257,7 +257,7 @@ async def test_a_file_that_cannot_be_taken_over_stays_as_it_is(tmp_path: Path) -
     write_first_version(file, "DROP TABLE contexts")
     before = table_sql(file)
     with pytest.raises(StoreError, match="no such table"):
-        await open_sqlite(file, 24.0)
+        await open_sqlite(file, Ages())
     assert table_sql(file) == before
     with sqlite3.connect(file) as reader:
         assert reader.execute("PRAGMA user_version").fetchone() == (1,)
@@ -266,7 +266,7 @@ async def test_a_file_that_cannot_be_taken_over_stays_as_it_is(tmp_path: Path) -
 
 async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
-    store = await open_sqlite(file, 24.0)
+    store = await open_sqlite(file, Ages())
     with sqlite3.connect(file) as other:
         other.execute("DROP TABLE turns")
     other.close()
@@ -276,14 +276,14 @@ async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
 
 
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
     await store.close()
     with pytest.raises(StoreError):
         await store.accept(turn("1.0", 1.0))
 
 
 async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.sqlite", 24.0)
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
     full = 2
     assert await store._read("PRAGMA synchronous") == [(full,)]
     await store.close()
@@ -292,7 +292,7 @@ async def test_every_write_is_synced_to_the_disk(tmp_path: Path) -> None:
 class TestMemory(StoreContract):
     @pytest.fixture
     async def store(self) -> AsyncIterator[Store]:
-        opened = await open_store("memory://", 24.0, 7.0, 0.0)
+        opened = await open_store("memory://", Ages(), 0.0)
         yield opened
         await opened.close()
 
@@ -303,14 +303,14 @@ async def test_memory_needs_no_directory_that_may_be_written(
     with small_disk(tmp_path) as disk:
         make_read_only(disk)
         monkeypatch.chdir(disk)
-        store = await open_store("memory://", 24.0, 7.0, 0.0)
+        store = await open_store("memory://", Ages(), 0.0)
         assert await store.accept(turn("1.0", 1.0))
         await store.close()
         monkeypatch.chdir(tmp_path)
 
 
 async def test_an_absolute_file(tmp_path: Path) -> None:
-    store = await open_store(f"sqlite:///{tmp_path}/bot.sqlite", 24.0, 7.0, 0.0)
+    store = await open_store(f"sqlite:///{tmp_path}/bot.sqlite", Ages(), 0.0)
     assert isinstance(store, SqliteStore)
     await store.close()
     assert (tmp_path / "bot.sqlite").exists()
@@ -318,39 +318,39 @@ async def test_an_absolute_file(tmp_path: Path) -> None:
 
 async def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    await (await open_store("sqlite:///bot.sqlite", 24.0, 7.0, 0.0)).close()
+    await (await open_store("sqlite:///bot.sqlite", Ages(), 0.0)).close()
     assert (tmp_path / "bot.sqlite").exists()
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:///", "sqlite://bot.sqlite", "redis://localhost", "bot.sqlite"])
 async def test_another_url_names_the_setting(url: str) -> None:
     with pytest.raises(SettingsError, match="SLACK_BOT_STORE__URL"):
-        await open_store(url, 24.0, 7.0, 0.0)
+        await open_store(url, Ages(), 0.0)
 
 
 async def test_a_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
-        await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", 24.0, 7.0, 0.0)
+        await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", Ages(), 0.0)
 
 
 @pytest.mark.parametrize("end", ["", "/"])
 async def test_a_directory_is_said_to_be_one_and_a_file_in_it_proposed(tmp_path: Path, end: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        await open_store(f"sqlite:///{tmp_path}{end}", 24.0, 7.0, 0.0)
+        await open_store(f"sqlite:///{tmp_path}{end}", Ages(), 0.0)
     proposed = f"sqlite:///{tmp_path}/slack_bot.sqlite"
     assert str(caught.value) == (
         f"SLACK_BOT_STORE__URL is 'sqlite:///{tmp_path}{end}', which is a directory;"
         f" name a file in it: {proposed}."
     )
-    await (await open_store(proposed, 24.0, 7.0, 0.0)).close()
+    await (await open_store(proposed, Ages(), 0.0)).close()
 
 
 async def test_a_guest_writes_beside_the_process_that_holds_the_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.sqlite"
     assert not await is_held(url)
-    holder, is_alone = await join_store(url, 24.0, 7.0)
+    holder, is_alone = await join_store(url, Ages())
     assert is_alone
-    guest, is_alone = await join_store(url, 24.0, 7.0)
+    guest, is_alone = await join_store(url, Ages())
     assert not is_alone
     assert await is_held(url)
     said = OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0)
@@ -365,11 +365,11 @@ async def test_a_guest_of_a_newer_version_changes_nothing_under_the_process_that
     tmp_path: Path,
 ) -> None:
     url, file = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "store.sqlite"
-    holder, _ = await join_store(url, 24.0, 7.0)
+    holder, _ = await join_store(url, Ages())
     with sqlite3.connect(file) as writer:
         writer.execute(f"PRAGMA user_version = {VERSION - 1}")
     with pytest.raises(StoreError, match="used by an older version of the bot"):
-        await join_store(url, 24.0, 7.0)
+        await join_store(url, Ages())
     await holder.close()
     with sqlite3.connect(file) as reader:
         assert reader.execute("PRAGMA user_version").fetchone() == (VERSION - 1,)

@@ -2,15 +2,19 @@
 
 import pytest
 
-from slack_bot.store.contracts import Store
+from slack_bot.store.contracts import PersonalData, Store
 from slack_bot.testing.memory_store import MemoryStore
-from tests.store.contract import StoreContract
+from tests.store.contract import AgesContract, PersonalDataContract, StoreContract
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreContract, AgesContract, PersonalDataContract):
     @pytest.fixture
     def store(self) -> Store:
-        return MemoryStore(24.0)
+        return MemoryStore()
+
+    @pytest.fixture
+    def people(self, store: MemoryStore) -> PersonalData:
+        return store
 
 
 async def test_what_was_learned_cannot_be_changed_from_outside() -> None:

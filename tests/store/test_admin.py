@@ -1,0 +1,171 @@
+"""What an operator does with the file, with the bot's own connection to it open."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slack_bot.errors import SettingsError, StoreError
+from slack_bot.store.admin import Count, StoreAdmin, open_admin
+from slack_bot.store.contracts import Ages, Conversation, PersonalData, Store
+from slack_bot.store.sqlite import VERSION, open_sqlite
+from slack_bot.turn.progress import Stage
+
+from .contract import THREAD, PersonalDataContract, message, turn
+from .small_disk import fill, small_disk
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    bot = await open_sqlite(tmp_path / "store.sqlite", Ages())
+    yield bot
+    await bot.close()
+
+
+@pytest.fixture
+async def people(store: Store, tmp_path: Path) -> AsyncIterator[StoreAdmin]:
+    async with open_admin(f"sqlite:///{tmp_path}/store.sqlite") as admin:
+        yield admin
+
+
+async def opened(url: str) -> None:
+    async with open_admin(url):
+        pass
+
+
+class TestSqlitePeople(PersonalDataContract):
+    async def test_what_is_erased_is_in_no_file(
+        self, store: Store, people: PersonalData, tmp_path: Path
+    ) -> None:
+        word = "Geheimnis" * 2000  # more than a page
+        asked = turn("1.0", 1.0, text=word)
+        assert await store.accept(asked)
+        await store.save((replace(asked, ended_at=2.0, messages=(message("5.0", word),)), 0))
+
+        def count() -> int:
+            return sum(each.read_bytes().count(b"Geheimnis") for each in tmp_path.iterdir())
+
+        assert count() > 4000
+        await people.erase("U1", None)
+        assert count() == 0
+
+
+async def test_the_summary_counts_what_is_there(store: Store, people: StoreAdmin) -> None:
+    for number in range(3):
+        assert await store.accept(turn(f"{number}.0", 10.0 + number))
+    await store.save((replace(turn("0.0", 10.0), stage=Stage.ENDED, ended_at=20.0), 0))
+    await store.save((replace(turn("1.0", 11.0), stage=Stage.SENT, task_id="task"), 0))
+    await store.save_conversation("agent", THREAD, Conversation("ctx"), 30.0)
+    found = await people.summary()
+    assert found.counts == (
+        Count("turns: accepted", 1, 12.0, 12.0),
+        Count("turns: ended", 1, 10.0, 10.0),
+        Count("turns: sent", 1, 11.0, 11.0),
+        Count("conversations", 1, 30.0, 30.0),
+        Count("feedback", 0, None, None),
+    )
+    assert [(each.key, each.task_id) for each in found.unfinished] == [
+        ("T1:C1:1.0", "task"),
+        ("T1:C1:2.0", None),
+    ]
+    assert found.format == VERSION
+    assert found.bytes > 4096
+    assert await people.keys() == ["T1:C1:0.0", "T1:C1:1.0", "T1:C1:2.0"]
+
+
+async def test_a_copy_is_whole_private_and_one_file(store: Store, people: StoreAdmin, tmp_path: Path) -> None:
+    (copies := tmp_path / "copies").mkdir()
+    assert await store.accept(turn("1.0", 1.0))
+    await people.backup(copies / "copy.sqlite", overwrite=False)
+    assert await store.accept(turn("2.0", 2.0))
+    assert [each.name for each in copies.iterdir()] == ["copy.sqlite"]
+    assert (copies / "copy.sqlite").stat().st_mode & 0o777 == 0o600
+    copy = await open_sqlite(copies / "copy.sqlite", Ages())
+    assert await copy.unfinished() == [turn("1.0", 1.0)]
+    await copy.close()
+
+
+async def test_a_copy_overwrites_only_if_it_is_told_to_and_never_the_store(
+    store: Store, people: StoreAdmin, tmp_path: Path
+) -> None:
+    target = tmp_path / "copy.sqlite"
+    target.write_text("mine")
+    with pytest.raises(StoreError, match=r"copy\.sqlite exists; give another file, or --force\."):
+        await people.backup(target, overwrite=False)
+    assert target.read_text() == "mine"
+    await people.backup(target, overwrite=True)
+    assert target.read_bytes().startswith(b"SQLite format 3")
+    with pytest.raises(StoreError, match=r"store\.sqlite exists; give another file\."):
+        await people.backup(tmp_path / "store.sqlite", overwrite=True)
+    assert await store.accept(turn("1.0", 1.0))
+
+
+async def test_a_copy_that_has_no_room_leaves_nothing(
+    store: Store, people: StoreAdmin, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path) as disk:
+        fill(disk, leave=4096)
+        with pytest.raises(StoreError, match=r"The copy .* was not written .*is as it was"):
+            await people.backup(disk / "copy.sqlite", overwrite=False)
+        assert [each.name for each in disk.iterdir()] == ["filler"]
+
+
+async def test_a_copy_in_no_directory(people: StoreAdmin, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="No such file or directory"):
+        await people.backup(tmp_path / "nowhere" / "copy.sqlite", overwrite=False)
+
+
+async def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="There is no store at"):
+        await opened(f"sqlite:///{tmp_path}/store.sqlite")
+    assert not any(tmp_path.iterdir())  # noqa: ASYNC240
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [(VERSION + 1, "by a newer version.*install that version"), (1, "start the bot once")],
+)
+async def test_another_version_is_refused(tmp_path: Path, version: int, said: str) -> None:
+    file = tmp_path / "store.sqlite"
+    await (await open_sqlite(file, Ages())).close()
+    with sqlite3.connect(file) as other:
+        other.execute(f"PRAGMA user_version = {version}")
+    other.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match=said):
+        await opened(f"sqlite:///{file}")
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, 1, VERSION])
+async def test_a_file_of_another_program_is_refused_by_the_bot_too(tmp_path: Path, version: int) -> None:
+    file = tmp_path / "store.sqlite"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE photos (name TEXT)")
+        other.execute(f"PRAGMA user_version = {version}")
+    other.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match=r"belongs to another program; name another file"):
+        await opened(f"sqlite:///{file}")
+    with pytest.raises(StoreError, match=r"belongs to another program; name another file"):
+        await open_sqlite(file, Ages())
+    assert file.read_bytes() == before
+
+
+async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    file.write_text("Dear diary. " * 500)
+    with pytest.raises(StoreError, match="is damaged or is not a SQLite file"):
+        await opened(f"sqlite:///{file}")
+    assert file.read_text() == "Dear diary. " * 500
+
+
+@pytest.mark.parametrize("url", ["memory://", "redis://:secret@host:6379/0", "sqlite:///"])
+async def test_a_store_without_a_file_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"works with sqlite:///file\.sqlite only") as caught:
+        await opened(url)
+    assert "secret" not in str(caught.value)
