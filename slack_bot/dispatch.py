@@ -8,7 +8,7 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Collection, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,20 +18,18 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .errors import BotError, StoreError
 from .journal import Journal, TurnJournal
-from .observe.facts import MessageIgnored, Observer, TurnEnded
+from .notices import NOT_BEGUN, RESTARTING, Notices
+from .observe.facts import MessageIgnored, Observer
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
-from .runner import TurnRunner, referred
+from .runner import TurnRunner
 from .settings.load import Settings
-from .slack.api import SlackApi, TurnClient
-from .slack.blocks import metadata
-from .slack.faults import StreamingRefusalCache
-from .slack.model import Ending
+from .slack.api import SlackApi
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
-from .turn.progress import MessageRecord, Stage, TurnRecord
+from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import Watches
 
@@ -43,17 +41,14 @@ _TOO_LONG = "This took too long and was ended."
 _BROKE = "Something went wrong in the bot while it was answering."
 _GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _CLOSING = "The bot is ending and takes no more questions."
-_ENDING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
-_NOT_BEGUN = "Stopped before the agent had begun."
 _OVER = "This is over already."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know the question. Please ask it again."
 _ALREADY = "This question is already being asked again."
 _THANKS = "Thanks for your feedback."
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
-_HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
 @dataclass(slots=True)
@@ -100,9 +95,10 @@ class TurnDispatcher:
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
-        self._streaming_refusals = StreamingRefusalCache(settings.stream.streaming_refusal_ttl)
         self._stream_starts = StreamStartTracker(self._spawn)
         self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
+        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self._running: dict[ThreadKey, _Running] = {}
@@ -166,13 +162,14 @@ class TurnDispatcher:
             is_next = turn.question.thread not in self._running
             self._start(turn)
             if is_next and turn.stage is Stage.ACCEPTED:  # it may have waited
-                reaction = self._reaction(turn.question, is_shown=True)
+                reaction = self._notices.reaction(turn.question, is_shown=True)
                 reaction.over()
                 self._spawn(reaction.show(), turn.question)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
-            sink, reason = self._sink(turn.question, turn.messages), "too many takeovers"
-            self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, _GIVEN_UP), turn.question)
+            sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
+            work = self._notices.break_off(turn, Outcome.LOST, reason, _GIVEN_UP, sink)
+            self._spawn(work, turn.question)
 
     def _has(self, turn: TurnRecord) -> bool:
         """It runs, waits or is watched in this process."""
@@ -233,7 +230,7 @@ class TurnDispatcher:
         """Post a notice, once, that `question` could not be accepted."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._spawn(self._notify(question, _NOT_TAKEN), question)
+            self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
 
     def _start(self, turn: TurnRecord) -> None:
         question = turn.question
@@ -247,7 +244,7 @@ class TurnDispatcher:
         else:
             if running.is_waiting_for(question.user):
                 running.handle.leave()
-            reaction = self._reaction(question)
+            reaction = self._notices.reaction(question)
             running.waiting.append((turn, reaction))
             self._spawn(reaction.show(), question)
 
@@ -261,12 +258,7 @@ class TurnDispatcher:
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
         reason = "the task is watched no longer"
-        sink = self._sink(turn.question)
-        self._spawn(self._break_off(turn, sink, Outcome.LOST, reason, note), turn.question)
-
-    def _reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
-        api = self._api.for_turn(question.key, question.thread.ts)
-        return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
+        self._spawn(self._notices.break_off(turn, Outcome.LOST, reason, note), turn.question)
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
@@ -350,10 +342,6 @@ class TurnDispatcher:
     async def _tell_of_stream(self, thread: ThreadKey, ts: str) -> None:
         await self._replicas.tell(thread, "stream", ts=ts)
 
-    async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
-        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
-
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
         rest to the next process. Where the store does not outlive this one, they end with a notice.
@@ -364,7 +352,7 @@ class TurnDispatcher:
                 turn, reaction = running.waiting.popleft()
                 reaction.over(stays=self._store.is_durable)
                 if not self._store.is_durable:
-                    self._spawn(self._notify(turn.question, _ENDING), turn.question)
+                    self._spawn(self._notices.notify(turn.question, RESTARTING), turn.question)
         await _wait(self._turns, grace, hurry)
         for task in tuple(self._turns):
             task.cancel()
@@ -387,7 +375,7 @@ class TurnDispatcher:
 
     def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
         question = turn.question
-        sink = self._sink(question, turn.messages)
+        sink = self._notices.sink(question, turn.messages)
         running = self._running[question.thread] = _Running(turn, waiting, sink)
         if turn.stopped_by is not None:
             running.handle.stop(turn.stopped_by)
@@ -411,7 +399,7 @@ class TurnDispatcher:
         try:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
-                    await self._break_off(turn, sink, Outcome.STOPPED, "stopped", _NOT_BEGUN)
+                    await self._notices.break_off(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
                 running.journal = await self._journal.begin(turn)
                 await self._answer(running.journal, sink, running.handle)
@@ -421,31 +409,20 @@ class TurnDispatcher:
             elif self._store.is_durable:
                 await self._hand_over(running.journal, sink)
             else:
-                await self._break_off(turn, sink, Outcome.LOST, "the bot was stopped", _ENDING)
+                await self._notices.break_off(turn, Outcome.LOST, "the bot was stopped", RESTARTING, sink)
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra=_fields(turn))
-            await self._break_off(turn, sink, Outcome.LOST, "the turn's deadline has passed", _TOO_LONG)
+            await self._notices.break_off(turn, Outcome.LOST, "its deadline has passed", _TOO_LONG, sink)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra=_fields(turn))
-            await self._break_off(turn, sink, Outcome.FAILED, "the turn broke; see the log", _BROKE)
+            await self._notices.break_off(turn, Outcome.FAILED, "the turn broke; see the log", _BROKE, sink)
 
     async def _hand_over(self, journal: TurnJournal | None, sink: Sink) -> None:
         """The next process goes on with it."""
         if journal is not None:
             await journal.hand_over(sink.delivery.records)
         await sink.hand_over()
-
-    async def _break_off(
-        self, turn: TurnRecord, sink: Sink, outcome: Outcome, reason: str, note: str
-    ) -> None:
-        """End a turn whose runner could not."""
-        now, key = self._clock.monotonic(), turn.key
-        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
-        can_retry = note not in (_ENDING, _NOT_BEGUN)
-        note = referred(note, key) if can_retry else note
-        await self._notify(turn.question, note, sink, offer_retry=can_retry)
-        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
@@ -469,31 +446,9 @@ class TurnDispatcher:
         except StoreError as error:
             log.error("the agent's profile was not stored: %s", error)
 
-    def _sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        return Sink(self.client(question), shown)
-
-    def client(self, question: Question) -> TurnClient:
-        """The calls of one turn."""
-        stream, refusals, starts = self._settings.stream, self._streaming_refusals, self._stream_starts
-        return TurnClient(self._api, question, stream, self._clock, refusals, starts)
-
-    async def _notify(
-        self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
-    ) -> None:
-        """End the answer in `sink`, or in a new one, with `note`."""
-        try:
-            end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
-            await (sink or self._sink(question)).finish(end)
-        except BotError as error:
-            log.error("the reader got no notice: %s", error, extra={"turn": question.key})
-
     async def _hint(self, turn: TurnRecord) -> None:
-        question = turn.question
-        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
-        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
-        await self._journal.end(turn, Outcome.REFUSED)
-        self._let_go(question.thread)
+        await self._notices.hint(turn)
+        self._let_go(turn.question.thread)
 
     def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -34,9 +34,10 @@ ROOMS: dict[str, set[str]] = {
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
+    "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
     "dispatch": {
-        "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors",
-        "clock", "settings", "observe",
+        "notices", "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store",
+        "errors", "clock", "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},

@@ -297,28 +297,6 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
 
 
 @on_virtual_time
-async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_button(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    store = BrokenStore("conversation")
-    async with run_bot(answer("Better."), store=store) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        assert "Something went wrong in the bot" in seen.read
-        assert bot.outcomes == ["failed"]
-        assert [
-            record.exc_info is not None for record in caplog.records if "turn broke" in record.message
-        ] == [True]
-
-        del store.conversation  # type: ignore[attr-defined]  # mended
-        bot.workspace.press("U1", CHANNEL, seen.ts, "retry", now=bot.now)
-        await bot.deliver()
-        await bot.idle()
-        assert bot.read(root)[-1] == "Better."
-
-
-@on_virtual_time
 async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
     store = BrokenStore("conversation")
     async with run_bot(answer("Second."), store=store) as bot:
@@ -497,15 +475,6 @@ def test_another_attempt_is_another_question_of_the_same_message() -> None:
 
 
 @on_virtual_time
-async def test_an_ephemeral_message_reaches_one_person() -> None:
-    async with run_bot() as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
-        assert bot.ephemeral(root) == [("U2", "psst")]
-
-
-@on_virtual_time
 async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
     class Noting(MemoryStore):
         async def save_feedback(self, *given: Any) -> bool:
@@ -526,16 +495,6 @@ async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
         await bot.ask("hi")
         await bot.idle()
         assert await store.profile(bot.app.agent.name) == {}
-
-
-@on_virtual_time
-async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
-    async with run_bot(store=BrokenStore("conversation"), faults=faults) as bot:
-        await bot.ask("hi")
-        await bot.idle()
-        assert bot.outcomes == ["failed"]
-        assert "the reader got no notice" in caplog.text
 
 
 @on_virtual_time

@@ -13,6 +13,7 @@ import pytest
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
 from slack_bot.slack.status import WAITING_REACTION
+from slack_bot.store.contracts import Ages
 from slack_bot.store.redis import open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
@@ -71,7 +72,7 @@ async def town(redis: RedisServer, count: int, seconds: float = 2.0) -> AsyncIte
     async with AsyncExitStack() as stack:
         for _ in range(count):
             life, settings = Life(), bot_settings({"shutdown_grace": 0.0})
-            store = await open_redis(redis.url, 24.0, 7.0, LEASE)
+            store = await open_redis(redis.url, Ages(), LEASE)
             app = await build_in_memory(
                 there.workspace,
                 settings,

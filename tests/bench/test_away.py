@@ -20,7 +20,7 @@ LOST = Truth(TEXT, frozenset({"lost", "watched"}), frozenset({"lost", "watched"}
 def test_what_cannot_be_learned_is_told(way: str, wire: str) -> None:
     report = run(Plan(0, "away", "", on_wire(answer(TEXT), wire), LOST, cut_after=5, way=way))
     assert report.verdict.is_right, report.verdict
-    assert report.thread[-1].text.startswith("One line")
+    assert any(seen.text.startswith("One line") for seen in report.thread)
 
 
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])

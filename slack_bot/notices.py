@@ -1,0 +1,92 @@
+"""What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .clock import Clock
+from .errors import BotError
+from .journal import Journal
+from .observe.facts import Observer, TurnEnded
+from .runner import referred
+from .settings.models import StreamSettings
+from .slack.api import SlackApi, TurnClient
+from .slack.blocks import metadata
+from .slack.faults import StreamingRefusalCache
+from .slack.model import Ending
+from .slack.sink import Sink
+from .slack.status import QueuedReaction
+from .slack.stream_starts import StreamStartTracker
+from .turn.progress import MessageRecord, TurnRecord
+from .turn.record import Outcome, Question
+
+log = logging.getLogger(__name__)
+
+RESTARTING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
+NOT_BEGUN = "Stopped before the agent had begun."
+_WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
+_HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
+
+
+class Notices:
+    """Writes into threads beside the runners. `stream_starts` are all turns'."""
+
+    def __init__(
+        self,
+        api: SlackApi,
+        settings: StreamSettings,
+        clock: Clock,
+        observer: Observer,
+        journal: Journal,
+        stream_starts: StreamStartTracker,
+    ) -> None:
+        self._api, self._settings, self._clock = api, settings, clock
+        self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
+        self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
+
+    def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
+        """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self.client(question), shown)
+
+    def client(self, question: Question) -> TurnClient:
+        """The calls of a turn."""
+        refusals, starts = self._streaming_refusals, self._stream_starts
+        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+
+    def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
+        """The mark of a question that waits. `is_shown`: another process may have set it."""
+        api = self._api.for_turn(question.key, question.thread.ts)
+        return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
+
+    async def notify(
+        self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
+    ) -> None:
+        """End the answer in `sink`, or in a new one, with `note`."""
+        try:
+            end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
+            await (sink or self.sink(question)).finish(end)
+        except BotError as error:
+            log.error("the reader got no notice: %s", error, extra={"turn": question.key})
+
+    async def break_off(
+        self, turn: TurnRecord, outcome: Outcome, reason: str, note: str, sink: Sink | None = None
+    ) -> None:
+        """End a turn whose runner could not, in `sink` or in a message of its own."""
+        now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
+        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        can_retry = note not in _WITHOUT_RETRY
+        note = referred(note, key) if can_retry else note
+        await self.notify(turn.question, note, sink, offer_retry=can_retry)
+        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
+
+    async def hint(self, turn: TurnRecord) -> None:
+        """A mention without a question."""
+        question = turn.question
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
+        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)
