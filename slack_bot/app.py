@@ -17,7 +17,8 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, StoreError
+from .errors import BotError, SettingsError, StoreError
+from .event_keeper import EventKeeper
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
@@ -36,7 +37,7 @@ from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
-from .store.sqlite import open_store
+from .store.sqlite import SqliteStore, open_store
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +100,7 @@ async def build(
             store = await _open_store(settings.store)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
+        observer = _keeping_events(settings.store, store, observer, clock, stack)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
@@ -130,12 +132,28 @@ async def build(
 
 
 async def _open_store(kept: StoreSettings) -> Store:
-    ages = Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
     if not kept.url.startswith("redis"):
-        return await open_store(kept.url, ages, kept.lock_wait)
+        return await open_store(kept.url, ages_of(kept), kept.lock_wait)
     from .store.redis import open_redis
 
-    return await open_redis(kept.url, ages, kept.lease, kept.redis_timeout)
+    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
+
+
+def ages_of(kept: StoreSettings) -> Ages:
+    """How long the store keeps what."""
+    return Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
+
+
+def _keeping_events(
+    kept: StoreSettings, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
+) -> Observer:
+    if not kept.event_bytes:
+        return observer
+    if not isinstance(store, SqliteStore):
+        raise SettingsError("SLACK_BOT_STORE__EVENT_BYTES works with a store in SQLite only; leave it out.")
+    keeper = EventKeeper(store, observer, clock, kept.checkpoint_interval, kept.event_bytes)
+    stack.push_async_callback(keeper.close)
+    return keeper
 
 
 async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:

@@ -66,11 +66,6 @@ class _Running:
     def question(self) -> Question:
         return self.turn.question
 
-    def may_show(self, messages: Collection[str]) -> bool:
-        """One of `messages` is of this turn, or may be. An event that comes late names those of another."""
-        shown = {message.ts for message in self.sink.delivery.messages}
-        return not messages or None in shown or not shown.isdisjoint(messages)
-
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
         return self.handle.is_waiting_for_human and self.question.is_of(user)
@@ -280,7 +275,7 @@ class TurnDispatcher:
         `messages`: the streams that the stop is about, if it is about some.
         """
         running = self._running.get(thread)
-        if running is not None and running.may_show(messages):
+        if running is not None and not await self._are_others(messages, running):
             running.handle.stop(user)
             if running.journal is not None:
                 await running.journal.stop(user)
@@ -293,6 +288,13 @@ class TurnDispatcher:
         if watched or running is not None:
             return bool(watched)
         return await self._replicas.tell(thread, "stop", user=user, messages=" ".join(messages))
+
+    async def _are_others(self, messages: Collection[str], running: _Running) -> bool:
+        """A stop that comes late names messages of another turn."""
+        if not messages:
+            return False
+        shown = {message.ts for message in running.sink.delivery.messages}
+        return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
 
     async def _stop_by_word(self, turn: TurnRecord) -> None:
         await self.stop(turn.question.thread, turn.question.user)

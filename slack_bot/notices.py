@@ -49,7 +49,7 @@ class Notices:
         return Sink(self.client(question), shown)
 
     def client(self, question: Question) -> TurnClient:
-        """The calls of a turn."""
+        """The calls of one turn."""
         refusals, starts = self._streaming_refusals, self._stream_starts
         return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
 

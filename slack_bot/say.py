@@ -10,12 +10,12 @@ from functools import partial
 from typing import assert_never
 from urllib.parse import parse_qs, urlsplit
 
-from .app import build
+from .app import ages_of, build
 from .clock import loop_clock
 from .errors import BotError, SettingsError
 from .settings.load import Settings
 from .settings.models import StoreSettings
-from .store.contracts import Ages, Store
+from .store.contracts import Store
 from .store.sqlite import is_held, join_store
 from .turn.outbound import OutboundMessage, OutboundRecord
 from .turn.progress import Stage, TurnRecord
@@ -102,13 +102,12 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
 
 async def _join(kept: StoreSettings) -> tuple[Store, bool, Callable[[], Awaitable[bool]]]:
     """The store, whether this process is to deliver, and what tells whether another one does."""
-    ages = Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
     if kept.url.startswith("redis"):
         from .store.redis import open_redis
 
-        shared = await open_redis(kept.url, ages, kept.lease, kept.redis_timeout)
+        shared = await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
         return shared, False, shared.has_replicas
-    store, is_alone = await join_store(kept.url, ages)
+    store, is_alone = await join_store(kept.url, ages_of(kept))
     return store, is_alone, partial(is_held, kept.url)
 
 

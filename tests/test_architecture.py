@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "store": {"turn", "errors"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
+    "event_keeper": {"store", "errors", "clock", "observe"},
     "replicas": {"turn", "store", "errors"},
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "runner": {
@@ -42,7 +43,7 @@ ROOMS: dict[str, set[str]] = {
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "event_keeper", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
@@ -225,6 +226,13 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
                 assert names & known, f"{where(path)} imports {name}"
 
 
+def test_every_file_beside_the_modules_is_in_the_package() -> None:
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packed = {path for pattern in setuptools["package-data"]["slack_bot"] for path in PACKAGE.glob(pattern)}
+    found = {path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert found - packed == set(MODULES)
+
+
 @for_each(MODULES)
 def test_the_environment_and_the_time_are_read_in_one_place(path: Path) -> None:
     source = path.read_text("utf-8")
@@ -291,11 +299,6 @@ CALLED_ELSEWHERE = {
     **{
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
-    },
-    **{
-        f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
-        for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")
-        for method in ("claim", "left", "renew", "let_go", "signal", "signals")
     },
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }

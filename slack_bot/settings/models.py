@@ -314,6 +314,9 @@ class StoreSettings(SettingsSection):
     thread's last question. After that a question there begins a new context."""
     feedback_days: float = Field(default=90.0, gt=0)
     """Days for which feedback is kept."""
+    event_bytes: int = Field(default=0, ge=0)
+    """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
+    `slack-bot store export-tape` can make a tape of it; 0: none. With SQLite only."""
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)

@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import SettingsError, StoreError
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Erased, KeptFeedback, KeptWait, PersonalData, PersonRecords
+from .contracts import Ages, Erased, KeptEvent, KeptFeedback, KeptWait, PersonalData, PersonRecords
 from .sqlite import URL, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
@@ -74,7 +74,7 @@ class StoreAdmin(SqliteStore, PersonalData):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "feedback")
+            for table in ("conversations", "feedback", "events")
         )
         counts = [(f"turns: {kind}", *rest) for kind, *rest in await self._read(turns)]
         counts += await self._read(others)
@@ -98,6 +98,11 @@ class StoreAdmin(SqliteStore, PersonalData):
             f" WHERE {_WAITS_FOR} ORDER BY agent, team, channel, thread",
             *(user, team),
         )
+        events = await self._read(
+            "SELECT turn, at, events.data FROM events JOIN turns ON turn = key"
+            f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
+            *(user, team),
+        )
         return PersonRecords(
             tuple(turns),
             tuple(KeptFeedback(*each) for each in feedback),
@@ -105,6 +110,7 @@ class StoreAdmin(SqliteStore, PersonalData):
                 KeptWait(agent, ThreadKey(*place), json.loads(waiting)[user])
                 for agent, *place, waiting in waits
             ),
+            tuple(KeptEvent(*each) for each in events),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -144,7 +150,8 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
         (user, team),
     ).fetchall()
     ended = f"{_OF_PERSON} AND ended_at IS NOT NULL"
-    run(f"DELETE FROM messages WHERE turn IN (SELECT key FROM turns WHERE {ended})")
+    for table in ("messages", "events"):
+        run(f"DELETE FROM {table} WHERE turn IN (SELECT key FROM turns WHERE {ended})")
     turns = run(
         f"UPDATE turns SET team = '', channel = '', thread = '', user = '', data = NULL WHERE {ended}"
     )

@@ -156,6 +156,25 @@ class OutboundStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class KeptEvent:
+    """A raw event of the agent that answers a turn. `data`: an A2A result as JSON."""
+
+    turn: str
+    at: float
+    data: str
+
+
+class EventStore(Protocol):
+    """Raw events of agents. They are kept as long as their turn."""
+
+    async def save_events(self, *events: KeptEvent) -> None:
+        """Add events, all or none."""
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        """Those of a turn, in the order they were added."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeptFeedback:
     """What a person said of an answer."""
 
@@ -180,6 +199,7 @@ class PersonRecords:
     turns: tuple[TurnRecord, ...]
     feedback: tuple[KeptFeedback, ...]
     waits: tuple[KeptWait, ...]
+    events: tuple[KeptEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +26,7 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, Store
+from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 _OUTBOUND = TypeAdapter(OutboundRecord)
 
 
-class SqliteStore(SoleProcess, Store):
+class SqliteStore(SoleProcess, Store, EventStore):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -86,18 +87,28 @@ class SqliteStore(SoleProcess, Store):
     async def _read(self, query: str, *values: object) -> list[Any]:
         return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
-    async def open(self) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError."""
-        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, self._connect)
+    async def open(self, *, is_guest: bool = False) -> None:
+        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
 
-    def _connect(self) -> sqlite3.Connection:
+        `is_guest`: another process holds it, so it must have this version.
+        """
+        connect = partial(self._connect, is_guest=is_guest)
+        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
+
+    def _connect(self, *, is_guest: bool) -> sqlite3.Connection:
         with as_store_errors(self._path), ExitStack() as on_failure:
             self._prepare_file()
             connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
             on_failure.callback(connection.close)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
-            self._prepare_format(connection, format_of(connection, self._path))
+            version = format_of(connection, self._path)
+            if version < VERSION and is_guest:
+                raise StoreError(
+                    f"The store {self._path} is used by an older version of the bot (format {version}, this"
+                    f" one writes {VERSION}); start the bot again with this version first."
+                )
+            self._prepare_format(connection, version)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
             on_failure.pop_all()
@@ -208,7 +219,8 @@ class SqliteStore(SoleProcess, Store):
         def work(connection: sqlite3.Connection) -> int:
             # a thread that is in use has the same context all the time
             connection.execute(f"UPDATE conversations SET at = ?2 WHERE at < ?2 AND {threads}", limits)
-            connection.execute(f"DELETE FROM messages WHERE turn IN ({old})", limits)
+            for table in ("messages", "events"):
+                connection.execute(f"DELETE FROM {table} WHERE turn IN ({old})", limits)
             return connection.execute(f"DELETE FROM turns WHERE key IN ({old})", limits).rowcount
 
         while await self._run(work) == _KEYS_AT_ONCE:
@@ -274,6 +286,16 @@ class SqliteStore(SoleProcess, Store):
         found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
         return [_OUTBOUND.validate_json(data) for (data,) in found]
 
+    async def save_events(self, *events: KeptEvent) -> None:
+        rows = [(each.turn, each.at, each.data) for each in events]
+        await self._run(
+            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        )
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
+        return [KeptEvent(*each) for each in found]
+
     async def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -302,24 +324,12 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     return store
 
 
-class SqliteGuest(SqliteStore):
-    """A store that another process holds."""
-
-    def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        if version != VERSION:
-            raise StoreError(
-                f"The store {self._path} is used by an older version of the bot (format {version}, this one"
-                f" writes {VERSION}); start the bot again with this version first."
-            )
-
-
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
     """The store that `url` names, and whether this process holds it, not another. Raises as `open_store`."""
     try:
         return await open_store(url, ages, 0.0), True
     except StoreInUse:
-        guest = SqliteGuest(file_of(url), ages, None)
-        return await _opened(guest), False
+        return await open_sqlite(file_of(url), ages, is_guest=True), False
 
 
 async def is_held(url: str) -> bool:
@@ -362,7 +372,7 @@ async def _lock(path: Path, wait: float) -> int | None:
 
 
 def file_of(url: str) -> Path:
-    """The file that `url` names. SettingsError for another URL or a directory."""
+    """The file that `url` names, or SQLite's name for none. SettingsError for another URL or a directory."""
     if url == "memory://":
         return _MEMORY
     if not url.startswith(URL) or url == URL:
@@ -379,15 +389,14 @@ def file_of(url: str) -> Path:
     return file
 
 
-async def open_sqlite(path: Path, ages: Ages, lock: int | None = None) -> SqliteStore:
+async def open_sqlite(
+    path: Path, ages: Ages, lock: int | None = None, *, is_guest: bool = False
+) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
-    return await _opened(SqliteStore(path, ages, lock))
-
-
-async def _opened(store: SqliteStore) -> SqliteStore:
+    store = SqliteStore(path, ages, lock)
     with ExitStack() as on_failure:
         on_failure.callback(store._thread.shutdown, wait=False)
-        await store.open()
+        await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
 

@@ -120,19 +120,6 @@ class MemoryStore(SoleProcess, Store, PersonalData):
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         self._profiles.setdefault(agent, {})[name] = value
 
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
-        return stored
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        self._outbound[record.key] = record
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        return self._outbound.get(key)
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        return [said for said in self._outbound.values() if said.ended_at is None]
-
     async def person(self, user: str, team: str | None) -> PersonRecords:
         feedback = sorted((at, key, value) for (key, by), (value, at) in self._feedback.items() if by == user)
         return PersonRecords(
@@ -170,6 +157,19 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
         return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
+        return stored
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        self._outbound[record.key] = record
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        return self._outbound.get(key)
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        return [said for said in self._outbound.values() if said.ended_at is None]
 
     async def close(self) -> None:
         pass

@@ -71,7 +71,7 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
 def _add_explain(add: AddVerb) -> None:
     about = "say why each part of an answer went where it went, and what was left out"
     option = add("explain", _tool, about, "slack-bot explain export.json").add_argument
-    option("file", metavar="FILE", help=_CAPTURE)
+    option("file", metavar="FILE|TURN", help=f"{_CAPTURE}; or a turn of the store, as for store export-tape")
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
 
@@ -177,6 +177,8 @@ def _add_store(add: AddVerb) -> None:
         of_person = add_what(name, about)
         of_person.add_argument("--user", metavar="U...", required=True, help="the person's id at Slack")
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
+    tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
+    tape.add_argument("turn", metavar="TURN", help="its key, as show and the logs name it, or its reference")
     backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")
     backup.add_argument("file", metavar="FILE", help="where the copy is written")
     backup.add_argument("--force", action="store_true", help="replace FILE")

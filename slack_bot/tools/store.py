@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import json
+import re
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,10 +12,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from ..errors import StoreError
+from ..observe.facts import reference_of
 from ..settings.load import load
-from ..store.admin import StoreSummary, open_admin
+from ..store.admin import StoreAdmin, StoreSummary, open_admin
 from ..store.contracts import Erased, PersonRecords
+from ..testing.tape.tape import Moment, Tape, write_tape
 from ..turn.progress import TurnRecord
+from ..turn.record import Outcome
+
+_TURN = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")  # a reference, or a key
 
 
 def main(args: argparse.Namespace) -> int:
@@ -30,11 +38,40 @@ async def _output(args: argparse.Namespace) -> str:
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
             case "export":
                 return _as_json(PersonRecords, await store.person(args.user, args.team))
+            case "export-tape":
+                return write_tape(await _tape_of(store, args.turn))
             case "erase":
                 return _said(args.user, await store.erase(args.user, args.team))
             case _:
                 await store.backup(Path(args.file), overwrite=args.force)
                 return f"Copied to {args.file}.\n"
+
+
+def turn_tape(name: str) -> Tape | None:
+    """The tape of a turn in the store. None: `name` is no turn's. Raises as `main` does."""
+    return asyncio.run(_found_tape(name)) if _TURN.fullmatch(name) else None
+
+
+async def _found_tape(name: str) -> Tape:
+    async with open_admin(load().store.url) as store:
+        return await _tape_of(store, name)
+
+
+async def _tape_of(store: StoreAdmin, name: str) -> Tape:
+    key = next((key for key in await store.keys() if name in (key, reference_of(key))), name)
+    if (turn := await store.turn(key)) is None:
+        raise StoreError(
+            f"The store has no turn {name}; give its key (T...:C...:ts) or the reference that its note has."
+        )
+    if not (events := await store.events(key)):
+        raise StoreError(
+            f"No events of the agent were kept of turn {name}: set SLACK_BOT_STORE__EVENT_BYTES and ask"
+            " again."
+        )
+    begun = turn.sent_at or events[0].at
+    moments = [Moment(round(max(each.at - begun, 0.0), 3), event=json.loads(each.data)) for each in events]
+    end = Moment(moments[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
+    return Tape({"question": turn.question.text}, (*moments, end))
 
 
 def _as_json(kind: Any, value: object) -> str:
@@ -62,8 +99,8 @@ def _day(at: float | None) -> str:
 
 def _said(user: str, erased: Erased) -> str:
     said = (
-        f"Erased of {user}: {erased.turns} turns, {erased.feedback} entries of feedback,"
-        f" {erased.waits} questions of an agent."
+        f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
+        f" open questions of an agent {erased.waits}."
     )
     if erased.running:
         said += f" Left because a turn runs: {', '.join(erased.running)}; erase again when it has ended."

@@ -11,8 +11,8 @@ import pytest
 
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.admin import Count, StoreAdmin, open_admin
-from slack_bot.store.contracts import Ages, Conversation, PersonalData, Store
-from slack_bot.store.sqlite import VERSION, open_sqlite
+from slack_bot.store.contracts import Ages, Conversation, KeptEvent, PersonalData, Store
+from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite
 from slack_bot.turn.progress import Stage
 
 from .contract import THREAD, PersonalDataContract, message, turn
@@ -45,13 +45,17 @@ class TestSqlitePeople(PersonalDataContract):
         asked = turn("1.0", 1.0, text=word)
         assert await store.accept(asked)
         await store.save((replace(asked, ended_at=2.0, messages=(message("5.0", word),)), 0))
+        assert isinstance(store, SqliteStore)
+        await store.save_events(KeptEvent(asked.key, 1.5, word), KeptEvent("another", 1.6, "stays"))
 
         def count() -> int:
             return sum(each.read_bytes().count(b"Geheimnis") for each in tmp_path.iterdir())
 
-        assert count() > 4000
+        assert count() > 6000
+        assert (await people.person("U1", None)).events == (KeptEvent(asked.key, 1.5, word),)
         await people.erase("U1", None)
         assert count() == 0
+        assert await store.events("another") == [KeptEvent("another", 1.6, "stays")]
 
 
 async def test_the_summary_counts_what_is_there(store: Store, people: StoreAdmin) -> None:
@@ -67,6 +71,7 @@ async def test_the_summary_counts_what_is_there(store: Store, people: StoreAdmin
         Count("turns: sent", 1, 11.0, 11.0),
         Count("conversations", 1, 30.0, 30.0),
         Count("feedback", 0, None, None),
+        Count("events", 0, None, None),
     )
     assert [(each.key, each.task_id) for each in found.unfinished] == [
         ("T1:C1:1.0", "task"),

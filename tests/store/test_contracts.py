@@ -8,6 +8,7 @@ from slack_bot.store.contracts import (
     MOST_WAITS,
     Conversation,
     ConversationStore,
+    EventStore,
     FeedbackStore,
     LeaseStore,
     OutboundStore,
@@ -24,8 +25,9 @@ CONTRACTS = (
     ProfileStore,
     LeaseStore,
     SignalStore,
-    OutboundStore,
     PersonalData,
+    OutboundStore,
+    EventStore,
 )
 
 

@@ -7,17 +7,19 @@ import sqlite3
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Ages, Conversation, Store
+from slack_bot.store.contracts import Ages, Conversation, KeptEvent, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, is_held, join_store, open_sqlite, open_store
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
+from slack_bot.turn.progress import Stage
 from slack_bot.turn.record import ThreadKey
 
-from .contract import HOUR, THREAD, AgesContract, StoreContract, turn
+from .contract import DAY, HOUR, THREAD, AgesContract, StoreContract, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
 NOBODY = 65534
@@ -272,6 +274,18 @@ async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
     other.close()
     with pytest.raises(StoreError, match="no such table"):
         await store.accept(turn("1.0", 1.0))
+    await store.close()
+
+
+async def test_events_are_removed_with_their_turn(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
+    for ts in ("1.0", "2.0"):
+        assert await store.accept(turn(ts, 1.0))
+        await store.save_events(KeptEvent(f"T1:C1:{ts}", 1.0, "{}"))
+    await store.save((replace(turn("1.0", 1.0), stage=Stage.ENDED, ended_at=2.0), 0))
+    await store.remove_old(8 * DAY)
+    assert await store.events("T1:C1:1.0") == []
+    assert len(await store.events("T1:C1:2.0")) == 1
     await store.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +14,12 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
+from slack_bot.observe.facts import reference_of
+from slack_bot.store.admin import open_admin
 from slack_bot.store.contracts import Ages, Store
 from slack_bot.store.sqlite import open_store
+from slack_bot.testing.harness import CHANNEL, bot_on_network
+from slack_bot.testing.tape.builders import answer
 from slack_bot.turn.progress import Stage
 from tests.store.contract import message, turn
 
@@ -69,7 +74,7 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(capsys: pytest.Captu
         assert len(found["turns"]) == 2
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
-            "Erased of U1: 1 turns, 0 entries of feedback, 0 questions of an agent."
+            "Erased of U1: turns 1, feedback 0, open questions of an agent 0."
             " Left because a turn runs: T1:C1:2.0; erase again when it has ended.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
@@ -87,6 +92,49 @@ def test_a_copy_is_made_while_the_bot_runs_and_never_overwritten_by_chance(
         assert said.err == "slack-bot store: The file copy.sqlite exists; give another file, or --force.\n"
         assert main(["store", "backup", "copy.sqlite", "--force"]) == 0
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+async def answer_one(reading: str) -> str:
+    """The key of a question that a bot has answered, with the agent's events."""
+    tape = answer(reading, seconds=0.3)
+    options = {"store.url": "sqlite:///bot.sqlite", "event_bytes": 100_000}
+    async with bot_on_network(tape, http=True, **options) as (workspace, face, app):
+        workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
+        await face.settle()
+        await app.dispatcher.idle()
+    async with open_admin("sqlite:///bot.sqlite") as store:
+        (key,) = await store.keys()
+        return key
+
+
+def test_a_turn_becomes_a_tape_and_is_explained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    key = asyncio.run(answer_one("These words came from the agent."))
+    for name in (key, reference_of(key)):
+        assert main(["store", "export-tape", name]) == 0
+        (tmp_path / "turn.jsonl").write_text(capsys.readouterr().out)
+        assert main(["replay", "turn.jsonl", "--json"]) == 0
+        replayed = json.loads(capsys.readouterr().out)
+        assert "These words came from the agent." in json.dumps(replayed)
+        assert replayed["outcome"] == "answered"
+        assert main(["explain", name]) == 0
+        explained = capsys.readouterr().out
+        assert "how?" in explained
+        assert "These words came from the agent." in explained
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("T1:C1:1.0", "No events of the agent were kept"), ("0123abcd", "The store has no turn 0123abcd")],
+)
+def test_a_turn_that_cannot_be_a_tape_is_one_sentence(
+    name: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with bot_running():
+        for words in (["store", "export-tape", name], ["explain", name]):
+            assert main(words) == 1
+            said = capsys.readouterr()
+            assert (said.out, said.err.count("\n")) == ("", 1)
+            assert told in said.err
 
 
 @pytest.mark.parametrize(("url", "status"), [("sqlite:///bot.sqlite", 1), ("memory://", 2)])

@@ -13,6 +13,7 @@ from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ..files import open_capture
+from ..store import turn_tape
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import accept_any_script, read_scenario_file, replayed, tell_assumed
@@ -23,7 +24,9 @@ from .scenario import Scenario
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
     around = read_scenario_file(args.scenario)
-    capture = open_capture(Path(args.file), args.key, around)
+    path = Path(args.file)
+    tape = None if path.exists() else turn_tape(args.file)
+    capture = tape or open_capture(path, args.key, around)
     accept_any_script()
     sys.stdout.write(explain_capture(capture, around, args.file))
     return 0
