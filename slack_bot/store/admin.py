@@ -155,6 +155,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     turns = run(
         f"UPDATE turns SET team = '', channel = '', thread = '', user = '', data = NULL WHERE {ended}"
     )
+    run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
