@@ -30,6 +30,7 @@ from .listeners.socket_mode import serve_socket
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
+from .outbound import OutboundSender
 from .settings.load import Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
@@ -57,6 +58,7 @@ class App:
     bolt: AsyncApp
     health: Health
     backfill: Backfill
+    outbound: OutboundSender
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -123,18 +125,23 @@ async def build(
         listeners = SlackListeners(dispatcher, bots)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
+        outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         closers = stack.pop_all()
-        parts = web_client, authorize, dispatcher, bolt, health, backfill
+        parts = web_client, authorize, dispatcher, bolt, health, backfill, outbound
         return App(settings, clock, store, agent, *parts, closers)
 
 
 async def _open_store(kept: StoreSettings) -> Store:
-    ages = Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
     if not kept.url.startswith("redis"):
-        return await open_store(kept.url, ages, kept.lock_wait)
+        return await open_store(kept.url, ages_of(kept), kept.lock_wait)
     from .store.redis import open_redis
 
-    return await open_redis(kept.url, ages, kept.lease, kept.redis_timeout)
+    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
+
+
+def ages_of(kept: StoreSettings) -> Ages:
+    """How long the store keeps what."""
+    return Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
 
 
 def _keeping_events(
@@ -198,7 +205,8 @@ async def serve(
     checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
-    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching]
+    speaking = asyncio.create_task(app.outbound.run(), name="outbound")
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
 
     def let_in() -> None:
         tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))

@@ -128,8 +128,45 @@ def command_line() -> tuple[argparse.ArgumentParser, Collection[str]]:
     about = "run the bot against Slack and the agent of the settings"
     run = add("run", _run, about, _RUN)
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
+    _add_say(add)
     tools.add_verbs(add, playground.FOR_TOOLS)
     return top, verbs.choices
+
+
+def _add_say(add: Callable[..., argparse.ArgumentParser]) -> None:
+    about = "post a message, or the agent's answer to a question, without being asked in Slack"
+    verb = add(
+        "say",
+        _say,
+        about,
+        'slack-bot say --channel C0123456789 --headline "Nightly build" --ask "What broke?"',
+    )
+    place = verb.add_mutually_exclusive_group(required=True)
+    place.add_argument("--channel", metavar="C", help="id of a channel that the bot is in")
+    place.add_argument("--user", metavar="U", help="id of a person, for a direct message")
+    place.add_argument("--thread", metavar="LINK", help="link of a message in a thread, or channel:ts")
+    verb.add_argument("--headline", metavar="TEXT", help="one line; all else stands in its thread")
+    verb.add_argument("--ask", metavar="TEXT", help="a question to the agent, whose answer is written there")
+    verb.add_argument("--key", help="say it once: with a key that was used before nothing is said again")
+    verb.add_argument(
+        "--no-wait", action="store_true", help="print the id; a bot that runs or starts delivers it"
+    )
+    text = "Markdown, - is stdin; mentions (<@U...>, <!here>) and links in it and in the headline take effect"
+    verb.add_argument("text", metavar="TEXT", nargs="?", help=text)
+
+
+def _say(args: argparse.Namespace) -> int:
+    from .settings.load import load, secrets_of
+
+    settings = load()
+    from . import say
+    from .observe import logs
+
+    message = say.message_of(args)
+    logs.setup("ERROR", settings.log.format, secrets_of(settings))
+    told = asyncio.run(say.say(settings, message, args.key, wait=not args.no_wait))
+    sys.stdout.write(f"{told}\n")
+    return 0
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -66,14 +66,9 @@ class _Running:
     def question(self) -> Question:
         return self.turn.question
 
-    def may_show(self, messages: Collection[str]) -> bool:
-        """One of `messages` is of this turn, or may be. An event that comes late names those of another."""
-        shown = {message.ts for message in self.sink.delivery.messages}
-        return not messages or None in shown or not shown.isdisjoint(messages)
-
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
-        return self.handle.is_waiting_for_human and self.question.user == user
+        return self.handle.is_waiting_for_human and self.question.is_of(user)
 
 
 class TurnDispatcher:
@@ -98,8 +93,8 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
         self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
-        self.post_ephemeral = self._notices.post_ephemeral
-        self._replicas = Replicas(store, self._go_on, self._lose_thread, self._on_signal)
+        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self._running: dict[ThreadKey, _Running] = {}
         self._turns: set[asyncio.Task[None]] = set()
@@ -151,7 +146,7 @@ class TurnDispatcher:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
         await self._replicas.start()
 
-    def _go_on(self, turn: TurnRecord) -> None:
+    def go_on(self, turn: TurnRecord) -> None:
         """The process is gone that worked on this turn."""
         if self._has(turn):
             return
@@ -251,7 +246,7 @@ class TurnDispatcher:
     def _is_stop(self, question: Question) -> bool:
         """The asker of what runs or is watched here wants it to end."""
         running = self._running.get(question.thread)
-        is_asker = running is not None and running.question.user == question.user
+        is_asker = running is not None and running.question.is_of(question.user)
         has_more = is_asker or self.watches.of(question.thread, question.user)
         return bool(has_more) and question.text.strip(" .!").casefold() == "stop"
 
@@ -265,7 +260,8 @@ class TurnDispatcher:
         running = self._running.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        return user in (await self._store.conversation(self._agent.name, thread)).waits
+        known = await self._store.conversation(self._agent.name, thread)
+        return known.task_for(user) is not None
 
     def ignored(self, message: Question, reason: str) -> None:
         thread, now = message.thread, self._clock.monotonic()
@@ -279,7 +275,7 @@ class TurnDispatcher:
         `messages`: the streams that the stop is about, if it is about some.
         """
         running = self._running.get(thread)
-        if running is not None and running.may_show(messages):
+        if running is not None and not await self._are_others(messages, running):
             running.handle.stop(user)
             if running.journal is not None:
                 await running.journal.stop(user)
@@ -293,6 +289,13 @@ class TurnDispatcher:
             return bool(watched)
         return await self._replicas.tell(thread, "stop", user=user, messages=" ".join(messages))
 
+    async def _are_others(self, messages: Collection[str], running: _Running) -> bool:
+        """A stop that comes late names messages of another turn."""
+        if not messages:
+            return False
+        shown = {message.ts for message in running.sink.delivery.messages}
+        return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
+
     async def _stop_by_word(self, turn: TurnRecord) -> None:
         await self.stop(turn.question.thread, turn.question.user)
         await self._journal.end(turn, Outcome.STOPPED)
@@ -303,11 +306,11 @@ class TurnDispatcher:
         if turn is None:
             known = await self._store.turn(key)
             is_watched = known is not None and known.stage is Stage.WATCHED
-            if known is None or not is_watched or known.question.user != user:
+            if known is None or not is_watched or not known.question.is_of(user):
                 return _OVER
             is_told = await self._replicas.tell(known.question.thread, "stop watch", turn=key, user=user)
             return None if is_told else _OVER
-        if turn.question.user != user:
+        if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
         self.watches.take(key)
         turn = replace(turn, stopped_by=user)
@@ -320,7 +323,7 @@ class TurnDispatcher:
         known = await self._store.turn(turn)
         if known is None:
             return _FORGOTTEN
-        if known.question.user != user:
+        if not known.question.is_of(user):
             return _NOT_YOURS
         await self.stop_watch(turn, user)
         question = known.question

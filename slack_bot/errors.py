@@ -110,3 +110,7 @@ class SlackError(BotError):
 
 class StoreError(BotError):
     """The store cannot be opened, read or written."""
+
+
+class StoreInUse(StoreError):
+    """Another process holds the store."""

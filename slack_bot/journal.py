@@ -31,8 +31,8 @@ class Journal:
         question = record.question
         known = await self._store.conversation(self._agent, question.thread)
         if record.stage is Stage.ACCEPTED:
-            waits = known.waits.get(question.user)
-            question = replace(question, context_id=known.context_id, task_id=waits)
+            task_id = known.task_for(question.user)
+            question = replace(question, context_id=known.context_id, task_id=task_id)
             return TurnJournal(self, replace(record, question=question), known)
         if record.stage is Stage.WATCHED:
             return TurnJournal(self, record, known)

@@ -46,8 +46,12 @@ class Notices:
 
     def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
         """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self.client(question), shown)
+
+    def client(self, question: Question) -> TurnClient:
+        """The calls of one turn."""
         refusals, starts = self._streaming_refusals, self._stream_starts
-        return Sink(TurnClient(self._api, question, self._settings, self._clock, refusals, starts), shown)
+        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""

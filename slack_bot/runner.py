@@ -140,7 +140,8 @@ class TurnRunner:
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
             after = duration(self._clock.wall() - record.accepted_at)
-            await self._sink.announce(f"<@{record.question.user}> This goes on now, after {after}.")
+            asker = f"<@{record.question.user}> " if record.question.user else ""
+            await self._sink.announce(f"{asker}This goes on now, after {after}.")
 
     def _cancel_writes_if_stopped(self) -> None:
         """Who presses Stop does not wait for Slack's budget."""
@@ -307,6 +308,8 @@ class TurnRunner:
         return (is_ready and self._delivery.pause() == 0.0) or self._delivery.due() == 0.0
 
     def _priority(self) -> Priority:
+        if not self._question.user:
+            return Priority.BACKGROUND
         if self._buffer.deadline() is not None and not self._buffer.begun:
             return Priority.FIRST
         return Priority.CARDS if self._has_cards else Priority.LATER

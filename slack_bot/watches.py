@@ -73,7 +73,7 @@ class Watches:
 
     def of(self, thread: ThreadKey, user: str) -> list[TurnRecord]:
         """The watched turns of a person in a thread."""
-        return [turn for turn in self.turns_in(thread) if turn.question.user == user]
+        return [turn for turn in self.turns_in(thread) if turn.question.is_of(user)]
 
     def turns_in(self, thread: ThreadKey) -> list[TurnRecord]:
         """The watched turns of a thread."""

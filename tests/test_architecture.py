@@ -41,8 +41,9 @@ ROOMS: dict[str, set[str]] = {
         "errors", "clock", "settings", "observe",
     },
     "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "event_keeper", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
@@ -53,7 +54,8 @@ ROOMS: dict[str, set[str]] = {
     "playground": {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "cli": {"app", "errors", "settings", "observe"},
+    "say": {"app", "turn", "store", "errors", "clock", "settings"},
+    "cli": {"say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -63,7 +65,7 @@ OWNED = {
     "httpx": {"a2a", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"listeners", "app", "testing"},
+    "slack_bolt": {"listeners", "outbound", "app", "testing"},
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
@@ -297,11 +299,6 @@ CALLED_ELSEWHERE = {
     **{
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
-    },
-    **{
-        f"{store}.{method}": "for several replicas; `dispatch` is yet to call it"
-        for store in ("LeaseStore", "SignalStore", "SoleProcess", "RedisStore")
-        for method in ("claim", "left", "renew", "let_go", "signal", "signals")
     },
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }

@@ -14,7 +14,19 @@ from slack_bot import __version__
 from slack_bot.cli import EXIT_SIGPIPE, command_line, main, run_guarded
 from slack_bot.testing.harness import free_port
 
-VERBS = ["play", "run", "replay", "explain", "capture", "scrub", "trace", "compare", "conform", "store"]
+VERBS = [
+    "play",
+    "run",
+    "say",
+    "replay",
+    "explain",
+    "capture",
+    "scrub",
+    "trace",
+    "compare",
+    "conform",
+    "store",
+]
 
 
 @pytest.fixture

@@ -117,6 +117,7 @@ class SlackApi:
         self._missing_scopes: OrderedDict[tuple[str, str], None] = OrderedDict()  # methods and conversations
         self._turn = ""
         self.log_fields: dict[str, str | None] = {}
+        self.priority: Priority | None = None
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
 
@@ -163,8 +164,10 @@ class SlackApi:
     ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `priority` None: that of the method. Never raises for what Slack or the network does.
+        `priority` None: that of these calls, or of the method. Never raises for what Slack or the network
+        does.
         """
+        priority = self.priority if priority is None else priority
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
@@ -406,9 +409,15 @@ class TurnClient:
         return await call_until_known(lambda: self.read_thread_once(oldest), repeat_on=NOT_REFUSED)
 
     async def read_thread_once(self, oldest: float = 0.0) -> Messages | CallFailed:
-        """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty."""
-        args = {**self.address(self.thread_ts), "oldest": f"{max(0.0, oldest):.6f}"}
-        found = await self.api.read("conversations.replies", args)
+        """The thread's messages since `oldest` (wall-clock seconds). A deleted thread is empty.
+
+        Before there is a thread: those of the conversation.
+        """
+        since = {"oldest": f"{max(0.0, oldest):.6f}"}
+        if self.thread_ts:
+            found = await self.api.read("conversations.replies", {**self.address(self.thread_ts), **since})
+        else:
+            found = await self.api.read("conversations.history", {"channel": self.channel, **since})
         is_gone = isinstance(found, CallFailed) and found.fault is Fault.GONE
         return [] if is_gone else found
 

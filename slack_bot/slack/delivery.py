@@ -88,7 +88,8 @@ class Delivery:
         for ts in unrecorded(messages, client.turn, since - SKEW, known):
             await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in self.messages:
-            failed = await self.reconciler.restore(message) if message.is_open else None
+            is_edited = message is self.last and message.surface is SurfaceKind.EDIT
+            failed = await self.reconciler.restore(message) if message.is_open or is_edited else None
             if has_note and message is self.last:
                 failed = await self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
             if failed is not None and self.ended is None:

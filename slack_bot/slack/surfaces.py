@@ -36,13 +36,14 @@ _FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 class PostSurface:
     """Whole messages of one turn. One writer: calls must not overlap.
 
-    `retry_timeout`: the most seconds of pauses for a post that must not be lost.
+    `retry_timeout`: the most seconds of pauses for a post that must not be lost. `count`: how many posts the
+    turn has already. None is older than `since` (wall-clock seconds).
     """
 
-    def __init__(self, client: TurnClient) -> None:
+    def __init__(self, client: TurnClient, count: int = 0, since: float = 0.0) -> None:
         self._client, self._settings = client, client.settings
         self.retry_timeout = client.settings.post_retry_timeout
-        self._count = 0
+        self._count, self._since = count, since
 
     # -- an answer's messages --------------------------------------------------------------------------------
 
@@ -171,23 +172,26 @@ class PostSurface:
         *,
         says: str = "",
         persist: bool = False,
+        is_again: bool = False,
     ) -> CallResult:
         """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
 
         `kind` is "answer", "question" or "note"; `says` is what a notification reads where there is no text.
         `persist`: there is no other way to show it, so it is posted again, an answer unless the human stops
-        the turn (`DROPPED`).
+        the turn (`DROPPED`). `is_again`: another process may have posted it.
         """
         self._count += 1
         client = self._client
         base: Args = {
             "channel": client.channel,
-            "thread_ts": client.thread_ts,
+            **({"thread_ts": client.thread_ts} if client.thread_ts else {}),
             "metadata": blocks.metadata(client.turn, kind, self._count),
             "unfurl_links": False,
             "unfurl_media": False,
         }
         bodies = [(form, {**base, **body}) for form, body in blocks.forms(text, above, under, says=says)]
+        if is_again and (found := await self._find(base["metadata"])) is not None:
+            return found
         result = await self._post(bodies)
         for pause in backoff(_FIRST_PAUSE, _LONGEST_PAUSE, self.retry_timeout) if persist else ():
             if isinstance(result, CallOk) or result.fault in _FINAL:
@@ -228,7 +232,7 @@ class PostSurface:
         return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
 
     async def _find(self, metadata: Args) -> CallOk | None:
-        messages = await self._client.read_thread()
+        messages = await self._client.read_thread(self._since)
         for message in () if isinstance(messages, CallFailed) else messages:
             if blocks.is_ours(message.get("metadata"), metadata):
                 return CallOk({"ts": str(message["ts"])})
@@ -236,6 +240,8 @@ class PostSurface:
 
     async def tell_asker(self) -> None:
         client, api = self._client, self._client.api
+        if not client.question.user:
+            return
         opened = await api.call("conversations.open", {"users": client.question.user}, patience=0)
         if isinstance(opened, CallFailed):
             return

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
 
+from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
@@ -46,6 +47,7 @@ class Conversation:
     """What is known of a thread with one agent.
 
     `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
+    "" is whoever answers first.
     """
 
     context_id: str | None = None
@@ -54,13 +56,18 @@ class Conversation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
+    def task_for(self, user: str) -> str | None:
+        """The task that waits for an answer of `user`."""
+        return self.waits.get(user, self.waits.get(""))
+
     def asked(self, user: str, task_id: str) -> Conversation:
         """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
-        others = self.answered(user).waits.items()
+        others = [each for each in self.waits.items() if each[0] != user and each != ("", task_id)]
         return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
 
     def answered(self, user: str) -> Conversation:
-        return replace(self, waits={each: task for each, task in self.waits.items() if each != user})
+        who = user if user in self.waits else ""
+        return replace(self, waits={each: task for each, task in self.waits.items() if each != who})
 
 
 class TurnStore(Protocol):
@@ -127,6 +134,25 @@ class ProfileStore(Protocol):
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact about an agent."""
+
+
+class OutboundStore(Protocol):
+    """What the bot is to say without a question from Slack."""
+
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        """What is stored under its key then (`turn.outbound.accepted`). Atomic."""
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        """Replace it. StoreError if another process works on it."""
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        """It, as long as it is kept."""
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        """What has not ended, in the order it was accepted, and is for this process to deliver.
+
+        Asked every second, which also holds on to what is under way.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +269,16 @@ class SignalStore(Protocol):
         """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
-class Store(TurnStore, ConversationStore, FeedbackStore, ProfileStore, LeaseStore, SignalStore, Protocol):
+class Store(
+    TurnStore,
+    ConversationStore,
+    FeedbackStore,
+    ProfileStore,
+    LeaseStore,
+    SignalStore,
+    OutboundStore,
+    Protocol,
+):
     """All that the bot keeps."""
 
     async def close(self) -> None:

@@ -26,6 +26,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from ..errors import SettingsError, StoreError
+from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Ages, Conversation, Signal, Store
@@ -36,8 +37,11 @@ SCHEMES = ("redis://", "rediss://")
 VERSION = 1
 _PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
+_ABSENT = 3  # leases without a sign of life of any replica
 _WAIT = 0.5  # seconds that Redis waits for signals
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
+_OUTBOUND = TypeAdapter(OutboundRecord)
+_UNSENT, _SENT = f"{_PREFIX}outbound_unsent", f"{_PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
@@ -181,6 +185,10 @@ class RedisStore(Store):
             "remove_old", now=now, threads_before=now - self._turn_age, replica_age=_REPLICA_AGE
         ):
             pass
+        async with self._calling():
+            for key in await self._redis.zrangebyscore(_SENT, "-inf", now - self._turn_age):
+                await self._redis.delete(_outbound(key))
+                await self._redis.zrem(_SENT, key)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         async with self._calling():
@@ -264,6 +272,50 @@ class RedisStore(Store):
                 self._read_until = self._delivered[-1]
                 return [_signal_of(fields["signal"]) for _, fields in entries]
 
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        async def change(pipeline: Any) -> OutboundRecord:
+            found = await pipeline.get(_outbound(new.key))
+            stored = accepted(_OUTBOUND.validate_json(found) if found else None, new)
+            pipeline.multi()
+            _put_outbound(pipeline, stored)
+            return stored
+
+        async with self._calling():
+            stored: OutboundRecord = await self._redis.transaction(
+                change, _outbound(new.key), value_from_callable=True
+            )
+            return stored
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        async with self._calling():
+            if await self._redis.get(_lease(record.key)) not in (None, self._replica):
+                raise ValueError(f"another replica delivers {record.key}")
+            async with self._redis.pipeline() as pipeline:
+                _put_outbound(pipeline, record)
+                await pipeline.execute()
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        async with self._calling():
+            found = await self._redis.get(_outbound(key))
+            return _OUTBOUND.validate_json(found) if found else None
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        lease, mine = round(self.lease * 1000), []
+        async with self._calling():
+            for key in await self._redis.zrange(_UNSENT, 0, -1):
+                is_new = await self._redis.set(_lease(key), self._replica, nx=True, px=lease)
+                if is_new or await self._redis.get(_lease(key)) == self._replica:
+                    await self._redis.pexpire(_lease(key), lease)
+                    mine.append(_OUTBOUND.validate_json(await self._redis.get(_outbound(key))))
+        return [record for record in mine if record.ended_at is None]
+
+    async def has_replicas(self) -> bool:
+        """Whether there is a process that renews its leases."""
+        async with self._calling():
+            found = await self._redis.get(f"{_PREFIX}alive")
+            seconds, _ = await self._redis.time()
+            return found is not None and seconds - json.loads(found)["at"] < _ABSENT * self.lease
+
     async def close(self) -> None:
         if self._is_closed:
             return
@@ -316,6 +368,24 @@ async def open_redis(url: str, ages: Ages, lease: float = 10.0, patience: float 
 def _without_password(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"
+
+
+def _outbound(key: str) -> str:
+    return f"{_PREFIX}outbound:{key}"
+
+
+def _lease(key: str) -> str:
+    """Names the replica that delivers it."""
+    return f"{_PREFIX}outbound_lease:{key}"
+
+
+def _put_outbound(pipeline: Any, record: OutboundRecord) -> None:
+    pipeline.set(_outbound(record.key), _OUTBOUND.dump_json(record).decode())
+    pipeline.zrem(_UNSENT if record.ended_at is not None else _SENT, record.key)
+    if record.ended_at is None:
+        pipeline.zadd(_UNSENT, {record.key: record.accepted_at})
+    else:
+        pipeline.zadd(_SENT, {record.key: record.ended_at})
 
 
 def _json(turn: TurnRecord) -> str:

@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from ..errors import SettingsError, StoreError
+from ..errors import SettingsError, StoreError, StoreInUse
+from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
@@ -37,6 +39,7 @@ _STEPS = (
     "schema_2.sql",
     "schema_3.sql",
     "schema_4.sql",
+    "schema_5.sql",
 )  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
@@ -51,6 +54,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
+_OUTBOUND = TypeAdapter(OutboundRecord)
 
 
 class SqliteStore(SoleProcess, Store, EventStore):
@@ -84,18 +88,28 @@ class SqliteStore(SoleProcess, Store, EventStore):
     async def _read(self, query: str, *values: object) -> list[Any]:
         return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
-    async def open(self) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError."""
-        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, self._connect)
+    async def open(self, *, is_guest: bool = False) -> None:
+        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
 
-    def _connect(self) -> sqlite3.Connection:
+        `is_guest`: another process holds it, so it must have this version.
+        """
+        connect = partial(self._connect, is_guest=is_guest)
+        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
+
+    def _connect(self, *, is_guest: bool) -> sqlite3.Connection:
         with as_store_errors(self._path), ExitStack() as on_failure:
             self._prepare_file()
             connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
             on_failure.callback(connection.close)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
-            self._prepare_format(connection, format_of(connection, self._path))
+            version = format_of(connection, self._path)
+            if version < VERSION and is_guest:
+                raise StoreError(
+                    f"The store {self._path} is used by an older version of the bot (format {version}, this"
+                    f" one writes {VERSION}); start the bot again with this version first."
+                )
+            self._prepare_format(connection, version)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
             on_failure.pop_all()
@@ -218,6 +232,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
             oldest.conversations,
         )
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
+        await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
@@ -262,6 +277,26 @@ class SqliteStore(SoleProcess, Store, EventStore):
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
         return [KeptEvent(*each) for each in found]
 
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        def work(connection: sqlite3.Connection) -> str:
+            found = connection.execute("SELECT data FROM outbound WHERE key = ?", (new.key,)).fetchone()
+            stored = accepted(_OUTBOUND.validate_json(found[0]) if found else None, new)
+            _put_outbound(connection, stored)
+            return _OUTBOUND.dump_json(stored).decode()
+
+        return _OUTBOUND.validate_json(await self._run(work))
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        await self._run(lambda connection: _put_outbound(connection, record))
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
+        return _OUTBOUND.validate_json(found[0][0]) if found else None
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
+        return [_OUTBOUND.validate_json(data) for (data,) in found]
+
     async def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -278,14 +313,9 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     Another process that holds it gets `wait` seconds to end. SettingsError for another URL or a directory,
     StoreError if the store cannot be opened.
     """
-    if url == "memory://":
-        return await open_sqlite(_MEMORY, ages)
-    if not url.startswith(URL) or url == URL:
-        raise SettingsError(
-            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
-            " redis://host:6379/0 or memory://."
-        )
     path = file_of(url)
+    if path == _MEMORY:
+        return await open_sqlite(path, ages)
     with ExitStack() as on_failure:
         lock = await _lock(path, wait)
         if lock is not None:
@@ -293,6 +323,25 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
         store = await open_sqlite(path, ages, lock)
         on_failure.pop_all()
     return store
+
+
+async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
+    """The store that `url` names, and whether this process holds it, not another. Raises as `open_store`."""
+    try:
+        return await open_store(url, ages, 0.0), True
+    except StoreInUse:
+        return await open_sqlite(file_of(url), ages, is_guest=True), False
+
+
+async def is_held(url: str) -> bool:
+    """Whether another process holds the store. Raises StoreError."""
+    try:
+        lock = await _lock(file_of(url), 0.0)
+    except StoreInUse:
+        return True
+    if lock is not None:
+        os.close(lock)
+    return False
 
 
 async def _lock(path: Path, wait: float) -> int | None:
@@ -317,14 +366,21 @@ async def _lock(path: Path, wait: float) -> int | None:
                 " in SLACK_BOT_STORE__URL."
             ) from error
     os.close(held)
-    raise StoreError(
+    raise StoreInUse(
         f"Another process has the store {path} open, and did not end within {wait:g} s: stop it, or name"
         " another file in SLACK_BOT_STORE__URL."
     )
 
 
 def file_of(url: str) -> Path:
-    """The file that `url`, of the kind `sqlite:///`, names. SettingsError for a directory."""
+    """The file that `url` names, or SQLite's name for none. SettingsError for another URL or a directory."""
+    if url == "memory://":
+        return _MEMORY
+    if not url.startswith(URL) or url == URL:
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
+            " redis://host:6379/0 or memory://."
+        )
     file = Path(url.removeprefix(URL))
     if file.is_dir():
         raise SettingsError(
@@ -334,14 +390,24 @@ def file_of(url: str) -> Path:
     return file
 
 
-async def open_sqlite(path: Path, ages: Ages, lock: int | None = None) -> SqliteStore:
+async def open_sqlite(
+    path: Path, ages: Ages, lock: int | None = None, *, is_guest: bool = False
+) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, ages, lock)
     with ExitStack() as on_failure:
         on_failure.callback(store._thread.shutdown, wait=False)
-        await store.open()
+        await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
+
+
+def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> None:
+    values = record.key, record.message.user, record.accepted_at, record.ended_at
+    statement = (
+        "INSERT OR REPLACE INTO outbound (key, user, accepted_at, ended_at, data) VALUES (?, ?, ?, ?, ?)"
+    )
+    connection.execute(statement, (*values, _OUTBOUND.dump_json(record).decode()))
 
 
 def _json(turn: TurnRecord) -> str:

@@ -13,6 +13,7 @@ from ..store.contracts import (
     Store,
 )
 from ..store.sole import SoleProcess
+from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
 
@@ -31,6 +32,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
+        self._outbound: dict[str, OutboundRecord] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -87,6 +89,10 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._feedback = {
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
+
+        for key, said in tuple(self._outbound.items()):
+            if said.ended_at is not None and said.ended_at <= oldest.turns:
+                del self._outbound[key]
 
     def _used(self, thread: ThreadKey, until: float) -> None:
         """A thread that is in use has the same context all the time."""
@@ -148,6 +154,19 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
         return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
+        return stored
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        self._outbound[record.key] = record
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        return self._outbound.get(key)
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        return [said for said in self._outbound.values() if said.ended_at is None]
 
     async def close(self) -> None:
         pass

@@ -34,7 +34,7 @@ class Question:
     """One message to the agent, as accepted from Slack.
 
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
-    answers an agent that asked. `attempt` counts the asker's retries.
+    answers an agent that asked. `attempt` counts the asker's retries. No `user`: the bot speaks first.
     """
 
     thread: ThreadKey
@@ -52,6 +52,10 @@ class Question:
         """The key of deduplication, records and logs. It never changes."""
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
+
+    def is_of(self, user: str) -> bool:
+        """Whether `user` may stop it, repeat it and answer the agent. What nobody asked is everybody's."""
+        return self.user in ("", user)
 
     @property
     def message_id(self) -> str:

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
@@ -116,10 +117,12 @@ def main() -> int:
         return FusedStore(fuse, await open_store(*args, **options))
 
     async def built(*args: Any, **options: Any) -> Any:
-        session, transport = slack_session(fuse), FusedTransport(fuse)
-        made = await build(*args, slack_session=session, http_transport=transport, **options)
-        made.closers.push_async_callback(session.close)
-        return made
+        async with AsyncExitStack() as stack:
+            session = await stack.enter_async_context(slack_session(fuse))
+            transport = FusedTransport(fuse)
+            made = await build(*args, slack_session=session, http_transport=transport, **options)
+            made.closers.push_async_callback(stack.pop_all().aclose)
+            return made
 
     app._open_store, app.build = opened, built  # type: ignore[assignment]  # what `run` calls
     return cli.main(["run"])

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 Wire: TypeAlias = Literal["0.3", "1.0", "scripted 0.3", "scripted 1.0"]
 Kind: TypeAlias = Literal["plain", "untagged", "cards", "asks", "signs", "message"]
-Play: TypeAlias = Literal["kill", "drain", "kill in drain", "two at once"]
+Play: TypeAlias = Literal["kill", "drain", "kill in drain", "two at once", "second in vain"]
 
 WIRES: tuple[Wire, ...] = ("0.3", "1.0", "0.3", "1.0", "scripted 0.3", "scripted 1.0")
 _SDK_KINDS: tuple[Kind, ...] = ("plain", "plain", "plain", "untagged", "cards", "cards", "asks", "message")
@@ -41,7 +41,9 @@ POINTS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 """Points of a turn: what the bot is about to do or has just done, and the occurrences at which it dies."""
 
 _ORDER = (*POINTS, *[MOMENT] * 8, *[WAITING] * 2)
-_PLAYS: tuple[Play, ...] = ("kill", "kill", "kill", "drain", "kill in drain", "two at once")
+_PLAYS: tuple[Play, ...] = (
+    "kill", "kill", "kill", "kill", "drain", "kill in drain", "two at once", "second in vain",
+)  # fmt: skip
 
 _SECOND = (
     "before conversations.replies", "after conversations.replies", "before message", "after message",

@@ -47,7 +47,7 @@ FASTER = 30.0
 _SETTLES = 30.0  # seconds after the last start until all answers must be there
 LEASE = 4.0
 """Seconds, in place of 10, after which a replica that was killed counts as gone."""
-_STARTS = 30.0
+_STARTS = 60.0
 _ENDS = 60.0
 _REPLY = 0.3  # seconds until a person has written what the agent wants to know
 
@@ -202,8 +202,9 @@ class CrashRun:
     def _connections_asked(self) -> int:
         return sum(call.method == "apps.connections.open" for call in self.workspace.calls)
 
-    async def _spawn(self, kill: Kill | None) -> asyncio.subprocess.Process:
+    async def _spawn(self, kill: Kill | None, **more: str) -> asyncio.subprocess.Process:
         settings = {
+            **more,
             "SLACK_BOT_STORE__URL": self._store,
             "SLACK_BOT_STORE__LEASE": f"{LEASE:g}",
             "SLACK_BOT_TURNS__SHUTDOWN_GRACE": f"{self.case.grace:g}",
@@ -254,6 +255,9 @@ class CrashRun:
 
     async def _end_by_signal(self, process: asyncio.subprocess.Process) -> None:
         play = self.case.play
+        if play == "second in vain":
+            await self._start_in_vain()
+            return
         if play == "two at once" and self._replicas == 1:
             self._waits = await self._spawn(None)
             await asyncio.sleep(self.case.down)
@@ -264,6 +268,16 @@ class CrashRun:
         if play in ("kill", "kill in drain") and process.returncode is None:
             process.kill()
         await asyncio.wait_for(process.wait(), _ENDS)
+
+    async def _start_in_vain(self) -> None:
+        """A second process on the same file ends with a sentence, and the first one goes on."""
+        if self._replicas > 1:
+            return
+        second = await self._spawn(None, SLACK_BOT_STORE__LOCK_WAIT="0.5")
+        status = await asyncio.wait_for(second.wait(), _ENDS)
+        said = (self._home / f"{len(self._processes)}.log").read_text("utf-8").splitlines()
+        if status != 1 or "Another process has the store" not in said[-1]:
+            self.report.problems.append(f"the second process ended with status {status} and {said[-1:]}")
 
     def _note(self, text: str) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from itertools import islice
+from typing import get_args
 
 import pytest
 
 from .crash import main, run, summary
 from .crash_bot import Fuse
-from .crash_cases import MOMENT, POINTS, WAITING, Asked, plan
+from .crash_cases import MOMENT, POINTS, WAITING, Asked, Kind, Play, plan
 from .crash_judge import Fact, Report
 
 KILLS = 20
@@ -31,9 +32,9 @@ def test_a_case_follows_from_its_seed_and_number() -> None:
 def test_all_points_and_all_kinds_are_among_the_cases() -> None:
     cases = [plan(1, number) for number in range(200)]
     assert {case.kill.point for case in cases} == {*POINTS, MOMENT, WAITING}
-    assert {case.play for case in cases} == {"kill", "drain", "kill in drain", "two at once"}
+    assert {case.play for case in cases} == {*get_args(Play)}
     kinds = {asked.kind for case in cases for asked in case.questions}
-    assert kinds == {"plain", "untagged", "cards", "asks", "signs", "message"}
+    assert kinds == {*get_args(Kind)}
     assert any(asked.is_direct for case in cases for asked in case.questions)
     assert any(case.stops is not None for case in cases)
     behind = [(case, asked) for case in cases for asked in case.questions if asked.behind is not None]

@@ -132,6 +132,24 @@ async def test_a_question_that_was_stopped_before_it_was_asked_is_not_asked() ->
 
 
 @on_virtual_time
+async def test_a_stop_may_be_about_a_stream_that_no_process_recorded() -> None:
+    tape = answer(LINES, seconds=SECONDS)
+    started = (await names_of_points(tape)).index("after chat.startStream")
+    async with run_bot(tape, store=MemoryStore(is_durable=True)) as first:
+        first.life.end_after(started)
+        asking = asyncio.create_task(first.ask("hi"))
+        await first.life.over.wait()
+        asking.cancel()
+        (root,) = [message.ts for message in first.workspace.history(CHANNEL)]
+        assert first.workspace.stop("U1", CHANNEL, root, now=first.now) != []
+        async with run_bot(after=first) as bot:
+            await bot.deliver()
+            await bot.idle()
+            assert bot.outcomes == ["stopped"]
+            assert "Line 12" not in str(bot.read(root))
+
+
+@on_virtual_time
 async def test_a_stop_that_is_late_does_not_end_the_next_turn() -> None:
     async with run_bot(answer(LINES, seconds=2), answer(LINES, seconds=SECONDS, ids="2")) as bot:
         root = await bot.ask("one")

@@ -8,6 +8,7 @@ from typing import Any
 
 from slack_bot.store.contracts import Conversation, Erased, PersonalData, PersonRecords, Signal, Store
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
 
@@ -78,6 +79,29 @@ class StoreContract:
             await store.save((replace(kept, messages=messages), unchanged))
             assert (known := await store.turn(kept.key)) is not None
             assert known.messages == messages
+
+    async def test_what_is_to_be_said_is_kept_once_until_it_is_old(self, store: Store) -> None:
+        message = OutboundMessage("hi \u2028 😀", user="U1", headline="H", is_question=True)
+        first, other = (OutboundRecord(key, message, at) for key, at in (("b", 1.0), ("a", 2.0)))
+        for each in (first, other):
+            assert await store.accept_outbound(each) == each
+        assert await store.accept_outbound(replace(first, message=replace(message, text="ho"))) == first
+        assert await store.unfinished_outbound() == [first, other]
+        ended = replace(first, is_begun=True, posted=("1.0",), turn="T1:C1:1.0", link="l", ended_at=10.0)
+        await store.save_outbound(ended)
+        assert await store.outbound("b") == ended
+        assert await store.unfinished_outbound() == [other]
+        await store.remove_old(10.0 + 7 * 24 * HOUR - 1)
+        assert await store.outbound("b") == ended
+        await store.remove_old(10.0 + 7 * 24 * HOUR)
+        assert await store.outbound("b") is None
+        assert await store.outbound("a") == other
+
+    async def test_of_two_that_say_with_one_key_at_once_one_is_stored(self, store: Store) -> None:
+        said = [OutboundRecord("k", OutboundMessage(str(number)), 1.0) for number in range(20)]
+        assert (
+            len({stored.message for stored in await asyncio.gather(*map(store.accept_outbound, said))}) == 1
+        )
 
     async def test_a_turn_that_is_not_stored_stays_so(self, store: Store) -> None:
         await store.save((replace(turn("1.0", 1000.0), messages=(message("5.0", "x"),)), 0))

@@ -11,6 +11,7 @@ from slack_bot.store.contracts import (
     EventStore,
     FeedbackStore,
     LeaseStore,
+    OutboundStore,
     PersonalData,
     ProfileStore,
     SignalStore,
@@ -26,6 +27,7 @@ CONTRACTS = (
     SignalStore,
     PersonalData,
     EventStore,
+    OutboundStore,
 )
 
 
@@ -48,6 +50,15 @@ def test_each_person_is_waited_for_apart() -> None:
 def test_who_is_asked_again_stands_last_with_the_new_task() -> None:
     again = Conversation("c", {"U1": "a", "U2": "b"}).asked("U1", "d")
     assert list(again.waits.items()) == [("U2", "b"), ("U1", "d")]
+
+
+def test_what_nobody_in_particular_was_asked_anybody_may_answer() -> None:
+    known = Conversation("c").asked("", "a").asked("U1", "b")
+    assert (known.task_for("U1"), known.task_for("U2")) == ("b", "a")
+    assert known.answered("U1") == Conversation("c", {"": "a"})
+    assert known.answered("U2") == Conversation("c", {"U1": "b"})
+    assert Conversation("c").asked("", "a").asked("U1", "a") == Conversation("c", {"U1": "a"})
+    assert Conversation("c", {"U1": "b"}).task_for("U2") is None
 
 
 def test_of_too_many_people_the_first_is_let_go() -> None:

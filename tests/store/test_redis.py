@@ -17,6 +17,7 @@ import redis
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.contracts import Ages, Conversation, Signal, Store
 from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
 from tests.redis_server import RedisServer
@@ -451,3 +452,31 @@ async def test_of_many_questions_none_is_lost_or_answered_twice_though_replicas_
     assert len(answered) == 120
     assert {key for key, count in answered.items() if count > 1} <= in_doubt
     assert max(answered.values()) <= 2
+
+
+async def test_what_is_to_be_said_is_one_replica_s_until_it_is_gone(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    said = await two.accept_outbound(OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0))
+    assert await one.unfinished_outbound() == [said]
+    assert await two.unfinished_outbound() == []
+    with pytest.raises(StoreError, match="another replica delivers k"):
+        await two.save_outbound(said)
+    for _ in range(5):
+        await asyncio.sleep(LEASE / 3)
+        assert await one.unfinished_outbound() == [said]
+        assert await two.unfinished_outbound() == []
+    begun = replace(said, is_begun=True)
+    await one.save_outbound(begun)
+    async with asyncio.timeout(30):
+        while not (left := await two.unfinished_outbound()):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.02)
+    assert left == [begun]
+    with pytest.raises(StoreError, match="another replica delivers k"):
+        await one.save_outbound(begun)
+
+
+async def test_whether_a_replica_runs_shows_by_its_renewals(replica: Opener) -> None:
+    one, two = await replica(), await replica()
+    assert not await two.has_replicas()
+    await one.renew()
+    assert await two.has_replicas()

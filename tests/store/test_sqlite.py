@@ -14,7 +14,8 @@ import pytest
 
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.contracts import Ages, Conversation, KeptEvent, Store
-from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite, open_store
+from slack_bot.store.sqlite import VERSION, SqliteStore, is_held, join_store, open_sqlite, open_store
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from slack_bot.turn.record import ThreadKey
 
@@ -356,3 +357,33 @@ async def test_a_directory_is_said_to_be_one_and_a_file_in_it_proposed(tmp_path:
         f" name a file in it: {proposed}."
     )
     await (await open_store(proposed, Ages(), 0.0)).close()
+
+
+async def test_a_guest_writes_beside_the_process_that_holds_the_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    assert not await is_held(url)
+    holder, is_alone = await join_store(url, Ages())
+    assert is_alone
+    guest, is_alone = await join_store(url, Ages())
+    assert not is_alone
+    assert await is_held(url)
+    said = OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0)
+    await guest.accept_outbound(said)
+    assert await holder.unfinished_outbound() == [said]
+    await holder.close()
+    assert not await is_held(url)
+    await guest.close()
+
+
+async def test_a_guest_of_a_newer_version_changes_nothing_under_the_process_that_holds_the_file(
+    tmp_path: Path,
+) -> None:
+    url, file = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "store.sqlite"
+    holder, _ = await join_store(url, Ages())
+    with sqlite3.connect(file) as writer:
+        writer.execute(f"PRAGMA user_version = {VERSION - 1}")
+    with pytest.raises(StoreError, match="used by an older version of the bot"):
+        await join_store(url, Ages())
+    await holder.close()
+    with sqlite3.connect(file) as reader:
+        assert reader.execute("PRAGMA user_version").fetchone() == (VERSION - 1,)

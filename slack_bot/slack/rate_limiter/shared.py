@@ -102,7 +102,8 @@ class SharedRateLimiter(RateLimiter):
             return
         if self._is_away:
             self._is_away = False
-            _log.warning("Redis answers again: Slack's budgets are shared as they are needed")
+            shared = {"replicas": self._replicas}
+            _log.warning("Redis answers again: Slack's budgets are shared as they are needed", extra=shared)
 
     async def _sync(self, *, leaves: bool = False) -> None:
         now = self._clock.monotonic()
@@ -193,6 +194,7 @@ class SharedRateLimiter(RateLimiter):
                 "Redis does not answer (%s): this replica goes on with 1/%d of Slack's budgets",
                 str(error) or "no answer in time",
                 self._replicas,
+                extra={"replicas": self._replicas},
             )
         self._governor.first_share = part
         for bucket in self._governor.buckets().values():

@@ -1,0 +1,162 @@
+"""`slack-bot say`: puts a message into the store, and delivers it where no bot runs that would."""
+
+import asyncio
+import re
+import sys
+import uuid
+from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import assert_never
+from urllib.parse import parse_qs, urlsplit
+
+from .app import ages_of, build
+from .clock import loop_clock
+from .errors import BotError, SettingsError
+from .settings.load import Settings
+from .settings.models import StoreSettings
+from .store.contracts import Store
+from .store.sqlite import is_held, join_store
+from .turn.outbound import OutboundMessage, OutboundRecord
+from .turn.progress import Stage, TurnRecord
+from .turn.record import Outcome
+
+_LOOK = 0.5  # seconds between two looks whether the running bot has delivered it
+_CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
+_TS = re.compile(r"[0-9]+\.[0-9]+")
+_LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
+_GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
+
+
+def message_of(args: Namespace) -> OutboundMessage:
+    """What the command line says. `-` is read from stdin. Raises SettingsError."""
+    given = args.text if args.ask is None else args.ask
+    if (args.text is None) == (args.ask is None):
+        raise SettingsError("give either TEXT or --ask TEXT")
+    text = sys.stdin.read() if given == "-" else str(given)
+    headline = (args.headline or "").strip()
+    if not text.strip():
+        raise SettingsError("there is nothing on stdin; give the text there, or as a word")
+    if len(headline.splitlines()) > 1:
+        raise SettingsError("--headline has several lines; give one, and the rest as TEXT")
+    place = _place_of(args)
+    return OutboundMessage(text.strip(), *place, headline=headline, is_question=args.ask is not None)
+
+
+def _place_of(args: Namespace) -> tuple[str, str, str]:
+    """Channel, person, thread."""
+    if args.thread is not None:
+        return _thread_of(args.thread)
+    if args.channel is not None:
+        if not _CHANNEL.fullmatch(args.channel):
+            raise SettingsError(
+                f"--channel is {args.channel!r}; give the channel's id (C...): Slack shows it at the end of"
+                " the channel's details"
+            )
+        return args.channel, "", ""
+    if not _USER.fullmatch(args.user):
+        raise SettingsError(
+            f"--user is {args.user!r}; give the person's id (U...): Slack shows it in the profile, under"
+            ' "Copy member ID"'
+        )
+    return "", args.user, ""
+
+
+def _thread_of(word: str) -> tuple[str, str, str]:
+    """A permalink of any message of the thread, or `channel:ts` of its first one."""
+    address = urlsplit(word)
+    if found := _LINK.fullmatch(address.path):
+        channel, seconds, fraction = found.groups()
+        root = parse_qs(address.query).get("thread_ts", [f"{seconds}.{fraction}"])[0]
+    else:
+        channel, _, root = word.partition(":")
+    if not (_CHANNEL.fullmatch(channel) and _TS.fullmatch(root)):
+        raise SettingsError(
+            f"--thread is {word!r}; give the link of a message (Slack: Copy link), or channel:ts as in"
+            " C0123456789:1700000000.123456"
+        )
+    return channel, "", root
+
+
+async def say(settings: Settings, message: OutboundMessage, key: str | None, *, wait: bool) -> str:
+    """Have `message` delivered, under a `key` once. Its link; without `wait` its id. Raises BotError."""
+    kept = settings.store
+    store, is_alone, is_held = await _join(kept)
+    try:
+        new = OutboundRecord(key or uuid.uuid4().hex, message, loop_clock().wall())
+        record = await store.accept_outbound(new)
+        if record.message != message:
+            raise BotError(f"something else was said with --key {record.key}; give another key")
+        if not wait:
+            return record.key
+        if record.ended_at is not None and record.turn is None:
+            return record.link
+        if is_alone:
+            record = await _deliver(settings, store, record)
+        else:
+            record = await _until_delivered(store, record.key, is_held, kept.lock_wait)
+        return _told(record, await _turn_of(store, record))
+    finally:
+        await store.close()
+
+
+async def _join(kept: StoreSettings) -> tuple[Store, bool, Callable[[], Awaitable[bool]]]:
+    """The store, whether this process is to deliver, and what tells whether another one does."""
+    if kept.url.startswith("redis"):
+        from .store.redis import open_redis
+
+        shared = await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
+        return shared, False, shared.has_replicas
+    store, is_alone = await join_store(kept.url, ages_of(kept))
+    return store, is_alone, partial(is_held, kept.url)
+
+
+async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> OutboundRecord:
+    """No bot runs."""
+    for name, value in (("SLACK_BOT_TOKEN", settings.slack.bot_token), ("A2A_AGENT_URL", settings.agent.url)):
+        if value is None:
+            raise SettingsError(f"{name} is not set: `say` needs the settings of the bot where none runs")
+    async with await build(settings, store=store) as app:
+        begun = await _turn_of(store, record)
+        if begun is not None and not _is_over(begun):
+            app.dispatcher.go_on(begun)
+        record = await app.outbound.deliver(record)
+        await app.dispatcher.idle()
+    return record
+
+
+async def _until_delivered(
+    store: Store, key: str, is_held: Callable[[], Awaitable[bool]], patience: float
+) -> OutboundRecord:
+    """The running bot delivers it. Raises BotError if that ends and is not started again."""
+    alone = 0.0
+    while alone <= patience:
+        record = await store.outbound(key)
+        turn = None if record is None else await _turn_of(store, record)
+        if record is not None and record.ended_at is not None and (turn is None or _is_over(turn)):
+            return record
+        alone = 0.0 if await is_held() else alone + _LOOK
+        await asyncio.sleep(_LOOK)
+    raise BotError(f"no bot runs that would deliver this; its next start does, and {key} is the id")
+
+
+async def _turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
+    return None if record.turn is None else await store.turn(record.turn)
+
+
+def _is_over(turn: TurnRecord) -> bool:
+    match turn.stage:
+        case Stage.ENDED | Stage.WATCHED:
+            return True
+        case Stage.ACCEPTED | Stage.SENT:
+            return False
+        case unknown:
+            assert_never(unknown)
+
+
+def _told(record: OutboundRecord, turn: TurnRecord | None) -> str:
+    if record.error is not None:
+        raise BotError(record.error)
+    if turn is not None and turn.outcome is not None and turn.outcome not in _GOOD:
+        raise BotError(f"the agent did not answer ({turn.outcome}); see {record.link}")
+    return record.link
