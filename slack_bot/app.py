@@ -213,8 +213,8 @@ async def serve(
         if ready is not None:
             ready()
 
-    watches, health = app.dispatcher.watches, app.health
-    push = await PushReceiver.new(app.settings.push, watches, watches.on_hint, app.clock)
+    health = app.health
+    push = await PushReceiver.new(app.settings.push, app.dispatcher, app.dispatcher.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None

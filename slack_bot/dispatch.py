@@ -31,7 +31,7 @@ from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
-from .watches import Watches
+from .watches import WatchedPush, Watches, watched_push
 
 log = logging.getLogger(__name__)
 
@@ -201,10 +201,27 @@ class TurnDispatcher:
                 await self.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
                 await self.stop_watch(values["turn"], values["user"])
+            case "hint":
+                await self.watches.on_hint(values["push"])
             case "stream":
                 self.on_stream_started(signal.thread, values["ts"])
             case kind:
                 log.warning("another process sent what is not known here: %s", kind)
+
+    async def push_watch(self, push_id: str) -> WatchedPush | None:
+        """The watch whose agent posts to this id, here or at another process. Raises StoreError."""
+        watch = self.watches.push_watch(push_id)
+        if watch is not None or not self._store.lease:
+            return watch
+        turn = await self._store.watched(push_id)
+        return None if turn is None else watched_push(turn)
+
+    async def on_hint(self, push_id: str) -> None:
+        """An agent says that there is news of a watched task."""
+        if self.watches.push_watch(push_id) is not None:
+            await self.watches.on_hint(push_id)
+        elif (turn := await self._store.watched(push_id)) is not None:
+            await self._replicas.tell(turn.question.thread, "hint", push=push_id)
 
     def _let_go(self, thread: ThreadKey) -> None:
         if self._store.lease and thread not in self._running and not self.watches.turns_in(thread):

@@ -41,6 +41,13 @@ class WatchedPush:
     secret_hash: str
 
 
+def watched_push(turn: TurnRecord) -> WatchedPush | None:
+    """None: no agent posts about this turn."""
+    if turn.task_id is None or turn.push_hash is None:
+        return None
+    return WatchedPush(turn.task_id, turn.push_hash)
+
+
 class Watches:
     """All watched tasks of this process.
 
@@ -86,12 +93,10 @@ class Watches:
         if watch.task is not None and watch.task is not asyncio.current_task():
             watch.task.cancel()
 
-    async def push_watch(self, push_id: str) -> WatchedPush | None:
-        """The watch whose agent posts to this id."""
+    def push_watch(self, push_id: str) -> WatchedPush | None:
+        """The watch of this process whose agent posts to this id."""
         watch = self._by_push_id(push_id)
-        if watch is None or watch.turn.task_id is None or watch.turn.push_hash is None:
-            return None
-        return WatchedPush(watch.turn.task_id, watch.turn.push_hash)
+        return None if watch is None else watched_push(watch.turn)
 
     async def on_hint(self, push_id: str) -> None:
         """The agent says that there is news."""

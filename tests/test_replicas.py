@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -20,16 +19,10 @@ from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, de
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
-from tests.redis_server import RedisServer, running_redis
+from tests.redis_server import RedisServer
 
 LEASE = 1.0
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 9)).rstrip()
-
-
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[RedisServer]:
-    with running_redis(tmp_path) as server:
-        yield server
 
 
 class Town:
@@ -67,12 +60,12 @@ class Town:
 
 
 @asynccontextmanager
-async def town(redis: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
+async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
         for _ in range(count):
             life, settings = Life(), bot_settings({"shutdown_grace": 0.0})
-            store = await open_redis(redis.url, Ages(), LEASE)
+            store = await open_redis(redis_server.url, Ages(), LEASE)
             app = await build_in_memory(
                 there.workspace,
                 settings,
@@ -91,8 +84,8 @@ async def town(redis: RedisServer, count: int, seconds: float = 2.0) -> AsyncIte
             life.over.clear()
 
 
-async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis: RedisServer) -> None:
-    async with town(redis, 2) as there:
+async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis_server: RedisServer) -> None:
+    async with town(redis_server, 2) as there:
         text = f"<@{there.workspace.bot.user_id}> hi"
         root = there.workspace.say("U1", CHANNEL, text, now=time.time())
         one, other = there.workspace.take()
@@ -101,8 +94,8 @@ async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis: Redi
         assert len(there.agent.questions) == 1
 
 
-async def test_a_second_question_at_another_process_waits_for_the_first(redis: RedisServer) -> None:
-    async with town(redis, 3) as there:
+async def test_a_second_question_at_another_process_waits_for_the_first(redis_server: RedisServer) -> None:
+    async with town(redis_server, 3) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         second = await there.ask(1, "two", user="U2", thread_ts=root)
@@ -113,8 +106,8 @@ async def test_a_second_question_at_another_process_waits_for_the_first(redis: R
         await there.until(lambda: not _reaction(there, root, second))
 
 
-async def test_a_stop_at_another_process_ends_the_turn(redis: RedisServer) -> None:
-    async with town(redis, 2, seconds=30.0) as there:
+async def test_a_stop_at_another_process_ends_the_turn(redis_server: RedisServer) -> None:
+    async with town(redis_server, 2, seconds=30.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         there.workspace.stop("U1", CHANNEL, root, now=time.time())
@@ -125,8 +118,10 @@ async def test_a_stop_at_another_process_ends_the_turn(redis: RedisServer) -> No
         assert [call.method for call in there.agent.calls].count("tasks/cancel") == 1
 
 
-async def test_the_turn_of_a_process_that_was_killed_is_finished_by_another(redis: RedisServer) -> None:
-    async with town(redis, 3, seconds=3.0) as there:
+async def test_the_turn_of_a_killed_process_is_finished_by_another(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 3, seconds=3.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         await there.ask(1, "two", user="U2", thread_ts=root)
@@ -135,8 +130,8 @@ async def test_the_turn_of_a_process_that_was_killed_is_finished_by_another(redi
         assert [call.text for call in there.agent.questions] == ["one", "two"]
 
 
-async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis: RedisServer) -> None:
-    async with town(redis, 2, seconds=3.0) as there:
+async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis_server: RedisServer) -> None:
+    async with town(redis_server, 2, seconds=3.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         await there.apps[0].close(0.0)
@@ -144,9 +139,9 @@ async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis
         assert len(there.agent.questions) == 1
 
 
-async def test_a_process_that_lost_its_thread_writes_no_more(redis: RedisServer) -> None:
+async def test_a_process_that_lost_its_thread_writes_no_more(redis_server: RedisServer) -> None:
     """It hung for longer than its lease: another one has taken the turn over."""
-    async with town(redis, 2, seconds=6.0) as there:
+    async with town(redis_server, 2, seconds=6.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         there.lives[0].over.set()
@@ -157,14 +152,14 @@ async def test_a_process_that_lost_its_thread_writes_no_more(redis: RedisServer)
 
 
 async def test_answers_go_on_while_redis_is_away(
-    redis: RedisServer, caplog: pytest.LogCaptureFixture
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with town(redis, 2, seconds=4.0) as there:
+    async with town(redis_server, 2, seconds=4.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
-        redis.kill()
+        redis_server.kill()
         await there.until(lambda: there.is_whole(root), within=20)
-        redis.start()
+        redis_server.start()
         assert len(there.agent.questions) == 1
     said = [line for line in caplog.messages if "do not hear of each other" in line]
     assert 1 <= len(said) <= 2  # once a process

@@ -39,7 +39,6 @@ _STEPS = (
     "schema_2.sql",
     "schema_3.sql",
     "schema_4.sql",
-    "schema_5.sql",
 )  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
@@ -54,7 +53,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+_OUTBOUND = TypeAdapter(OutboundRecord)
 
 
 class SqliteStore(SoleProcess, Store, EventStore):
@@ -267,6 +266,26 @@ class SqliteStore(SoleProcess, Store, EventStore):
         statement = "INSERT OR REPLACE INTO profiles (agent, name, value, at) VALUES (?, ?, ?, ?)"
         await self._write(statement, agent, name, value, now)
 
+    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
+        def work(connection: sqlite3.Connection) -> str:
+            found = connection.execute("SELECT data FROM outbound WHERE key = ?", (new.key,)).fetchone()
+            stored = accepted(_OUTBOUND.validate_json(found[0]) if found else None, new)
+            _put_outbound(connection, stored)
+            return _OUTBOUND.dump_json(stored).decode()
+
+        return _OUTBOUND.validate_json(await self._run(work))
+
+    async def save_outbound(self, record: OutboundRecord) -> None:
+        await self._run(lambda connection: _put_outbound(connection, record))
+
+    async def outbound(self, key: str) -> OutboundRecord | None:
+        found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
+        return _OUTBOUND.validate_json(found[0][0]) if found else None
+
+    async def unfinished_outbound(self) -> list[OutboundRecord]:
+        found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
+        return [_OUTBOUND.validate_json(data) for (data,) in found]
+
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
         await self._run(
@@ -276,26 +295,6 @@ class SqliteStore(SoleProcess, Store, EventStore):
     async def events(self, turn: str) -> list[KeptEvent]:
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
         return [KeptEvent(*each) for each in found]
-
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        def work(connection: sqlite3.Connection) -> str:
-            found = connection.execute("SELECT data FROM outbound WHERE key = ?", (new.key,)).fetchone()
-            stored = accepted(OUTBOUND.validate_json(found[0]) if found else None, new)
-            _put_outbound(connection, stored)
-            return OUTBOUND.dump_json(stored).decode()
-
-        return OUTBOUND.validate_json(await self._run(work))
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        await self._run(lambda connection: _put_outbound(connection, record))
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
-        return OUTBOUND.validate_json(found[0][0]) if found else None
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
-        return [OUTBOUND.validate_json(data) for (data,) in found]
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -407,7 +406,7 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
     statement = (
         "INSERT OR REPLACE INTO outbound (key, user, accepted_at, ended_at, data) VALUES (?, ?, ?, ?, ?)"
     )
-    connection.execute(statement, (*values, OUTBOUND.dump_json(record).decode()))
+    connection.execute(statement, (*values, _OUTBOUND.dump_json(record).decode()))
 
 
 def _json(turn: TurnRecord) -> str:

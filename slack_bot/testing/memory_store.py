@@ -147,6 +147,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for turn in ended:
             del self._turns[turn.key]
             self._erased[turn.key] = turn.accepted_at
+        for key, out in tuple(self._outbound.items()):
+            if out.message.user == user and out.ended_at is not None:
+                del self._outbound[key]
         for said in found.feedback:
             del self._feedback[said.turn, user]
         answered = [each for each in found.waits if each.thread not in busy]

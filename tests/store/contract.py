@@ -307,6 +307,14 @@ class PersonalDataContract:
         assert known == Conversation("ctx", {"U2": "task 1"})
         assert await people.erase("U1", None) == Erased(0, 0, 0, ())
 
+    async def test_what_was_said_to_the_person_goes_too(self, store: Store, people: PersonalData) -> None:
+        for key, user, ended_at in (("a", "U1", 2.0), ("b", "U2", 2.0), ("c", "U1", None)):
+            await store.accept_outbound(
+                OutboundRecord(key, OutboundMessage("hi", user=user), 1.0, ended_at=ended_at)
+            )
+        await people.erase("U1", None)
+        assert [key for key in "abc" if await store.outbound(key) is None] == ["a"]
+
     async def test_what_was_erased_is_not_asked_again(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
         await people.erase("U1", None)

@@ -26,8 +26,8 @@ CONTRACTS = (
     LeaseStore,
     SignalStore,
     PersonalData,
-    EventStore,
     OutboundStore,
+    EventStore,
 )
 
 

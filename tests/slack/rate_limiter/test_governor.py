@@ -16,6 +16,7 @@ from slack_bot.slack.rate_limiter.governor import (
     Priority,
     Rate,
     TokenBucket,
+    key_of,
     priority_of,
 )
 from tests.examples import examples
@@ -524,3 +525,56 @@ def test_when_is_when(start: float, tokens: int) -> None:
     assert not bucket.has(tokens, start)
     assert not bucket.has(tokens, at - 0.1)
     assert bucket.has(tokens, at)
+
+
+# -- one of several replicas
+
+
+def test_a_share_is_a_part_of_the_rate_and_of_the_burst() -> None:
+    bucket = TokenBucket(TWENTY, 60, now=0, share=0.25)
+    assert spent(bucket, 0) == 5
+    assert bucket.when(1, 0) == pytest.approx(12)
+    assert spent(bucket, 1000) == 5
+
+
+def test_a_share_moves_with_the_tokens_in_it() -> None:
+    bucket = TokenBucket(TWENTY, 60, now=0)
+    assert bucket.resize(0.25, 0.0, 0) == pytest.approx(15)
+    assert bucket.resize(0.75, 4.0, 0) == 0.0
+    assert spent(bucket, 0) == 9
+    assert bucket.resize(0.5, 0.0, 0) == 0.0, "an empty one has nothing to give"
+
+
+def test_without_a_share_nothing_goes_until_there_is_one() -> None:
+    governor = Governor({"": TWENTY})
+    governor.first_share = 0.0
+    request = CallRequest("start", Priority.START, 60)
+    governor.ask(request, 0)
+    assert governor.decide(1000) == []
+    assert governor.next_at(1000) == math.inf
+    (bucket,) = governor.buckets().values()
+    bucket.resize(0.5, 10.0, 1000)
+    assert governor.decide(1000) == [(request, None)]
+    governor.forget(key_of(request))
+    assert not governor.buckets()
+
+
+def test_what_others_were_refused_counts_here_too() -> None:
+    bucket = TokenBucket(TWENTY, 60, now=0)
+    bucket.learn(0.5, 30.0, 0.0, 0, drained=True)
+    assert (bucket.blocked_for(0), bucket.part) == (30, 0.5)
+    assert spent(bucket, 29) == 0
+    assert bucket.when(1, 30) == pytest.approx(36), "the one call that is good then is another's"
+    bucket.learn(0.5, 0.0, 59.0, 100, drained=False)
+    assert bucket.quiet_for(100) == 59
+    assert bucket.rate == TWENTY.per_second / 2
+    bucket.left(101)
+    assert bucket.part == 0.75
+
+
+def test_the_answers_of_a_budget_wait_or_had_text_of_late() -> None:
+    bucket = TokenBucket(TWENTY, 60, now=0)
+    bucket.waiting[CallRequest("append", Priority.LATER, 60, turn="a")] = None
+    bucket.went_at["b"] = 1.0
+    assert bucket.answers(2) == {"a", "b"}
+    assert bucket.answers(4) == {"a"}
