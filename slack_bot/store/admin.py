@@ -18,7 +18,7 @@ from ..errors import SettingsError, StoreError
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import Ages, Erased, KeptEvent, KeptFeedback, KeptWait, PersonalData, PersonRecords
-from .sqlite import URL, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
+from .sqlite import OUTBOUND, URL, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
 _FEEDBACK_OF = "user = ?1 AND (?2 IS NULL OR substr(turn, 1, length(?2) + 1) = ?2 || ':')"
@@ -103,6 +103,8 @@ class StoreAdmin(SqliteStore, PersonalData):
             f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
             *(user, team),
         )
+        # said to a person directly: it has no workspace
+        outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
         return PersonRecords(
             tuple(turns),
             tuple(KeptFeedback(*each) for each in feedback),
@@ -111,6 +113,7 @@ class StoreAdmin(SqliteStore, PersonalData):
                 for agent, *place, waiting in waits
             ),
             tuple(KeptEvent(*each) for each in events),
+            tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:

@@ -200,6 +200,7 @@ class PersonRecords:
     feedback: tuple[KeptFeedback, ...]
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
+    outbound: tuple[OutboundRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-_OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND = TypeAdapter(OutboundRecord)
 
 
 class SqliteStore(SoleProcess, Store, EventStore):
@@ -269,22 +269,22 @@ class SqliteStore(SoleProcess, Store, EventStore):
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         def work(connection: sqlite3.Connection) -> str:
             found = connection.execute("SELECT data FROM outbound WHERE key = ?", (new.key,)).fetchone()
-            stored = accepted(_OUTBOUND.validate_json(found[0]) if found else None, new)
+            stored = accepted(OUTBOUND.validate_json(found[0]) if found else None, new)
             _put_outbound(connection, stored)
-            return _OUTBOUND.dump_json(stored).decode()
+            return OUTBOUND.dump_json(stored).decode()
 
-        return _OUTBOUND.validate_json(await self._run(work))
+        return OUTBOUND.validate_json(await self._run(work))
 
     async def save_outbound(self, record: OutboundRecord) -> None:
         await self._run(lambda connection: _put_outbound(connection, record))
 
     async def outbound(self, key: str) -> OutboundRecord | None:
         found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
-        return _OUTBOUND.validate_json(found[0][0]) if found else None
+        return OUTBOUND.validate_json(found[0][0]) if found else None
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
-        return [_OUTBOUND.validate_json(data) for (data,) in found]
+        return [OUTBOUND.validate_json(data) for (data,) in found]
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
@@ -406,7 +406,7 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
     statement = (
         "INSERT OR REPLACE INTO outbound (key, user, accepted_at, ended_at, data) VALUES (?, ?, ?, ?, ?)"
     )
-    connection.execute(statement, (*values, _OUTBOUND.dump_json(record).decode()))
+    connection.execute(statement, (*values, OUTBOUND.dump_json(record).decode()))
 
 
 def _json(turn: TurnRecord) -> str:

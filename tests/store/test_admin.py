@@ -13,6 +13,7 @@ from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.admin import Count, StoreAdmin, open_admin
 from slack_bot.store.contracts import Ages, Conversation, KeptEvent, PersonalData, Store
 from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 
 from .contract import THREAD, PersonalDataContract, message, turn
@@ -56,6 +57,16 @@ class TestSqlitePeople(PersonalDataContract):
         await people.erase("U1", None)
         assert count() == 0
         assert await store.events("another") == [KeptEvent("another", 1.6, "stays")]
+
+
+async def test_what_was_said_to_a_person_is_given_and_erased(store: Store, people: StoreAdmin) -> None:
+    for user in ("U1", "U2"):
+        said = OutboundMessage("Hello.", user=user)
+        await store.save_outbound(OutboundRecord(user, said, 1.0, ended_at=2.0))
+    assert [each.key for each in (await people.person("U1", None)).outbound] == ["U1"]
+    await people.erase("U1", None)
+    assert (await people.person("U1", None)).outbound == ()
+    assert [each.key for each in (await people.person("U2", None)).outbound] == ["U2"]
 
 
 async def test_the_summary_counts_what_is_there(store: Store, people: StoreAdmin) -> None:
