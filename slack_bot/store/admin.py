@@ -160,7 +160,6 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     )
     run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
-    run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
     known = connection.execute(

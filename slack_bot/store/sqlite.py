@@ -39,7 +39,6 @@ _STEPS = (
     "schema_2.sql",
     "schema_3.sql",
     "schema_4.sql",
-    "schema_5.sql",
 )  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0

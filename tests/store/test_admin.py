@@ -61,9 +61,8 @@ class TestSqlitePeople(PersonalDataContract):
 
 async def test_what_was_said_to_a_person_is_given_and_erased(store: Store, people: StoreAdmin) -> None:
     for user in ("U1", "U2"):
-        await store.save_outbound(
-            OutboundRecord(user, OutboundMessage("Hello.", user=user), 1.0, ended_at=2.0)
-        )
+        said = OutboundMessage("Hello.", user=user)
+        await store.save_outbound(OutboundRecord(user, said, 1.0, ended_at=2.0))
     assert [each.key for each in (await people.person("U1", None)).outbound] == ["U1"]
     await people.erase("U1", None)
     assert (await people.person("U1", None)).outbound == ()
