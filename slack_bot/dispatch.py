@@ -156,7 +156,7 @@ class TurnDispatcher:
             log.info("a turn is taken over", extra=_fields(turn))
             is_next = turn.question.thread not in self._running
             self._start(turn)
-            if is_next and turn.stage is Stage.ACCEPTED:  # it may have waited
+            if is_next:  # it may have waited
                 reaction = self._notices.reaction(turn.question, is_shown=True)
                 reaction.over()
                 self._spawn(reaction.show(), turn.question)

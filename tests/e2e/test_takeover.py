@@ -99,6 +99,23 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
 
 
 @on_virtual_time
+async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_process() -> None:
+    """Slack had refused to take it away for a moment, and the agent was asked meanwhile."""
+    tapes = answer(LINES, seconds=2), answer(LINES, seconds=SECONDS, ids="2")
+    store, refused = MemoryStore(is_durable=True), {"reactions.remove": ["ratelimited", None]}
+    async with run_bot(*tapes, store=store, faults=refused) as first:
+        root = await first.ask("one")
+        waiting = await first.ask("two", user="U2", thread_ts=root)
+        while len(first.agent.questions) < 2 or not first.calls("reactions.remove"):
+            await asyncio.sleep(0.1)
+        first.life.end_now()
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            (marked,) = [message for message in bot.thread(root) if message.ts == waiting]
+            assert not (marked.reactions or {}).get(WAITING_REACTION)
+
+
+@on_virtual_time
 async def test_a_stop_is_kept_by_the_next_process() -> None:
     async with run_bot(answer(LINES, seconds=SECONDS), store=MemoryStore(is_durable=True)) as first:
         root = await first.ask("hi")
