@@ -65,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.cpu", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few events: does it run, not how quick it is")
     parser.add_argument("--answers", type=int, action="append", help="live answers (default: 20, then 200)")
+    parser.add_argument("--store", metavar="URL", default="memory://", help="the bot's store (%(default)s)")
     parser.add_argument("--profile", metavar="FILE", help="profile the bot with cProfile into FILE")
     parser.add_argument("--agent", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--bare", nargs=2, help=argparse.SUPPRESS)
@@ -78,21 +79,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"slack_bot on {machine()}")
     fine = True
     for answers in given.answers or ([2] if given.quick else [20, 200]):
-        use = asyncio.run(measure(answers, 40 if given.quick else _TOKENS, given.profile))
+        tokens = 40 if given.quick else _TOKENS
+        use = asyncio.run(measure(answers, tokens, given.profile, given.store))
         print(use, flush=True)
         fine = fine and use.ratio <= TARGET
     print(f"the target is a ratio of at most {TARGET}")
     return 0 if fine or given.quick else 1
 
 
-async def measure(answers: int, tokens: int = _TOKENS, profile: str | None = None) -> CpuUse:
+async def measure(
+    answers: int, tokens: int = _TOKENS, profile: str | None = None, store: str = "memory://"
+) -> CpuUse:
     """`answers` live answers of `tokens` tokens each through the bot, and through the bare loop."""
     bot_command = ("slack_bot", "run")
+    kept = {"SLACK_BOT_STORE__URL": store}
     command = bot_command if profile is None else ("cProfile", "-o", profile, "-m", *bot_command)
     async with _process("--agent", str(tokens)) as agent:
         url = await _line(agent)
         async with (
-            deployed(*[spoken(["x"], 0.1)], command=command, **_LIFTED, A2A_AGENT_URL=url) as bot,
+            deployed(*[spoken(["x"], 0.1)], command=command, **_LIFTED, **kept, A2A_AGENT_URL=url) as bot,
             _process("--bare", url, str(answers)) as bare,
         ):
             await _line(bare)  # it has asked once, as the bot does now: what is loaded once is there
