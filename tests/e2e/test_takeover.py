@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer
@@ -106,8 +106,9 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
     async with run_bot(*tapes, store=store, faults=refused) as first:
         root = await first.ask("one")
         waiting = await first.ask("two", user="U2", thread_ts=root)
-        while len(first.agent.questions) < 2 or not first.calls("reactions.remove"):
-            await asyncio.sleep(0.1)
+        await wait_until(
+            lambda: len(first.agent.questions) == 2 and first.calls("reactions.remove"), first.workspace
+        )
         first.life.end_now()
         async with run_bot(after=first) as bot:
             await bot.idle()
