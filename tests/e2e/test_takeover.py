@@ -6,17 +6,25 @@ Every call of the bot to Slack, to its agent and to its store is two points: bef
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
+import pytest
+
+from slack_bot.a2a.wire.client import MessageRequest
+from slack_bot.clock import loop_clock
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
+from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, build_in_memory, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.slack.workspace import Envelope
+from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.progress import Stage, TurnRecord
+from slack_bot.turn.record import Question, ThreadKey
+from tests.live_agent import live_agent
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 SECONDS = 12.0
@@ -181,3 +189,32 @@ async def test_a_stop_that_is_late_does_not_end_the_next_turn() -> None:
         await bot.idle()
         assert bot.outcomes[-1] == "answered"
         assert "Line 12" in bot.read(root)[-1]
+
+
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(wire: str) -> None:
+    """A server on a2a-sdk. The process ended when the agent had the question, and had not named its task."""
+    thread = ThreadKey("T1", CHANNEL, "")
+    async with live_agent((wire,)) as live:
+        settings, workspace, store = (
+            bot_settings(agent_url=live.url),
+            Workspace(),
+            MemoryStore(is_durable=True),
+        )
+        workspace.add_channel(CHANNEL)
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> echo of it", now=time.time())
+        thread = replace(thread, ts=root)
+        question = Question(thread, root, "U1", "T1", "echo of it", context_id="ctx-7")
+        await store.accept(TurnRecord(question, time.time(), Stage.SENT, sent_at=time.time()))
+        app = await build_in_memory(workspace, settings, loop_clock(), None, store=store)
+        async with app:
+            request = MessageRequest(question.text, question.message_id, question.context_id)
+            async with aclosing(app.agent.ask(request)) as events:
+                assert [received async for received in events]
+            await app.dispatcher.take_over()
+            await app.dispatcher.idle()
+        (seen,) = [message for message in workspace.thread(CHANNEL, root) if message.is_bot]
+        if wire == "1.0":
+            assert seen.text == "echo of it"
+        else:
+            assert "cannot find out what became of this question" in seen.read
