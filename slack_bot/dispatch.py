@@ -84,14 +84,14 @@ class TurnDispatcher:
         observer: Observer,
         health: Health,
     ) -> None:
-        self._agent, self._store, self._api = agent, store, api
+        self._agent, self._store, self._health = agent, store, health
         self._settings, self._clock, self._observer = settings, clock, observer
-        self._health = health
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
         self._stream_starts = StreamStartTracker(self._spawn)
-        self._journal = Journal(store, agent.name, clock, settings.store.checkpoint_interval)
+        interval = settings.store.checkpoint_interval
+        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
@@ -139,7 +139,10 @@ class TurnDispatcher:
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
-            self._start(claimed)
+            if self._store.lease and question.thread not in self._running:
+                await self._replicas.take_over(question.thread, before=turn.key)
+            if not self._has(claimed):
+                self._start(claimed)
         return is_new
 
     async def take_over(self) -> None:
@@ -343,8 +346,8 @@ class TurnDispatcher:
         if not known.question.is_of(user):
             return _NOT_YOURS
         await self.stop_watch(turn, user)
-        question = known.question
-        again = replace(question, attempt=question.attempt + 1, context_id=None, task_id=None)
+        attempt = known.question.attempt + 1
+        again = replace(known.question, attempt=attempt, context_id=None, task_id=None)
         return None if await self.accept(again) else _ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> str | None:

@@ -6,7 +6,7 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from .clock import Clock
@@ -17,11 +17,21 @@ from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
+_RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
+
 
 class Journal:
     """The records of all turns of this process with one agent."""
 
-    def __init__(self, store: Store, agent: str, clock: Clock, interval: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        agent: str,
+        clock: Clock,
+        interval: float,
+        on_lost: Callable[[ThreadKey], None] = lambda _: None,
+    ) -> None:
+        self._on_lost = on_lost
         self._store, self._agent, self._clock, self._interval = store, agent, clock, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
@@ -52,13 +62,38 @@ class Journal:
         """A turn changed that does not run."""
         await self._guard(self._store.save((record, len(record.messages))), record)
 
-    async def save(self, *turns: "TurnJournal") -> None:
+    async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
         self._changed.difference_update(turns)
         changes = [(turn.record, turn.unchanged()) for turn in turns]
-        if await self._guard(self._store.save(*changes), changes[0][0]):
+        is_saved = await self._guard(self._store.save(*changes), changes[0][0])
+        if is_saved:
             for turn, (record, _) in zip(turns, changes, strict=True):
                 turn.stored = record.messages
+        return is_saved
+
+    async def save_surely(self, turn: "TurnJournal") -> None:
+        """Store `turn` before the agent is asked. Does not return if the thread is another process's.
+
+        With several replicas a question that is not marked would be asked by another one too, so this waits
+        for the store. One process goes on without it.
+        """
+        is_kept = await self.save(turn)
+        while self._store.lease and not (is_kept and await self._is_held(turn.record)):
+            await asyncio.sleep(_RETRY_SECONDS)
+            is_kept = await self.save(turn)
+
+    async def _is_held(self, record: TurnRecord) -> bool:
+        """Whether the thread is this process's. If it is another one's, this task is cancelled."""
+        try:
+            lost = await self._store.renew()
+        except StoreError as error:
+            _log.error("the lease of a thread was not renewed: %s", error, extra={"turn": record.key})
+            return False
+        for thread in lost:
+            self._on_lost(thread)
+        await asyncio.sleep(0)
+        return record.question.thread not in lost
 
     async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
         thread, now = turn.record.question.thread, self._clock.wall()
@@ -137,7 +172,7 @@ class TurnJournal:
         """The agent is asked next. `baseline`: what the task holds that the question is for."""
         if self.record.stage is Stage.ACCEPTED:
             self.record = replace(self._journal.sent(self.record), baseline=baseline)
-            await self._journal.save(self)
+            await self._journal.save_surely(self)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
         """The agent named its task or its conversation. Nothing of it may be shown before."""

@@ -70,6 +70,16 @@ class Replicas:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def take_over(self, thread: ThreadKey, *, before: str) -> None:
+        """What was left in a thread of this process goes before its newest turn."""
+        try:
+            for turn in await self._store.unfinished():
+                is_left = turn.question.thread == thread and turn.key != before
+                if is_left and (claimed := await self._store.claim(turn)) is not None:
+                    self._on_left(claimed)
+        except StoreError as error:
+            _log.error("what was left in a thread is found later: %s", error, extra={"thread_ts": thread.ts})
+
     async def _take_over(self) -> None:
         """All of a thread, in order, where one of its turns was left."""
         threads = {turn.question.thread for turn in await self._store.left()}

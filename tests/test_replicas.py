@@ -7,13 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
+import httpx
 import pytest
 
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Ages
-from slack_bot.store.redis import open_redis
+from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
@@ -35,6 +36,7 @@ class Town:
         self.agent = ScriptedAgent(*tapes, clock=loop_clock())
         self.apps: list[App] = []
         self.lives: list[Life] = []
+        self.gates: list[asyncio.Event] = []  # where one is not set, its process waits for the agent's answer
 
     async def ask(self, at: int, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
         """A mention, of which each event goes to the process `at`."""
@@ -59,18 +61,28 @@ class Town:
         return words == count * LINES.split() and not self.workspace.open_streams()
 
 
+class _Gated(httpx.AsyncBaseTransport):
+    def __init__(self, gate: asyncio.Event, inner: httpx.AsyncBaseTransport) -> None:
+        self._gate, self._inner = gate, inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await self._gate.wait()
+        return await self._inner.handle_async_request(request)
+
+
 @asynccontextmanager
 async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
         for _ in range(count):
-            life, settings = Life(), bot_settings({"shutdown_grace": 0.0})
+            life, gate, settings = Life(), asyncio.Event(), bot_settings({"shutdown_grace": 0.0})
+            gate.set()
             store = await open_redis(redis_server.url, Ages(), LEASE)
             app = await build_in_memory(
                 there.workspace,
                 settings,
                 loop_clock(),
-                MortalTransport(life, ScriptedTransport(there.agent)),
+                _Gated(gate, MortalTransport(life, ScriptedTransport(there.agent))),
                 store=MortalStore(life, store),  # type: ignore[arg-type]
                 slack_session=MortalSession(life, there.workspace, loop_clock(), timeout=5.0),
             )
@@ -79,6 +91,7 @@ async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> A
             await app.dispatcher.take_over()
             there.apps.append(app)
             there.lives.append(life)
+            there.gates.append(gate)
         yield there
         for life in there.lives:
             life.over.clear()
@@ -149,6 +162,34 @@ async def test_a_process_that_lost_its_thread_writes_no_more(redis_server: Redis
         there.lives[0].over.clear()
         await there.until(lambda: there.is_whole(root), within=20)
         assert len(there.agent.questions) == 1
+
+
+async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_now(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2, seconds=3.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        await there.apps[0].close(0.0)
+        await there.ask(1, "two", user="U2", thread_ts=root)
+        await there.until(lambda: there.is_whole(root, 2), within=20)
+        assert [call.text for call in there.agent.questions] == ["one", "two"]
+
+
+async def test_a_process_that_lost_its_thread_does_not_ask(redis_server: RedisServer) -> None:
+    async with town(redis_server, 2) as there:
+        there.gates[0].clear()
+        await there.ask(0, "one")
+        async with connect(redis_server.url) as redis:
+            leases = await redis.keys("*lease*")
+            assert len(leases) == 1
+            await redis.delete(*leases)
+        (turn,) = await there.apps[1].store.unfinished()
+        assert await there.apps[1].store.claim(turn) is not None
+        there.gates[0].set()
+        await there.apps[0].dispatcher.idle()
+        assert there.agent.questions == []
+        assert not any(call.method == "chat.postMessage" for call in there.workspace.calls)
 
 
 async def test_answers_go_on_while_redis_is_away(
