@@ -141,8 +141,7 @@ class TurnDispatcher:
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
             if self._store.lease and question.thread not in self._running:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            if not self._has(claimed):
-                self._start(claimed)
+            self._start(claimed)
         return is_new
 
     async def take_over(self) -> None:
