@@ -41,6 +41,7 @@ from .turn.sanitize import (
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
+THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
 _ACTIONS = 50  # actions that are carried out in one step
 _DONE = object()  # what `next` gives where no step is left
@@ -133,7 +134,10 @@ class TurnRunner:
             if self._end is not None and self._end.outcome is Outcome.WATCHED:
                 await self._journal.watch()
             await self._finish()
-        return self._ended()
+        ended = self._ended()
+        if ended.outcome is Outcome.GONE and self._journal.record.watched_at is not None:
+            await self._delivery.posts.tell_asker(THREAD_GONE)
+        return ended
 
     async def _take_over(self, record: TurnRecord) -> None:
         others, is_watched = await self._journal.other_messages(), record.watched_at is not None

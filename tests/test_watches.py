@@ -184,6 +184,20 @@ async def test_a_watched_task_that_fails_is_told() -> None:
 
 
 @on_virtual_time
+async def test_an_asker_whose_thread_is_gone_is_told_directly_and_once() -> None:
+    async with run_bot(slow(HOUR), cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        bot.workspace.delete_root(CHANNEL, root, now=bot.now, with_replies=True)
+        await asyncio.sleep(2 * HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "gone"]
+        direct = bot.workspace.direct("U1")
+        (told,) = [message.text for message in bot.workspace.history(direct) if message.is_bot]
+        assert f"The thread in <#{CHANNEL}> where you asked is gone" in told
+
+
+@on_virtual_time
 async def test_few_questions_are_asked_about_a_long_task() -> None:
     async with run_bot(slow(20 * HOUR), cut_after=2) as bot:
         await bot.ask("hi")

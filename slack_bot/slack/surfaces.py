@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 Body = tuple[TextForm, Args]
 
+_NOT_WRITABLE = "I may not write in {channel}, so I cannot answer you there."
 NOT_SHOWN = "not_shown"
 """The error of a call that Slack said ok to and that changed nothing."""
 
@@ -238,7 +239,8 @@ class PostSurface:
                 return CallOk({"ts": str(message["ts"])})
         return None
 
-    async def tell_asker(self) -> None:
+    async def tell_asker(self, text: str = _NOT_WRITABLE) -> None:
+        """In a direct message, tried once."""
         client, api = self._client, self._client.api
         if not client.question.user:
             return
@@ -246,9 +248,9 @@ class PostSurface:
         if isinstance(opened, CallFailed):
             return
         channel = opened.data.get("channel") or {}
-        text = f"I may not write in <#{client.channel}>, so I cannot answer you there."
-        await api.call(_POST, {"channel": channel.get("id"), "text": text}, patience=0)
-        _log.info("thread not writable: the asker was told directly", extra=api.log_fields)
+        said = text.format(channel=f"<#{client.channel}>")
+        await api.call(_POST, {"channel": channel.get("id"), "text": said}, patience=0)
+        _log.info("the asker was told in a direct message", extra=api.log_fields)
 
 
 class StreamSurface:
