@@ -73,7 +73,8 @@ SECRETS = (
 )
 CONTROLS = ("\r\n", "\r", "\x00", "\x07", "\x1b[0m", "\u202e", "\u2066", "\ud83d", "\ude00", "\ufeff")
 
-MARKDOWN = st.sampled_from(WORDS + CLUSTERS + SPACES + MARKS + INLINE + LINES + ROWS + FENCES + LONG)
+PIECES = WORDS + CLUSTERS + SPACES + MARKS + INLINE + LINES + ROWS + FENCES + LONG
+MARKDOWN = st.sampled_from(PIECES)
 """A piece of what agents write, whole or torn."""
 
 DANGERS = st.sampled_from(PINGS + SECRETS + CONTROLS)

@@ -36,7 +36,7 @@ class Readback(StrEnum):
 
 def comparable(text: str) -> str:
     """The letters and digits of `text`, Markdown or mrkdwn."""
-    for pattern, kept in ((_INFO, ""), (_LINK, r"\1"), (_LABELLED, r"\1"), (_BARE, r"\1")):
+    for pattern, kept in ((_INFO, ""), (_LINK, r" \1 "), (_LABELLED, r" \1 "), (_BARE, r" \1 ")):
         text = pattern.sub(kept, text)
     text = html.unescape(_ESCAPED.sub("&", text))
     text = _NUMBER.sub("", _EMOJI.sub("", text))
