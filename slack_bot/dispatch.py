@@ -60,11 +60,17 @@ class _Running:
     sink: Sink
     handle: TurnHandle = field(default_factory=TurnHandle)
     journal: TurnJournal | None = None
+    task: asyncio.Task[None] | None = None
     is_lost: bool = False  # another process works on the thread
 
     @property
     def question(self) -> Question:
         return self.turn.question
+
+    @property
+    def record(self) -> TurnRecord:
+        """How far the turn has come."""
+        return self.turn if self.journal is None else self.journal.record
 
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
@@ -185,9 +191,8 @@ class TurnDispatcher:
         while running.waiting:
             running.waiting.popleft()[1].over()
         running.is_lost = True
-        for task in self._turns:
-            if task.get_name() == f"turn {running.turn.key}":
-                task.cancel()
+        if running.task is not None:
+            running.task.cancel()
 
     async def _on_signal(self, signal: Signal) -> None:
         """Another process got what is meant for a thread of this one."""
@@ -266,13 +271,12 @@ class TurnDispatcher:
         """The asker of what runs or is watched here wants it to end."""
         running = self._running.get(question.thread)
         is_asker = running is not None and running.question.is_of(question.user)
-        has_more = is_asker or self.watches.of(question.thread, question.user)
-        return bool(has_more) and question.text.strip(" .!").casefold() == "stop"
+        is_word = question.text.strip(" .!").casefold() == "stop"
+        return is_word and (is_asker or bool(self.watches.of(question.thread, question.user)))
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
-        reason = "the task is watched no longer"
-        self._spawn(self._notices.break_off(turn, Outcome.LOST, reason, note), turn.question)
+        self._spawn(self._notices.break_off(turn, Outcome.LOST, "watched no longer", note), turn.question)
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
@@ -400,7 +404,7 @@ class TurnDispatcher:
         running = self._running[question.thread] = _Running(turn, waiting, sink)
         if turn.stopped_by is not None:
             running.handle.stop(turn.stopped_by)
-        task = asyncio.create_task(self._turn(running), name=f"turn {turn.key}")
+        task = running.task = asyncio.create_task(self._turn(running), name=f"turn {turn.key}")
         self._turns.add(task)
         task.add_done_callback(partial(self._on_turn_done, running=running))
 
@@ -416,34 +420,30 @@ class TurnDispatcher:
             self._let_go(running.question.thread)
 
     async def _turn(self, running: _Running) -> None:
-        turn, sink = running.turn, running.sink
+        turn, sink, end = running.turn, running.sink, self._notices.break_off
         try:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
-                    await self._notices.break_off(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
+                    await end(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
                 running.journal = await self._journal.begin(turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
-            elif self._store.is_durable:
-                await self._hand_over(running.journal, sink)
+            elif self._store.is_durable:  # the next process goes on with it
+                if running.journal is not None:
+                    await running.journal.hand_over(sink.delivery.records)
+                await sink.hand_over()
             else:
-                await self._notices.break_off(turn, Outcome.LOST, "the bot was stopped", RESTARTING, sink)
+                await end(running.record, Outcome.LOST, "the bot was stopped", RESTARTING, sink)
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra=_fields(turn))
-            await self._notices.break_off(turn, Outcome.LOST, "its deadline has passed", _TOO_LONG, sink)
+            await end(running.record, Outcome.LOST, "its deadline has passed", _TOO_LONG, sink)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra=_fields(turn))
-            await self._notices.break_off(turn, Outcome.FAILED, "the turn broke; see the log", _BROKE, sink)
-
-    async def _hand_over(self, journal: TurnJournal | None, sink: Sink) -> None:
-        """The next process goes on with it."""
-        if journal is not None:
-            await journal.hand_over(sink.delivery.records)
-        await sink.hand_over()
+            await end(running.record, Outcome.FAILED, "the turn broke; see the log", _BROKE, sink)
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer

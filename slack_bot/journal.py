@@ -55,8 +55,8 @@ class Journal:
 
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
         """A turn ended without an answer of the agent."""
-        ended = self.ended(record, outcome)
-        await self._guard(self._store.save((ended, len(ended.messages))), ended)
+        self._changed = {turn for turn in self._changed if turn.record.key != record.key}
+        await self.keep(self.ended(record, outcome))
 
     async def keep(self, record: TurnRecord) -> None:
         """A turn changed that does not run."""

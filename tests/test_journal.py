@@ -181,3 +181,18 @@ async def test_what_was_not_written_yet_is_when_the_journal_is_closed() -> None:
     await turn.shown((message("5.0", "One two "),))
     await journal.close()
     assert (await stored(store)).text == "One two "
+
+
+@on_virtual_time
+async def test_a_turn_that_was_broken_off_is_not_unfinished_again_by_text_that_waited() -> None:
+    store = MemoryStore()
+    journal = Journal(store, "agent", new_clock(), 1.0)
+    await store.accept(TurnRecord(QUESTION, 0.0))
+    turn = await journal.begin(TurnRecord(QUESTION, 0.0))
+    await turn.sending()
+    await turn.shown((message("5.0", "One "),))
+    await turn.shown((message("5.0", "One two "),))
+    await journal.end(turn.record, Outcome.LOST)
+    await asyncio.sleep(2)
+    assert (await stored(store)).stage is Stage.ENDED
+    assert await store.unfinished() == []
