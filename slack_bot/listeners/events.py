@@ -115,7 +115,7 @@ class SlackListeners:
             log.warning("ignored: a stop without a thread")
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.stop(*request) else "not running"
+            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
@@ -131,11 +131,11 @@ class SlackListeners:
             return
         try:
             if press.value:
-                reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
+                reply = await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
             elif press.action == STOP_ACTION:
-                reply = await self._dispatcher.stop_watch(press.turn, press.user)
+                reply = await self._dispatcher.controls.stop_watch(press.turn, press.user)
             else:
-                reply = await self._dispatcher.retry(press.turn, press.user)
+                reply = await self._dispatcher.controls.retry(press.turn, press.user)
         except BotError as error:
             what = "feedback was not stored" if press.value else "a question was not asked again"
             log.error("%s: %s", what, error, extra={"turn": press.turn})
