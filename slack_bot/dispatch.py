@@ -18,11 +18,12 @@ from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
 from .errors import BotError, StoreError
 from .journal import Journal, TurnJournal
-from .notices import NOT_BEGUN, RESTARTING, Notices
+from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
+from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.sink import Sink
@@ -37,9 +38,6 @@ log = logging.getLogger(__name__)
 
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
-_TOO_LONG = "This took too long and was ended."
-_BROKE = "Something went wrong in the bot while it was answering."
-_GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _CLOSING = "The bot is ending and takes no more questions."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
@@ -54,12 +52,13 @@ class TurnDispatcher:
         store: Store,
         api: SlackApi,
         settings: Settings,
+        policies: ChannelPolicies,
         clock: Clock,
         observer: Observer,
         health: Health,
     ) -> None:
         self._agent, self._store, self._health = agent, store, health
-        self._settings, self._clock, self._observer = settings, clock, observer
+        self._settings, self._policies, self._clock, self._observer = settings, policies, clock, observer
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
@@ -141,7 +140,7 @@ class TurnDispatcher:
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
-            work = self._notices.break_off(turn, Outcome.LOST, reason, _GIVEN_UP, sink)
+            work = self._notices.break_off(turn, Outcome.LOST, reason, GIVEN_UP, sink)
             self._spawn(work, turn.question)
 
     def _has(self, turn: TurnRecord) -> bool:
@@ -295,10 +294,10 @@ class TurnDispatcher:
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra=_fields(turn))
-            await end(running.record, Outcome.LOST, "its deadline has passed", _TOO_LONG, sink)
+            await end(running.record, Outcome.LOST, "its deadline has passed", TOO_LONG, sink)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra=_fields(turn))
-            await end(running.record, Outcome.FAILED, "the turn broke; see the log", _BROKE, sink)
+            await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer

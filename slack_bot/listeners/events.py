@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
+from ..settings.channels import ChannelPolicies
 from ..turn.record import Question, ThreadKey
 from .inbound import (
     FEEDBACK_ACTION,
@@ -48,8 +49,8 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 class SlackListeners:
     """All listeners of the bot. `bots` decides which bots may ask."""
 
-    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
-        self._dispatcher, self._bots = dispatcher, bots
+    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess, policies: ChannelPolicies) -> None:
+        self._dispatcher, self._bots, self._policies = dispatcher, bots, policies
 
     def register(self, bolt: AsyncApp) -> None:
         """The first listener that matches gets the request; the last ones match everything.
