@@ -51,12 +51,10 @@ class Journal:
         return turn
 
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
-        """A turn ended without an answer of the agent."""
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         await self.keep(replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome))
 
     async def keep(self, record: TurnRecord) -> None:
-        """A turn changed that does not run."""
         await self._guard(self._store.save((record, len(record.messages))), record)
 
     async def save(self, *turns: "TurnJournal") -> bool:
@@ -153,7 +151,6 @@ class TurnJournal:
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
     async def other_messages(self) -> frozenset[str]:
-        """The `ts` of the thread's other answers."""
         return await self._journal.messages_in(self.question.thread)
 
     async def sending(self, baseline: TaskBaseline | None = None) -> None:
@@ -185,12 +182,10 @@ class TurnJournal:
         await self._become(replace(self.record, stopped_by=user))
 
     async def watch(self) -> None:
-        """The turn ends without its task."""
         since = self.record.watched_at or self._journal.now()
         await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since))
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
-        """Another process goes on."""
         await self._become(replace(self.record, messages=messages))
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:

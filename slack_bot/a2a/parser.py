@@ -120,11 +120,9 @@ class EventParser:
 
     @property
     def asks(self) -> bool:
-        """The agent asked for the human."""
         return self._form is not None or self.state.is_asking
 
     def kind_of(self, frame: Frame) -> str:
-        """What `frame` is called when events are counted."""
         if isinstance(frame, ArtifactUpdate):
             return str(self._dialect.kind(frame.artifact.name))
         return _NAMES[type(frame)]
@@ -171,7 +169,6 @@ class EventParser:
         return events
 
     def profile_updates(self) -> dict[str, str]:
-        """What this turn, which is over, adds to the profile."""
         if self.state is not TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
@@ -309,7 +306,6 @@ class EventParser:
         return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
     def _aside(self, content: Content) -> list[Event]:
-        """What is beside the text: thoughts, tool calls and their results."""
         thoughts = content.thoughts
         events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.tools and self._answer.end_run(narrates=self._dialect.narrates_before_tools):

@@ -172,7 +172,6 @@ class TaskConsumer:
                     raise
 
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
-        """The stream is over: learn how the task ended."""
         view = self.view
         if view.has_ended(cut=cut):
             return StreamEnded(StreamEnd.CLOSED, reason=why)
@@ -223,7 +222,6 @@ class TaskConsumer:
                 await self.view.set_baseline(task)
 
     async def poll(self) -> PollResult:
-        """Ask for the task once, and report what is new."""
         assert self.view.task_id is not None
         self._retry_after = 0.0
         try:
@@ -250,7 +248,6 @@ class TaskConsumer:
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
     async def follow(self) -> TaskLost | None:
-        """Follow the task until its end is known (None), or there is a reason to leave."""
         settings, joins = self._settings, self._agent.can_resubscribe
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())

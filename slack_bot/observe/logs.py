@@ -38,7 +38,6 @@ class LogLines(logging.Formatter):
         self._secrets = tuple(sorted(filter(None, secrets), key=len, reverse=True))
 
     def format(self, record: logging.LogRecord) -> str:
-        """One entry."""
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         stamp, said = f"{moment}.{int(record.msecs):03d}Z", self._said(record)
         found = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
@@ -80,11 +79,9 @@ class LogObserver:
 
     @property
     def wants_details(self) -> bool:
-        """Single events are logged."""
         return log.isEnabledFor(logging.DEBUG)
 
     def __call__(self, fact: Fact) -> None:
-        """Log one fact."""
         if isinstance(fact, TurnStarted):
             self._threads[fact.turn] = fact.thread_ts
         extra: dict[str, object] = {"turn": fact.turn or None, "thread_ts": self._threads.get(fact.turn)}

@@ -34,7 +34,6 @@ class History:
         self._lacking: set[str] = set()  # scopes
 
     async def channel(self, channel: str, oldest: float, latest: float) -> Messages | None:
-        """The messages of a conversation that are no replies."""
         return await self._read("conversations.history", {"channel": channel}, oldest, latest)
 
     async def thread(self, thread: ThreadKey, oldest: float, latest: float) -> Messages | None:

@@ -83,7 +83,6 @@ class StoreAdmin(SqliteStore, PersonalData):
         return StoreSummary(str(self._path), VERSION, size, found, tuple(await self.unfinished()))
 
     async def keys(self) -> list[str]:
-        """The keys of all turns, the oldest first."""
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 

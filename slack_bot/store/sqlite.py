@@ -123,7 +123,6 @@ class SqliteStore(SoleProcess, Store, EventStore):
             self._inode = _make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        """Bring the file to VERSION in one transaction."""
         if version < VERSION:
             room = resources.files(__package__)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])

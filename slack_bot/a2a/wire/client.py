@@ -193,7 +193,6 @@ class Client:
         return self._received(task_body(self._interface, "subscribe", task_id))
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """Read or cancel the task; the task as it is then."""
         body = task_body(self._interface, verb, task_id, messages)
         received = await self._framed(*await self._called(body, self._settings.call_timeout))
         if not isinstance(received.frame, Snapshot):
@@ -220,7 +219,6 @@ class Client:
         await self._called(body, self._settings.call_timeout)
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
-        """End what `set_push` began."""
         body = delete_push_body(self._interface, task_id, push_id)
         await self._called(body, self._settings.call_timeout)
 
@@ -278,7 +276,6 @@ class Client:
         return Received(raw, frame, size)
 
     def _read(self, event: sse.SseBlock) -> Received | None:
-        """What `event` says; None where it only keeps the connection alive."""
         data = event.data or ""
         try:
             payload = parse_json(data, self._host)
@@ -298,7 +295,6 @@ class Client:
 
 
 def _holder(tasks: Sequence[Object], message_id: str) -> str | None:
-    """The one of `tasks` whose history has that message."""
     for each in tasks:
         task = frame_of({"task": each})
         if isinstance(task, Snapshot) and any(said.message_id == message_id for said in task.history):
