@@ -4,8 +4,6 @@ Anyone may send anything to the port, or try to block Slack. So a body is read o
 Slack's and is recent, and parsed only if it is signed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ aiohttp limits neither connections nor the time for a head, and logs a traceback
 cannot read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import logging
