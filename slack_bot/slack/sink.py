@@ -94,11 +94,9 @@ class Sink:
             self._client.api.log_fields["task"] = task_id
 
     def cancel_writes(self) -> None:
-        """The human pressed Stop: drop the write that waits, and every later one."""
         self._client.cancel_writes()
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Ignored while a message is open."""
         if not self.delivery.messages or self.delivery.begins:
             self._status_at = self.delivery.begun
             self._status.show(text)

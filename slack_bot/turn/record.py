@@ -49,7 +49,6 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The key of deduplication, records and logs. It never changes."""
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
@@ -111,7 +110,6 @@ class Form:
     hidden_fields: int = 0
 
     def as_markdown(self) -> str:
-        """The question as a person reads it."""
         head = [f"**{self.title}**"] if self.title else []
         if self.prompt:
             head.append(self.prompt)

@@ -47,7 +47,6 @@ class AgentCard:
     introduction: Introduction = field(default_factory=Introduction)
 
     def on(self, wire: Wire) -> Interface:
-        """The interface for `wire`, or the first one's address with that wire."""
         found = (each for each in self.interfaces if each.wire == wire)
         return next(found, replace(self.interfaces[0], wire=wire))
 
@@ -102,7 +101,6 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
 
 
 async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
-    """The card, or what is there instead."""
     host = str(origin_of(url))
     with map_exceptions(host):
         async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:
