@@ -31,6 +31,7 @@ from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .outbound import OutboundSender
+from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
@@ -118,11 +119,12 @@ async def build(
             settings.slack.write_timeout,
             health,
         )
-        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer, health)
+        policies = ChannelPolicies(settings.channel, settings.slack.config)
+        dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        listeners = SlackListeners(dispatcher, bots)
+        listeners = SlackListeners(dispatcher, bots, policies)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)

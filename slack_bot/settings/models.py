@@ -92,6 +92,8 @@ class SlackSettings(SettingsSection):
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
+    config: str | None = None
+    """TOML file with settings of single channels. It is read again on SIGHUP."""
     http_host: str = "0.0.0.0"
     """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
     127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""
