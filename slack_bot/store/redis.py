@@ -38,6 +38,7 @@ VERSION = 1
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
+_CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
 TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND = TypeAdapter(OutboundRecord)
@@ -74,6 +75,7 @@ class RedisStore(Store):
         self._feedback_age = round(ages.feedback_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._calls = asyncio.Semaphore(_CALLS)
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
@@ -89,7 +91,7 @@ class RedisStore(Store):
     @asynccontextmanager
     async def _calling(self) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._patience), self._calls:
                 yield
         except (RedisError, OSError, ValueError, KeyError) as error:
             problem = str(error) or "no answer in time"

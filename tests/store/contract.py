@@ -46,6 +46,10 @@ class StoreContract:
         accepted = await asyncio.gather(*(store.accept(turn("1.0", 1000.0)) for _ in range(50)))
         assert sum(accepted) == 1
 
+    async def test_three_hundred_at_once_are_all_accepted(self, store: Store) -> None:
+        many = [turn(f"{number}.0", 1000.0) for number in range(300)]
+        assert all(await asyncio.gather(*map(store.accept, many)))
+
     async def test_a_question_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
         assert await store.accept(turn("1.0", 1000.0))
         assert not await store.accept(turn("1.0", 1000.0 + 24 * HOUR - 1))

@@ -21,14 +21,14 @@ from .contract import THREAD, AdminContract, message, turn
 
 @pytest.fixture
 async def store(redis_server: RedisServer) -> AsyncIterator[Store]:
-    bot = await open_redis(redis_server.url, Ages())
+    bot = await open_redis(redis_server.url, Ages(), patience=60.0)
     yield bot
     await bot.close()
 
 
 @pytest.fixture
 async def people(store: Store, redis_server: RedisServer) -> AsyncIterator[StoreAdmin]:
-    async with open_admin(redis_server.url, Ages()) as admin:
+    async with open_admin(redis_server.url, Ages(), 60.0) as admin:
         yield admin
 
 
@@ -80,7 +80,7 @@ async def test_what_is_erased_is_in_no_key(
 async def test_signals_of_the_person_are_erased_where_no_turn_runs(
     store: RedisStore, people: StoreAdmin, redis_server: RedisServer
 ) -> None:
-    other = await open_redis(redis_server.url, Ages())
+    other = await open_redis(redis_server.url, Ages(), patience=60.0)
     for each in (turn("1.0", 1.0), turn("2.0", 1.0, thread="9.9")):
         assert await other.accept(each)
         assert await other.claim(each)
