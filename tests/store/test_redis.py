@@ -69,14 +69,14 @@ async def replica(redis_server: RedisServer) -> AsyncIterator[Opener]:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.01)
 
 
 async def left_to(store: RedisStore) -> list[TurnRecord]:
     """What is left, once there is something."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (left := await store.left()):  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.02)
     return left
@@ -329,7 +329,7 @@ async def test_a_redis_that_hangs_is_an_error_in_time(replica: Opener, redis_ser
     one = await replica()
     with redis_server.frozen(), pytest.raises(StoreError, match="no answer in time"):
         await one.accept(turn("1.0", 1000.0))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await one.turn("T1:C1:1.0") is None:  # noqa: ASYNC110  no event reports what was done late
             await asyncio.sleep(0.02)
     assert not await one.accept(turn("1.0", 1000.0))
@@ -444,7 +444,7 @@ async def test_of_many_questions_none_is_lost_or_answered_twice_though_replicas_
     await dead.die()
     in_doubt = {each.key for each in await workers[1].store.unfinished()}
     await asyncio.gather(*questions)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while await workers[1].store.unfinished():  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.02)
     for worker in workers[1:]:
@@ -467,7 +467,7 @@ async def test_what_is_to_be_said_is_one_replica_s_until_it_is_gone(replica: Ope
         assert await two.unfinished_outbound() == []
     begun = replace(said, is_begun=True)
     await one.save_outbound(begun)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (left := await two.unfinished_outbound()):  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.02)
     assert left == [begun]
