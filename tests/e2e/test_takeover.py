@@ -15,6 +15,7 @@ import pytest
 
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.clock import loop_clock
+from slack_bot.slack.readback import comparable
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, build_in_memory, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
@@ -80,6 +81,56 @@ async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
     # between asking and knowing the task nobody can tell: this agent cannot be asked for its tasks
     send, known = names.index("after save"), names.index("before save_conversation")
     assert told == list(range(send, known - 1)), [names[at] for at in told]
+
+
+MARKED = """\
+# What was found
+
+The **first point** is [the report](https://example.org/a_b?c=1), which says `a == b` & no more.
+
+1. One thing, said at length.
+2. Another *thing* of **some weight**, too.
+
+```python
+for each in range(3):
+    print(each, 'is a number')
+```
+
+After that \U0001f389 comes the end of it all, in a sentence without line ends, until it is over."""
+
+
+@pytest.mark.parametrize("text", [LINES, MARKED], ids=["lines", "marked"])
+@on_virtual_time
+async def test_what_the_reader_saw_is_not_taken_back(text: str) -> None:
+    tape = answer(text, seconds=SECONDS)
+    names = await names_of_points(tape)
+    ahead = 0
+    for points in (at for at, name in enumerate(names) if name == "after chat.appendStream"):
+        async with run_bot(tape, store=MemoryStore(is_durable=True)) as bot:
+            bot.life.end_after(points)
+            working = asyncio.create_task(bot.ask("hi"))
+            await bot.life.over.wait()
+            working.cancel()
+            (root,) = [message.ts for message in bot.workspace.history(CHANNEL)]
+            seen = shown(bot, root)
+            (turn,) = await bot.store.unfinished()
+            ahead += len(seen) > len("".join(turn.text.split()))
+            async with run_bot(after=bot) as next_bot:
+                read = [seen]
+                stop = next_bot.workspace.listen(lambda _, b=next_bot, r=root, t=read: t.append(shown(b, r)))
+                await next_bot.deliver()
+                await next_bot.idle()
+                stop()
+                assert [each for each in read if not each.startswith(seen)] == [], points
+                texts = "\n".join(next_bot.read(root))
+                assert comparable(texts) == comparable(text), points
+                assert texts.count("\U0001f389") == text.count("\U0001f389"), points
+    assert ahead > 5, "no process was killed ahead of its record"
+
+
+def shown(bot: BotHarness, root: str) -> str:
+    """The answer as a person reads it, without white space."""
+    return "".join("".join(message.text for message in bot.thread(root) if message.is_bot).split())
 
 
 @on_virtual_time
