@@ -15,6 +15,8 @@ from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
 MOST_WAITS = 20
+RENEWALS = 6
+"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
 
 @dataclass(frozen=True, slots=True)
