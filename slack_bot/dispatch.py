@@ -200,9 +200,7 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn is None or self._has(turn):
-                    return
-                if (claimed := await self._replicas.claim(turn)) is not None:
+                if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
                     self._start(claimed)
             case "stop":
                 await self.stop(signal.thread, values["user"], values["messages"].split())
@@ -369,7 +367,7 @@ class TurnDispatcher:
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
-        rest to the next process. Where the store does not outlive this one, they end with a notice.
+        rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         for running in self._running.values():
@@ -379,6 +377,7 @@ class TurnDispatcher:
                 if not self._store.is_durable:
                     self._spawn(self._notices.notify(turn.question, RESTARTING), turn.question)
         await _wait(self._turns, grace, hurry)
+        await self._journal.wait_for_names(hurry)
         for task in tuple(self._turns):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):

@@ -17,6 +17,7 @@ from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
+_NAME_SECONDS = 2.0  # that the process stays for the ids of tasks
 _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
 
 
@@ -35,6 +36,8 @@ class Journal:
         self._store, self._agent, self._clock, self._interval = store, agent, clock, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
+        self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
+        self._all_named = asyncio.Event()
 
     async def begin(self, record: TurnRecord) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError."""
@@ -51,12 +54,31 @@ class Journal:
         return turn
 
     def sent(self, record: TurnRecord) -> TurnRecord:
+        if record.question.task_id is None:
+            self._unnamed.add(record.key)
         return replace(record, stage=Stage.SENT, sent_at=self._clock.wall())
 
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
         """A turn ended without an answer of the agent."""
+        self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         await self.keep(self.ended(record, outcome))
+
+    def named(self, record: TurnRecord) -> None:
+        """The id of its task is stored, or not needed."""
+        self._unnamed.discard(record.key)
+        if not self._unnamed:
+            self._all_named.set()
+
+    async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
+        """Shortly, or until `hurry` is set: without its task's id nobody could go on with a turn."""
+        self._all_named.clear()
+        if not self._unnamed or not self._store.is_durable:
+            return
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
+        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for each in ends:
+            each.cancel()
 
     async def keep(self, record: TurnRecord) -> None:
         """A turn changed that does not run."""
@@ -181,6 +203,8 @@ class TurnJournal:
         if (task_id, context_id) != (record.task_id, record.context_id):
             self.record = replace(record, task_id=task_id, context_id=context_id)
             await self._journal.save(self)
+            if task_id is not None:
+                self._journal.named(record)
         if context_id is not None:
             await self._save_conversation(replace(self._conversation, context_id=context_id))
 
@@ -209,6 +233,7 @@ class TurnJournal:
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
+        self._journal.named(self.record)
         known, user = self._conversation, self.question.user
         known = replace(known, context_id=self.record.context_id or known.context_id)
         if awaiting_task_id is not None:

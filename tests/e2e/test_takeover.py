@@ -157,6 +157,26 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             assert not (marked.reactions or {}).get(WAITING_REACTION)
 
 
+@pytest.mark.parametrize(("first_word", "is_known"), [(2.5, True), (9.0, False)])
+@on_virtual_time
+async def test_the_end_waits_a_moment_for_the_id_of_a_task(first_word: float, is_known: bool) -> None:
+    """Without it the next process could not find out what became of the question."""
+    tape = answer(LINES, seconds=SECONDS)
+    late = [replace(each, t=each.t + first_word) for each in tape.moments]
+    async with run_bot(replace(tape, moments=tuple(late)), store=MemoryStore(is_durable=True)) as first:
+        root = await first.ask("hi")
+        await wait_until(lambda: first.agent.questions, first.workspace)
+        began = first.now
+        await first.app.close(1.0)
+        assert first.now - began < 3.5
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert len(bot.agent.questions) == 1
+            read = str([message.read for message in bot.thread(root)])
+            assert ("cannot find out" in read) is not is_known
+            assert (" ".join(bot.read(root)).split() == LINES.split()) is is_known
+
+
 @on_virtual_time
 async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_process() -> None:
     """Slack had refused to take it away for a moment, and the agent was asked meanwhile."""
