@@ -18,6 +18,8 @@ from ..turn.record import ThreadKey
 MOST_WAITS = 20
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
+RENEWALS = 6
+"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
 
 @dataclass(frozen=True, slots=True)

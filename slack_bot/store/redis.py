@@ -29,7 +29,7 @@ from ..errors import SettingsError, StoreError
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, KeptEvent, Signal, Store
+from .contracts import RENEWALS, Ages, Conversation, KeptEvent, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +70,8 @@ class RedisStore(Store):
     ) -> None:
         self._redis: Any = redis  # its hints allow for bytes
         self._address, self.lease, self._patience = _without_password(url), lease, patience
+        # a renewal may just have failed, and the next one be slow
+        self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
@@ -84,7 +86,8 @@ class RedisStore(Store):
 
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
-        arguments |= {"replica": self._replica, "lease": round(self.lease * 1000), "version": VERSION}
+        lease, calm = round(self.lease * 1000), round(self._calm * 1000)
+        arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
         async with self._calling():
             return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
 
