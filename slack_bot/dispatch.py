@@ -16,7 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -65,7 +65,10 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        starts = self._stream_starts
+        self._notices = Notices(
+            api, settings.stream, clock, observer, self._journal, starts, lambda: store.is_sure
+        )
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
@@ -100,7 +103,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise

@@ -56,11 +56,20 @@ class Journal:
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
         """A turn ended without an answer of the agent."""
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        await self.keep(self.ended(record, outcome))
+        record = self.ended(record, outcome)
+        await self._until_there(lambda: self.keep(record))
 
-    async def keep(self, record: TurnRecord) -> None:
+    async def keep(self, record: TurnRecord) -> bool:
         """A turn changed that does not run."""
-        await self._guard(self._store.save((record, len(record.messages))), record)
+        return await self._guard(self._store.save((record, len(record.messages))), record)
+
+    async def save_end(self, turn: "TurnJournal") -> None:
+        await self._until_there(lambda: self.save(turn))
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+        """With several replicas another one would go on with a turn whose end is not stored."""
+        while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
@@ -88,7 +97,8 @@ class Journal:
         try:
             lost = await self._store.renew()
         except StoreError as error:
-            _log.error("the lease of a thread was not renewed: %s", error, extra={"turn": record.key})
+            message = "the lease of a thread was not renewed: %s"
+            _log.log(error.log_level, message, error, extra={"turn": record.key})
             return False
         for thread in lost:
             self._on_lost(thread)
@@ -131,7 +141,7 @@ class Journal:
             await saving
         except StoreError as error:
             fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            _log.error("%s was not stored: %s", what, error, extra=fields)
+            _log.log(error.log_level, "%s was not stored: %s", what, error, extra=fields)
             return False
         return True
 
@@ -200,7 +210,7 @@ class TurnJournal:
     async def watch(self) -> None:
         """The turn ends without its task."""
         self.record = self._journal.watched(self.record)
-        await self._journal.save(self)
+        await self._journal.save_end(self)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         """Another process goes on."""
@@ -217,7 +227,7 @@ class TurnJournal:
             known = known.answered(user)
         await self._save_conversation(known)
         self.record = self._journal.ended(self.record, outcome)
-        await self._journal.save(self)
+        await self._journal.save_end(self)
 
     async def _save_conversation(self, known: Conversation) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):

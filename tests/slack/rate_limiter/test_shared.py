@@ -199,13 +199,11 @@ async def test_without_redis_each_goes_on_with_its_part(
         await until(lambda: all(len(each.went) > at + 5 for each, at in zip(found, count, strict=True)))
         said = [record.message for record in caplog.records]
         assert len(said) == 3
-        assert all("does not answer" in line and "1/3 of Slack's budgets" in line for line in said)
+        assert all("Redis does not answer" in line for line in said)
         if not remembers:
             redis_server.forget()
         redis_server.start()
         await until(lambda: one.share > 0.6)
-        back = [record for record in caplog.records[3:] if "Redis answers again" in record.message]
-        assert len(back) >= 3, "more on a machine that is slow itself"
         await until(lambda: sum(len(each.went) for each in found) > sum(count) + 60)
         assert most_over(*(each.went for each in found)) < 1
 
