@@ -280,11 +280,12 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
-    async with serving_health(settings.health, health), await build(settings, health=health) as app:
+    wait = settings.store.lock_wait
+    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
         if http:
-            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
-            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port)
+            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port, wait)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()

@@ -66,18 +66,22 @@ class SqliteStore(SoleProcess, Store, EventStore):
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError."""
+    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError.
+
+        `reads`: it changes nothing, so it does not wait for another process that writes.
+        """
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+        begin = "BEGIN" if reads else "BEGIN IMMEDIATE"
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, begin)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(self, work: Callable[[sqlite3.Connection], T], begin: str) -> T:
         assert self._connection is not None
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
         with as_store_errors(self._path), self._connection as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
@@ -85,7 +89,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
         return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall())
+        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
@@ -178,7 +182,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work)
+        found = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
