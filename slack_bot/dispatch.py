@@ -136,7 +136,7 @@ class TurnDispatcher:
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
             is_next = turn.question.thread not in self._lines
-            self._start(turn)
+            self._start(turn, is_left=True)
             if is_next:  # it may have waited
                 reaction = self._notices.reaction(turn.question, is_shown=True)
                 reaction.over()
@@ -215,14 +215,14 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
         else:
-            self._lines.add(turn)
+            self._lines.add(turn, is_left=is_left)
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""

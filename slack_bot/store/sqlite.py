@@ -66,22 +66,18 @@ class SqliteStore(SoleProcess, Store, EventStore):
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError.
-
-        `reads`: it changes nothing, so it does not wait for another process that writes.
-        """
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError."""
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
-        begin = "BEGIN" if reads else "BEGIN IMMEDIATE"
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, begin)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], begin: str) -> T:
+    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         assert self._connection is not None
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
         with as_store_errors(self._path), self._connection as connection:
-            connection.execute(begin)
+            connection.execute("BEGIN IMMEDIATE")
             return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
@@ -89,7 +85,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
         return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
+        return await self._run(lambda connection: connection.execute(query, values).fetchall())
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
@@ -182,7 +178,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work, reads=True)
+        found = await self._run(work)
         with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
