@@ -17,7 +17,7 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
 from .listeners.authorizer import Authorize, missing, new_authorize
@@ -32,6 +32,7 @@ from .listeners.socket_mode import SocketListener
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
+from .observe.outage import Outage
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
 from .settings.load import Settings
@@ -97,10 +98,10 @@ async def build(
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
     clock = clock or loop_clock()
-    observer, health = observer or LogObserver(), health or Health()
+    observer, health, outage = observer or LogObserver(), health or Health(), Outage(clock)
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await _open_store(settings.store)
+            store = await _open_store(settings.store, outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         observer = _keeping_events(settings.store, store, observer, clock, stack)
@@ -117,7 +118,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter or await _new_rate_limiter(settings, clock, stack),
+            rate_limiter or await _new_rate_limiter(settings, clock, stack, outage),
             settings.slack.write_timeout,
             health,
         )
@@ -136,12 +137,12 @@ async def build(
         return App(settings, clock, store, agent, *parts, closers)
 
 
-async def _open_store(kept: StoreSettings) -> Store:
+async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
     if not kept.url.startswith("redis"):
         return await open_store(kept.url, ages_of(kept), kept.lock_wait)
     from .store.redis import open_redis
 
-    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
+    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout, outage)
 
 
 def ages_of(kept: StoreSettings) -> Ages:
@@ -159,7 +160,9 @@ def _keeping_events(
     return keeper
 
 
-async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:
+async def _new_rate_limiter(
+    settings: Settings, clock: Clock, stack: AsyncExitStack, outage: Outage
+) -> RateLimiter:
     if not settings.store.url.startswith("redis"):
         return RateLimiter(settings.governor, clock)
     from .slack.rate_limiter.shared import SharedRateLimiter
@@ -167,7 +170,7 @@ async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitSt
 
     redis = connect(settings.store.url)
     stack.push_async_callback(redis.aclose)
-    limiter = SharedRateLimiter(settings.governor, clock, redis)
+    limiter = SharedRateLimiter(settings.governor, clock, redis, outage)
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
@@ -254,7 +257,7 @@ async def _check_store(app: App) -> None:
             async with asyncio.timeout(settings.store_interval):
                 await app.store.save_fact(_CHECKED, "at", f"{now:.0f}", now)
         except (StoreError, TimeoutError) as error:
-            if works:
+            if works and not isinstance(error, StoreAway):
                 log.warning("the store does not work: %s", str(error) or "it did not answer in time")
             health.failed(HealthCheck.STORE, STORE_FAILED)
             works = False
@@ -276,11 +279,12 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
-    async with serving_health(settings.health, health), await build(settings, health=health) as app:
+    wait = settings.store.lock_wait
+    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
         if http:
-            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
-            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port)
+            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port, wait)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()

@@ -16,7 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -65,7 +65,10 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        starts = self._stream_starts
+        self._notices = Notices(
+            api, settings.stream, clock, observer, self._journal, starts, lambda: store.is_sure
+        )
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
@@ -100,7 +103,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise
@@ -132,7 +136,7 @@ class TurnDispatcher:
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
             is_next = turn.question.thread not in self._lines
-            self._start(turn)
+            self._start(turn, is_left=True)
             if is_next:  # it may have waited
                 reaction = self._notices.reaction(turn.question, is_shown=True)
                 reaction.over()
@@ -209,14 +213,14 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
         else:
-            self._lines.add(turn)
+            self._lines.add(turn, is_left=is_left)
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
