@@ -5,7 +5,6 @@ The bot may go on with it: SQLite's write-ahead log lets another process read, a
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -117,26 +116,18 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
 
     async def erase(self, user: str, team: str | None) -> Erased:
         erased = await self._run(lambda connection: _erase(connection, user, team))
+
+        def truncate(connection: sqlite3.Connection) -> None:  # no transaction may be open
+            with as_store_errors(self._path):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
         # what was erased stands in the log until it is moved to the file
-        await self._outside("PRAGMA wal_checkpoint(TRUNCATE)")
+        await self._in_thread(truncate)
         return erased
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
-        def work() -> None:
-            assert self._connection is not None
-            _copy(self._connection, self._path, target, overwrite=overwrite)
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-    async def _outside(self, statement: str) -> None:
-        """Run it without a transaction."""
-
-        def work() -> None:
-            assert self._connection is not None
-            with as_store_errors(self._path):
-                self._connection.execute(statement).fetchall()
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""
+        await self._in_thread(lambda opened: _copy(opened, self._path, target, overwrite=overwrite))
 
 
 def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erased:
