@@ -289,8 +289,9 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         await check_agent(app)
         await app.dispatcher.take_over()
         await serve(app, stop, http=http)
-        log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
+        log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
+    log.info("ended")
 
 
 async def check_slack(app: App) -> None:

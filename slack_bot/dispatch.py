@@ -255,6 +255,8 @@ class TurnDispatcher:
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
         await _wait(self._lines.tasks, grace, hurry)
         await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):

@@ -346,7 +346,7 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
 async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
     sign: signal.Signals, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "slack_bot.turns")
+    caplog.set_level(logging.INFO, "slack_bot")
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
@@ -365,5 +365,21 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
             loop.remove_signal_handler(signal.SIGINT)
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
         assert workspace.open_streams() == []
-    turns = [each.getMessage() for each in caplog.records if each.name == "slack_bot.turns"]
-    assert turns == ["turn begins", "turn ends: answered"]
+    expected = ["turn begins", "ending", "running answers: 1; they get 20 s", "turn ends: answered", "ended"]
+    assert [each for record in caplog.records if (each := record.getMessage()) in expected] == expected
+
+
+async def test_a_run_that_answers_nothing_ends_at_once_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "slack_bot")
+    agent = ScriptedAgent(answer("Not asked for.", seconds=0.1))
+    loop = asyncio.get_running_loop()
+    async with serve_scripted(agent) as agent_url, SlackServer(Workspace(), loop_clock()) as face:
+        running = asyncio.create_task(run(settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)))
+        try:
+            await face.sockets.connected()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running, 60)
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+            loop.remove_signal_handler(signal.SIGINT)
+    assert [each.getMessage() for each in caplog.records][-2:] == ["ending", "ended"]
