@@ -214,7 +214,8 @@ async def serve(
             ready()
 
     health = app.health
-    push = await PushReceiver.new(app.settings.push, app.dispatcher, app.dispatcher.on_hint, app.clock)
+    bot = app.dispatcher
+    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None
