@@ -35,8 +35,7 @@ PUSH = "push"
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
-_PUSH_REFUSED = (-32003, -32004)
-"""No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
+_PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
 _AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""

@@ -166,15 +166,13 @@ class Sink:
         """This process ends, and another one goes on: no stream may stay open until then."""
         if self._is_finished:
             return
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
             await self._client.set_status(RESTARTING)
 
     async def abandon(self) -> None:
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open()
 
     async def finish(self, ending: Ending) -> None:
