@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -314,15 +314,7 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     StoreError if the store cannot be opened.
     """
     path = file_of(url)
-    if path == _MEMORY:
-        return await open_sqlite(path, ages)
-    with ExitStack() as on_failure:
-        lock = await _lock(path, wait)
-        if lock is not None:
-            on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, ages, lock)
-        on_failure.pop_all()
-    return store
+    return await open_sqlite(path, ages, None if path == _MEMORY else await _lock(path, wait))
 
 
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
@@ -395,8 +387,8 @@ async def open_sqlite(
 ) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, ages, lock)
-    with ExitStack() as on_failure:
-        on_failure.callback(store._thread.shutdown, wait=False)
+    async with AsyncExitStack() as on_failure:
+        on_failure.push_async_callback(store.close)
         await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
