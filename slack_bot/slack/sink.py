@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
-from ..observe.facts import AddedMarkup
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
@@ -72,14 +71,6 @@ class Sink:
         self._asked: Form | None = None
 
     # -- while the answer comes ------------------------------------------------------------------------------
-
-    @property
-    def markup(self) -> tuple[AddedMarkup, ...]:
-        return tuple(
-            AddedMarkup(message.ts, segment.opening, segment.closing)
-            for message in self.delivery.messages
-            if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
-        )
 
     @property
     def is_stopped(self) -> bool:
