@@ -95,10 +95,9 @@ class PollPolicy:
             return TaskLost("the agent does not know the task any more", is_forgotten=True)
         if look not in (PollResult.NEWS, PollResult.RUNNING):
             pause = max(self._pause(), retry_after)
-            is_too_late = now + pause > self._answered_at + self._patience
-            return (
-                TaskLost("the agent gave no answer about its task", may_go_on=True) if is_too_late else pause
-            )
+            if now + pause <= self._answered_at + self._patience:
+                return pause
+            return TaskLost("the agent gave no answer about its task", may_go_on=True)
         self._answered_at = now
         if look is PollResult.NEWS:
             self._restart()
