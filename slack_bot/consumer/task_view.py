@@ -115,7 +115,8 @@ class TaskView:
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
         self._size += size
-        if _looks_back(frame):
+        is_last = isinstance(frame, StatusUpdate) and (frame.state.is_terminal or frame.state.is_asking)
+        if is_last or isinstance(frame, Snapshot):  # all that was said may be read again for it
             size = self._size
         parsed: list[tuple[str, list[events.Event]]] = []
         try:
@@ -184,9 +185,3 @@ class TaskView:
             return False
         self._last_news = news
         return True
-
-
-def _looks_back(frame: Frame) -> bool:
-    if isinstance(frame, StatusUpdate):
-        return frame.state.is_terminal or frame.state.is_asking
-    return isinstance(frame, Snapshot)

@@ -34,12 +34,8 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = (
-    "schema.sql",
-    "schema_2.sql",
-    "schema_3.sql",
-    "schema_4.sql",
-)  # file n turns version n - 1 into version n
+# file n turns version n - 1 into version n
+_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql")
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _PRIVATE = 0o600
@@ -120,7 +116,11 @@ class SqliteStore(SoleProcess, Store, EventStore):
         if self.is_durable:
             if problem := unusable(self._path):
                 raise StoreError(f"The store cannot be opened: {problem}.")
-            self._inode = _make_private(self._path)
+            # questions and answers are for the bot's user only
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+            if self._path.stat().st_uid == os.geteuid():
+                self._path.chmod(_PRIVATE)
+            self._inode = inode_of(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
@@ -404,14 +404,6 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 def _json(turn: TurnRecord) -> str:
     return _TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def _make_private(path: Path) -> int:
-    """Questions and answers are for the bot's user only. Returns the file's inode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
-    if path.stat().st_uid == os.geteuid():
-        path.chmod(_PRIVATE)
-    return inode_of(path)
 
 
 def inode_of(path: Path) -> int:
