@@ -190,7 +190,6 @@ class Agent:
 
     @property
     def can_push(self) -> bool:
-        """The card offers push, and the agent has not refused it."""
         return self._known.card is not None and self._known.card.push and PUSH not in self.habits
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
@@ -210,7 +209,6 @@ class Agent:
         return True
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
-        """End what `set_push` began."""
         card = await self.ensure_card()
         await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
 

@@ -83,7 +83,6 @@ class TaskView:
 
     @property
     def is_settled(self) -> bool:
-        """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks
 
     def has_ended(self, *, cut: bool) -> bool:
@@ -146,7 +145,6 @@ class TaskView:
         return True
 
     def notify_waiting(self, why: str, known: events.TaskKnowledge) -> None:
-        """Say, now and then, that nothing was heard."""
         since = self._now() - self.news_at
         if since >= self._notify_at:
             self._notify_at = since + _NOTIFY_AGAIN_AFTER

@@ -63,8 +63,6 @@ async def serve_http(
 
 
 class _Events:
-    """Checks requests and gives them to Bolt."""
-
     def __init__(
         self, bolt: AsyncApp, slack: SlackSettings, verifier: SignatureVerifier, now: Callable[[], float]
     ) -> None:

@@ -27,7 +27,6 @@ class TokenPace:
         self.restart()
 
     def restart(self) -> None:
-        """Another text begins."""
         self.start = self._size = self._cuts = 0
         self._before, self.is_sentence = "", False
 
