@@ -28,7 +28,7 @@ from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketListener
+from .listeners.socket_mode import SocketConnections
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
@@ -220,7 +220,8 @@ async def serve(
             ready()
 
     health = app.health
-    push = await PushReceiver.new(app.settings.push, app.dispatcher, app.dispatcher.on_hint, app.clock)
+    bot = app.dispatcher
+    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None
@@ -228,7 +229,9 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
+            socket = SocketConnections(
+                app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
+            )
             async with push.listening(slack) if push else nullcontext():
                 await socket.serve(stop)
     finally:

@@ -179,11 +179,9 @@ class TurnJournal:
 
     @property
     def is_takeover(self) -> bool:
-        """The turn goes on after another process, or after its task was watched."""
         return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
 
     def unchanged(self) -> int:
-        """How many of the first messages are stored as they are."""
         pairs = list(zip(self.stored, self.record.messages, strict=False))
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
