@@ -19,9 +19,10 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
 from .event_keeper import EventKeeper
+from .listeners.access import Access, BotAccess, HourlyQuestions
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
-from .listeners.events import BotAccess, SlackListeners
+from .listeners.events import SlackListeners
 from .listeners.health_server import serving_health
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
@@ -36,6 +37,7 @@ from .settings.load import Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
+from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import SqliteStore, open_store
@@ -123,8 +125,10 @@ async def build(
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
+        access = Access(policies, People(api, settings.slack, clock), clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        listeners = SlackListeners(dispatcher, bots, policies)
+        hourly = HourlyQuestions(settings.turns, clock)
+        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
