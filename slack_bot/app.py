@@ -19,15 +19,17 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreError
 from .event_keeper import EventKeeper
+from .home import Home
 from .listeners.access import Access, BotAccess, HourlyQuestions
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
 from .listeners.health_server import serving_health
+from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import serve_socket
+from .listeners.socket_mode import SocketMode
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
@@ -128,6 +130,7 @@ async def build(
         access = Access(policies, People(api, settings.slack, clock), clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, clock)
+        HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
@@ -228,11 +231,9 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            client = app.web_client
+            socket = SocketMode(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
             async with push.listening(slack) if push else nullcontext():
-                await serve_socket(
-                    app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=let_in
-                )
+                await socket.serve(stop)
     finally:
         for task in tasks:
             task.cancel()

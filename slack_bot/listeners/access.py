@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..clock import Clock
 from ..settings.channels import ChannelPolicies, ChannelSettings
 from ..settings.models import TurnSettings
-from ..turn.people import Home, PersonKind, kind_of
+from ..turn.people import Organisation, PersonKind, kind_of
 from ..turn.record import Question, ThreadKey
 from .inbound import Asker
 
@@ -63,21 +63,21 @@ class Access:
         self._policies, self._people, self._clock = policies, people, clock
         self._told: dict[tuple[str, ThreadKey], float] = {}
 
-    async def refusal(self, question: Question, asker: Asker, home: Home) -> Refusal | None:
+    async def refusal(self, question: Question, asker: Asker, ours: Organisation) -> Refusal | None:
         """Why `question` is not taken. Bots are subject to `external` only: see `BotAccess`."""
         policy = self._policies.of(question.thread.channel)
-        if (refused := await self._external(policy, asker, home)) is not None:
+        if (refused := await self._external(policy, asker, ours)) is not None:
             return refused
         if question.asker_is_bot:
             return None
-        kind = await self._kind(asker, home) if policy.guests == "deny" else PersonKind.MEMBER
+        kind = await self._kind(asker, ours) if policy.guests == "deny" else PersonKind.MEMBER
         if kind is None or kind is PersonKind.GUEST:
             return _UNKNOWN if kind is None else _GUEST
         return await self._unlisted(policy, asker.user)
 
-    async def may_press(self, channel: str, asker: Asker, home: Home) -> bool:
+    async def may_press(self, channel: str, asker: Asker, ours: Organisation) -> bool:
         """Whether `asker` may press a button there, and stop."""
-        return await self._external(self._policies.of(channel), asker, home) is None
+        return await self._external(self._policies.of(channel), asker, ours) is None
 
     def is_to_be_told(self, question: Question) -> bool:
         """Once a person, thread and hour."""
@@ -88,15 +88,15 @@ class Access:
         _keep(self._told, key, now + _HOUR)
         return True
 
-    async def _external(self, policy: ChannelSettings, asker: Asker, home: Home) -> Refusal | None:
-        if policy.external == "allow" or asker.is_surely_of(home):
+    async def _external(self, policy: ChannelSettings, asker: Asker, ours: Organisation) -> Refusal | None:
+        if policy.external == "allow" or asker.is_surely_of(ours):
             return None
-        kind = await self._kind(asker, home)
+        kind = await self._kind(asker, ours)
         return _EXTERNAL if kind is PersonKind.EXTERNAL else _UNKNOWN if kind is None else None
 
-    async def _kind(self, asker: Asker, home: Home) -> PersonKind | None:
+    async def _kind(self, asker: Asker, ours: Organisation) -> PersonKind | None:
         user = await self._people.user(asker.user)
-        return None if user is None else kind_of(user, home)
+        return None if user is None else kind_of(user, ours)
 
     async def _unlisted(self, policy: ChannelSettings, user: str) -> Refusal | None:
         if user in policy.people or not (policy.people or policy.groups):

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from ..errors import SlackError
-from ..turn.people import Home
+from ..turn.people import Organisation
 from .inbound import BotIdentity
 
 _AGAIN = "copy the token again from your Slack app settings"
@@ -34,6 +34,7 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 _READS_BACK = "and what became of a call without an answer cannot be looked up"
 NEEDED: Mapping[str, str] = {
     "app_mentions:read": "mentions of the bot in channels do not reach it",
+    "assistant:write": "no questions are suggested above a new conversation with the bot",
     "channels:read": "the agent is not told the names of public channels",
     "channels:history": f"replies in public channels do not reach the bot, {_READS_BACK} there",
     "chat:write": "no answer can be written",
@@ -81,8 +82,8 @@ def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
     """Who the bot is there."""
     if signed_in is None:
         return BotIdentity("", "")
-    home = Home(signed_in.team_id or "", signed_in.enterprise_id or "")
-    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", home)
+    ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
+    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours)
 
 
 def missing(granted: Collection[str]) -> Iterator[str]:

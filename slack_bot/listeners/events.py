@@ -21,7 +21,7 @@ from slack_bolt.response import BoltResponse
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..settings.channels import ChannelPolicies
-from ..turn.people import Home
+from ..turn.people import Organisation
 from ..turn.record import Question
 from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions
 from .authorizer import identity_of
@@ -130,8 +130,8 @@ class SlackListeners:
         self, question: Question, body: dict[str, Any], me: BotIdentity, *, is_old: bool
     ) -> str | None:
         """Who addressed the bot and may not ask is told."""
-        home = me.home if me.home.team else Home(question.thread.team)
-        refused = await self._access.refusal(question, read_asker(body), home)
+        ours = me.ours if me.ours.team else Organisation(question.thread.team)
+        refused = await self._access.refusal(question, read_asker(body), ours)
         is_told = refused is not None and self._access.is_to_be_told(question)
         if refused is None and question.text and not is_old:
             refused = self._hourly.refusal(question.user, question.thread.channel, question.key)
@@ -148,14 +148,14 @@ class SlackListeners:
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
     ) -> None:
         """The middleware of `agent_session_stopped`. Slack has closed the stream; the agent still works."""
-        home = identity_of(context.authorize_result).home
+        ours = identity_of(context.authorize_result).ours
         if (request := read_stop(body)) is None:
             log.warning("ignored: a stop without a thread")
-        elif not await self._access.may_press(request[0].channel, read_asker(body), home):
+        elif not await self._access.may_press(request[0].channel, read_asker(body), ours):
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.stop(*request) else "not running"
+            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
@@ -169,9 +169,9 @@ class SlackListeners:
             log.warning("ignored: %s", press.reason)
             await ack()
             return
-        home = identity_of(context.authorize_result).home
+        ours = identity_of(context.authorize_result).ours
         try:
-            if await self._access.may_press(press.channel, read_asker(body), home):
+            if await self._access.may_press(press.channel, read_asker(body), ours):
                 reply = await self._pressed(press)
             else:
                 reply = NOT_FOR_OTHERS
@@ -186,11 +186,11 @@ class SlackListeners:
     async def _pressed(self, press: ButtonPress) -> str | None:
         """What the person is told. Raises BotError."""
         if press.value:
-            return await self._dispatcher.feedback(press.turn, press.user, press.value)
+            return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
         if press.action == STOP_ACTION:
-            return await self._dispatcher.stop_watch(press.turn, press.user)
+            return await self._dispatcher.controls.stop_watch(press.turn, press.user)
         refused = self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
-        return refused.words if refused else await self._dispatcher.retry(press.turn, press.user)
+        return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
 
 
 async def _do_nothing() -> None:

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..turn.people import Home
+from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
+HOME_STOP_ACTION = "stop_in_home"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
@@ -32,11 +33,11 @@ _ENTITIES = re.compile("|".join(_ENTITY))
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, which is its `home`."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, which is of the organisation `ours`."""
 
     user: str
     bot: str
-    home: Home = field(default_factory=Home)
+    ours: Organisation = field(default_factory=Organisation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ class Asker:
     teams: frozenset[str]
     is_shared: bool | None = None
 
-    def is_surely_of(self, home: Home) -> bool:
+    def is_surely_of(self, ours: Organisation) -> bool:
         """Whether this alone says that they are of our organisation."""
         if self.teams:
-            return all(home.has(team) for team in self.teams)
+            return all(ours.has(team) for team in self.teams)
         return self.is_shared is False
 
 
@@ -83,6 +84,16 @@ class ButtonPress:
     value: str
     channel: str
     thread_ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody opens the Home tab (`is_home`), the messages with the bot, or a new thread of them."""
+
+    user: str
+    is_home: bool
+    channel: str = ""
+    thread_ts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +209,23 @@ def read_press(body: object) -> ButtonPress | Ignored:
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
     )
+
+
+def read_visit(body: object) -> Visit:
+    """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
+    event = _Event(body)
+    thread = _map(event.raw.get("assistant_thread"))
+    if thread:
+        return Visit(_str(thread, "user_id"), False, _str(thread, "channel_id"), _str(thread, "thread_ts"))
+    tab = event["tab"]
+    return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
+
+
+def read_home_stop(body: object) -> tuple[str, str] | None:
+    """The turn that is to end, and who pressed."""
+    payload = _map(body)
+    turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
+    return (turn, user) if turn and user else None
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:

@@ -100,6 +100,9 @@ class SlackSettings(SettingsSection):
     """Seconds after which Slack is asked again where it did not say."""
     config: str | None = None
     """TOML file with settings of single channels. It is read again on SIGHUP."""
+    suggested_prompts: Texts = ()
+    """Up to four questions that Slack offers above a new conversation with the bot. Empty: examples from the
+    skills on the agent's card."""
     http_host: str = "0.0.0.0"
     """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
     127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""

@@ -3,7 +3,6 @@
 The bot may go on with it meanwhile: a write-ahead log lets another process read, and write for a moment.
 """
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -84,7 +83,6 @@ class StoreAdmin(SqliteStore, PersonalData):
         return StoreSummary(str(self._path), VERSION, size, found, tuple(await self.unfinished()))
 
     async def keys(self) -> list[str]:
-        """The keys of all turns, the oldest first."""
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 
@@ -118,28 +116,18 @@ class StoreAdmin(SqliteStore, PersonalData):
 
     async def erase(self, user: str, team: str | None) -> Erased:
         erased = await self._run(lambda connection: _erase(connection, user, team))
+
+        def truncate(connection: sqlite3.Connection) -> None:  # no transaction may be open
+            with as_store_errors(self._path):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
         # what was erased stands in the log until it is moved to the file
-        await self._outside("PRAGMA wal_checkpoint(TRUNCATE)")
+        await self._in_thread(truncate)
         return erased
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
         """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""
-
-        def work() -> None:
-            assert self._connection is not None
-            _copy(self._connection, self._path, target, overwrite=overwrite)
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-    async def _outside(self, statement: str) -> None:
-        """Run it without a transaction."""
-
-        def work() -> None:
-            assert self._connection is not None
-            with as_store_errors(self._path):
-                self._connection.execute(statement).fetchall()
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        await self._in_thread(lambda opened: _copy(opened, self._path, target, overwrite=overwrite))
 
 
 def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erased:

@@ -57,7 +57,6 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def task_for(self, user: str) -> str | None:
-        """The task that waits for an answer of `user`."""
         return self.waits.get(user, self.waits.get(""))
 
     def asked(self, user: str, task_id: str) -> Conversation:

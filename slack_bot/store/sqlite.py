@@ -68,15 +68,17 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """`work` in one transaction, in the store's thread. Raises StoreError."""
+        return await self._in_thread(partial(self._transact, work))
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        assert self._connection is not None
+    def _transact(self, work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
-        with as_store_errors(self._path), self._connection as connection:
+        with as_store_errors(self._path), connection:
             connection.execute("BEGIN IMMEDIATE")
             return work(connection)
 
@@ -121,7 +123,6 @@ class SqliteStore(SoleProcess, Store, EventStore):
             self._inode = _make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        """Bring the file to VERSION in one transaction."""
         if version < VERSION:
             room = resources.files(__package__)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])

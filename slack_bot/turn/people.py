@@ -16,7 +16,7 @@ class PersonKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Organisation:
     """The bot's workspace (`T...`), and the organisation on Enterprise Grid that it belongs to (`E...`)."""
 
     team: str = ""
@@ -27,11 +27,11 @@ class Home:
         return bool({self.team, self.enterprise}.difference([""]).intersection(map(str, ids)))
 
 
-def kind_of(user: Mapping[str, Any], home: Home) -> PersonKind:
+def kind_of(user: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """The kind of a `user` of `users.info`. `is_stranger` is not set of those who share a channel with us."""
     grid = user.get("enterprise_user")
     enterprise = grid.get("enterprise_id") if isinstance(grid, Mapping) else None
-    if user.get("is_stranger") or not home.has(user.get("team_id"), enterprise):
+    if user.get("is_stranger") or not ours.has(user.get("team_id"), enterprise):
         return PersonKind.EXTERNAL
     if user.get("is_bot"):
         return PersonKind.BOT

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.turn.people import Home, PersonKind, kind_of
+from slack_bot.turn.people import Organisation, PersonKind, kind_of
 
 OURS = {"id": "U1", "team_id": "T1"}
 
@@ -26,9 +26,9 @@ OURS = {"id": "U1", "team_id": "T1"}
     ],
 )
 def test_the_kind_of_a_person(user: dict[str, Any], kind: PersonKind) -> None:
-    assert kind_of(user, Home("T1", "E1")) is kind
+    assert kind_of(user, Organisation("T1", "E1")) is kind
 
 
 def test_nobody_belongs_to_an_unknown_workspace() -> None:
-    assert not Home().has("")
-    assert not Home("T1").has("", None)
+    assert not Organisation().has("")
+    assert not Organisation("T1").has("", None)
