@@ -17,7 +17,7 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
 from .listeners.access import Access, BotAccess, HourlyQuestions
@@ -42,7 +42,7 @@ from .slack.history import History
 from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
-from .store.sqlite import SqliteStore, open_store
+from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
 
@@ -158,8 +158,6 @@ def _keeping_events(
 ) -> Observer:
     if not kept.event_bytes:
         return observer
-    if not isinstance(store, SqliteStore):
-        raise SettingsError("SLACK_BOT_STORE__EVENT_BYTES works with a store in SQLite only; leave it out.")
     keeper = EventKeeper(store, observer, clock, kept.checkpoint_interval, kept.event_bytes)
     stack.push_async_callback(keeper.close)
     return keeper

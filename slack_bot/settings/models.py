@@ -333,7 +333,7 @@ class StoreSettings(SettingsSection):
     """Days for which feedback is kept."""
     event_bytes: int = Field(default=0, ge=0)
     """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
-    `slack-bot store export-tape` can make a tape of it; 0: none. With SQLite only."""
+    `slack-bot store export-tape` can make a tape of it; 0: none."""
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)

@@ -26,7 +26,7 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
+from .contracts import Ages, Conversation, KeptEvent, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND = TypeAdapter(OutboundRecord)
 
 
-class SqliteStore(SoleProcess, Store, EventStore):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -289,9 +289,11 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
-        await self._run(
-            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        statement = (
+            "INSERT INTO events SELECT ?1, ?2, ?3"
+            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ?1 AND data IS NOT NULL)"
         )
+        await self._run(lambda connection: connection.executemany(statement, rows))
 
     async def events(self, turn: str) -> list[KeptEvent]:
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
