@@ -33,7 +33,7 @@ _ENTITIES = re.compile("|".join(_ENTITY))
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, which is of the organisation `ours`."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, and whose workspace it is."""
 
     user: str
     bot: str
