@@ -30,7 +30,7 @@ from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketMode
+from .listeners.socket_mode import SocketListener
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
@@ -232,7 +232,7 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            socket = SocketMode(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
+            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
             async with push.listening(slack) if push else nullcontext():
                 await socket.serve(stop)
     finally:

@@ -44,7 +44,9 @@ class Home:
             return None
 
     async def _call(self, method: str, args: dict[str, object]) -> None:
-        await self._api.for_turn("").call(method, args, patience=0.0, priority=Priority.BACKGROUND)
+        api = self._api.for_turn("")
+        api.priority = Priority.BACKGROUND
+        await api.call(method, args, patience=0.0)
 
 
 def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:

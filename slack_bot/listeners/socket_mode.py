@@ -61,7 +61,7 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-class SocketMode:
+class SocketListener:
     """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 

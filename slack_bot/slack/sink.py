@@ -237,7 +237,9 @@ class Sink:
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
-            await client.api.call("agents.sessions.rename", args, patience=0.0, priority=Priority.BACKGROUND)
+            api = client.api.for_turn(client.turn, client.thread_ts)
+            api.priority = Priority.BACKGROUND
+            await api.call("agents.sessions.rename", args, patience=0.0)
 
     async def _deliver(self, ending: Ending) -> None:
         text = ending.rest if ending.rewrite is None else ending.rewrite

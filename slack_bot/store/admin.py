@@ -3,6 +3,8 @@
 The bot may go on with it: SQLite's write-ahead log lets another process read, and write for a moment.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sqlite3
