@@ -199,7 +199,8 @@ def test_a_run_whose_port_is_taken_says_so_before_it_asks_slack(elsewhere: Path)
         taken.listen()
         port = str(taken.getsockname()[1])
         env = {"SLACK_BOT_SLACK__HTTP_HOST": "127.0.0.1", "SLACK_BOT_SLACK__HTTP_PORT": port}
-        ran = run_process("--http", where=elsewhere, SLACK_SIGNING_SECRET="hunter2", **env)
+        env |= {"SLACK_SIGNING_SECRET": "hunter2", "SLACK_BOT_STORE__LOCK_WAIT": "0"}
+        ran = run_process("--http", where=elsewhere, **env)
     assert ran.returncode == 2
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
     assert ran.stderr.startswith(f"slack-bot run: Port {port} cannot be used (")
