@@ -58,6 +58,10 @@ class RedisAdmin(RedisStore, StoreAdmin):
             )
         refuse_newer(int(known), self._address)
 
+    async def close(self) -> None:
+        """It is no replica: there is nothing to leave to others."""
+        await self._redis.aclose()
+
     async def summary(self) -> StoreSummary:
         turns: list[tuple[str, float]] = []
         async for _, (data, at) in self._of_each("HMGET", await self._turn_keys(), "data", "accepted_at"):
