@@ -94,6 +94,16 @@ class TurnControls:
         self._start(turn)
         return None
 
+    async def stop_turn(self, key: str, user: str) -> None:
+        """End a turn, wherever it stands: only its asker may. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None or not turn.question.is_of(user):
+            return
+        if turn.stage is Stage.WATCHED:
+            await self.stop_watch(key, user)
+        else:
+            await self.stop(turn.question.thread, user)
+
     async def retry(self, turn: str, user: str) -> str | None:
         """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
         known = await self._store.turn(turn)

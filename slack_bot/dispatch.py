@@ -164,9 +164,7 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn is None or self._has(turn):
-                    return
-                if (claimed := await self._replicas.claim(turn)) is not None:
+                if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
                     self._start(claimed)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
@@ -253,11 +251,12 @@ class TurnDispatcher:
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
-        rest to the next process. Where the store does not outlive this one, they end with a notice.
+        rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
         await _wait(self._lines.tasks, grace, hurry)
+        await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):

@@ -91,7 +91,6 @@ class Notices:
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
     async def hint(self, turn: TurnRecord) -> None:
-        """A mention without a question."""
         question = turn.question
         place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
         args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
