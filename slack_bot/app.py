@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import aiohttp
@@ -17,28 +18,31 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, StoreAway, StoreError
+from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
+from .listeners.access import Access, BotAccess, HourlyQuestions
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
-from .listeners.events import BotAccess, SlackListeners
+from .listeners.events import SlackListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketListener
+from .listeners.socket_mode import SocketConnections
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .observe.outage import Outage
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
-from .settings.load import Settings
+from .settings.config_file import read_config
+from .settings.load import CONFIG, Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
+from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
@@ -58,6 +62,7 @@ class App:
     agent: Agent
     web_client: AsyncWebClient
     authorize: Authorize
+    policies: ChannelPolicies
     dispatcher: TurnDispatcher
     bolt: AsyncApp
     health: Health
@@ -122,18 +127,20 @@ async def build(
             settings.slack.write_timeout,
             health,
         )
-        policies = ChannelPolicies(settings.channel, settings.slack.config)
+        policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
+        access = Access(policies, People(api, settings.slack, clock), clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        hourly = HourlyQuestions(settings.turns, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, bots, policies)
+        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         closers = stack.pop_all()
-        parts = web_client, authorize, dispatcher, bolt, health, backfill, outbound
+        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
         return App(settings, clock, store, agent, *parts, closers)
 
 
@@ -220,7 +227,8 @@ async def serve(
             ready()
 
     health = app.health
-    push = await PushReceiver.new(app.settings.push, app.dispatcher, app.dispatcher.on_hint, app.clock)
+    bot = app.dispatcher
+    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None
@@ -228,7 +236,9 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
+            socket = SocketConnections(
+                app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
+            )
             async with push.listening(slack) if push else nullcontext():
                 await socket.serve(stop)
     finally:
@@ -288,9 +298,23 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()
+        loop.add_signal_handler(signal.SIGHUP, read_config_again, app)
         await serve(app, stop, http=http)
-        log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
+        log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
+    log.info("ended")
+
+
+def read_config_again(app: App) -> None:
+    """What a bad file says does not count. Running turns keep what they began with."""
+    file = app.settings.slack.config
+    try:
+        app.policies.reload()
+    except SettingsError as error:
+        problems = str(error).replace("\n", "; ")
+        log.error("%s was not read again, what it said before still counts: %s", file, problems)
+    else:
+        log.info("read again: %s", file or f"nothing, {CONFIG} is not set")
 
 
 async def check_slack(app: App) -> None:

@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -207,11 +206,11 @@ class TurnDispatcher:
                 end = "The bot ends so that it is started again and opens the store again."
                 return StoreError(f"{problem} {end}")
 
-    def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted."""
+    def refuse(self, question: Question, words: str = "") -> None:
+        """Say, once, that `question` is not taken; `words` are for its asker only."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
+            self._spawn(self._notices.refuse(question, words), question)
 
     def _start(self, turn: TurnRecord, *, is_left: bool = False) -> None:
         question = turn.question
@@ -255,6 +254,8 @@ class TurnDispatcher:
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
         await _wait(self._lines.tasks, grace, hurry)
         await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):

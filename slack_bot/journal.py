@@ -63,7 +63,7 @@ class Journal:
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         record = replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
-        await self.until_there(lambda: self.keep(record))
+        await self._until_there(lambda: self.keep(record))
 
     def named(self, record: TurnRecord) -> None:
         """The id of its task is stored, or not needed."""
@@ -82,9 +82,13 @@ class Journal:
             each.cancel()
 
     async def keep(self, record: TurnRecord) -> bool:
+        """A turn changed that does not run."""
         return await self._guard(self._store.save((record, len(record.messages))), record)
 
-    async def until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+    async def save_end(self, turn: "TurnJournal") -> None:
+        await self._until_there(lambda: self.save(turn))
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
         """With several replicas another one would go on with a turn whose end is not stored."""
         while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(_RETRY_SECONDS)
@@ -175,11 +179,9 @@ class TurnJournal:
 
     @property
     def is_takeover(self) -> bool:
-        """The turn goes on after another process, or after its task was watched."""
         return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
 
     def unchanged(self) -> int:
-        """How many of the first messages are stored as they are."""
         pairs = list(zip(self.stored, self.record.messages, strict=False))
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
@@ -217,8 +219,7 @@ class TurnJournal:
 
     async def watch(self) -> None:
         since = self.record.watched_at or self._journal.now()
-        self.record = replace(self.record, stage=Stage.WATCHED, watched_at=since)
-        await self._journal.until_there(lambda: self._journal.save(self))
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         await self._become(replace(self.record, messages=messages))
@@ -234,12 +235,13 @@ class TurnJournal:
             known = known.answered(user)
         await self._save_conversation(known)
         ended_at = self._journal.now()
-        self.record = replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome)
-        await self._journal.until_there(lambda: self._journal.save(self))
+        await self._become(
+            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
+        )
 
-    async def _become(self, record: TurnRecord) -> None:
+    async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record
-        await self._journal.save(self)
+        await (self._journal.save_end if ends else self._journal.save)(self)
 
     async def _save_conversation(self, known: Conversation) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):

@@ -27,6 +27,7 @@ NOT_BEGUN = "Stopped before the agent had begun."
 TOO_LONG = "This took too long and was ended."
 BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
+_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
@@ -97,6 +98,18 @@ class Notices:
         await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
         await self._journal.end(turn, Outcome.REFUSED)
 
+    async def refuse(self, question: Question, words: str) -> None:
+        """Say that `question` is not taken: `words` to its asker only; without any, to all."""
+        thread = question.thread
+        if not words:
+            await self.notify(question, _NOT_TAKEN)
+            return
+        # Slack shows nothing private in a thread without replies
+        place = "" if thread.ts == question.ts else thread.ts
+        await self.post_ephemeral(thread.channel, place, question.user, words)
+
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
+        """`thread_ts` "": in the channel."""
+        args = {"channel": channel, "user": user, "text": text}
+        args |= {"thread_ts": thread_ts} if thread_ts else {}
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)

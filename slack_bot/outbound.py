@@ -64,7 +64,6 @@ class OutboundSender:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Deliver all that comes, until this is cancelled."""
         try:
             while True:
                 await self._start_new()

@@ -23,7 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "clock": set(),
     "settings": {"errors"},
-    "observe": {"clock", "settings"},
+    "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},

@@ -21,15 +21,11 @@ log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
-"""An incomplete request."""
-_LAST_REQUESTS = 2.0
-"""Seconds for running requests when the bot ends: one takes milliseconds."""
-_IDLE = 75.0
-"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
+_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)  # an incomplete request
+_LAST_REQUESTS = 2.0  # seconds for running requests when the bot ends: one takes milliseconds
+_IDLE = 75.0  # seconds between two requests of one connection. nginx closes after 60, and must be the first.
 _PORT_SECONDS = 0.2  # between two looks at a port that another process has
-_LINGER = 2.0
-"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
+_LINGER = 2.0  # seconds to discard the rest of a refused request, so that its sender sees the answer
 
 
 @asynccontextmanager

@@ -58,8 +58,7 @@ _MAX_PAGES = 20
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
-_AS_WANTED = frozenset({"already_reacted", "no_reaction"})
-"""Another process did it before."""
+_AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""

@@ -119,8 +119,8 @@ class RedisStore(Store):
         """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
         began = self._clock.monotonic()
         known = await self._run("open")
-        self._sure_until, self._is_open = began + self.lease, True
         refuse_newer(known, self._address)
+        self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
                 found = await self._redis.config_get(*_RISKS)

@@ -2,10 +2,10 @@
 
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import LeaseStore, Signal, SignalStore, TurnStore
+from .contracts import ReplicaStore, Signal, TurnStore
 
 
-class SoleProcess(TurnStore, LeaseStore, SignalStore):
+class SoleProcess(TurnStore, ReplicaStore):
     """What is left by an earlier process is there for the first who asks."""
 
     lease = 0.0
