@@ -198,13 +198,14 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
 @on_virtual_time
 async def test_the_mark_of_a_question_that_waits_on_is_taken_away_in_the_end() -> None:
     tapes = answer(LINES, seconds=SECONDS), answer(LINES, seconds=2, ids="2")
-    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as first:
+    store, refused = MemoryStore(is_durable=True), {"reactions.add": [None, *["too_many_reactions"] * 9]}
+    async with run_bot(*tapes, store=store, faults=refused) as first:
         root = await first.ask("one")
         waiting = await first.ask("two", user="U2", thread_ts=root)
         await wait_until(lambda: mark(first, root, waiting), first.workspace)
         await wait_until(lambda: first.workspace.open_streams(), first.workspace)
         first.life.end_now()
-        async with run_bot(after=first, faults={"reactions.add": ["too_many_reactions"] * 9}) as bot:
+        async with run_bot(after=first) as bot:
             await bot.idle()
             assert bot.outcomes == ["answered", "answered"]
             assert not mark(bot, root, waiting)

@@ -224,7 +224,6 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
     redis_server: RedisServer,
     remembers: bool,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(shared, "_FORGET_AFTER", shared._LEASE + 1)
     async with replicas(redis_server) as found:
@@ -239,8 +238,7 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
         await found[0].limiter._sync()
         redis_server.kill()
         found[0].go_on()
-        await until(lambda: found[0].limiter._is_away)
-        assert "1/3 of Slack's budgets" in caplog.records[-1].message
+        await until(lambda: found[0].limiter._is_away and found[0].share == 1 / 3)
 
 
 @pytest.mark.parametrize("remembers", [True, False])
@@ -269,7 +267,6 @@ async def test_without_redis_each_goes_on_with_its_part(
             redis_server.forget()
         redis_server.start()
         await until(lambda: is_steady() and one.share > 0.6)
-        assert sum("Redis answers again" in record.message for record in caplog.records) >= 3
         await until(lambda: sum(len(each.went) for each in found) > sum(count) + 60)
         assert most_over(*(each.went for each in found)) < 1
 
