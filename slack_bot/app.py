@@ -17,27 +17,30 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, StoreError
 from .event_keeper import EventKeeper
+from .home import Home
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.health_server import serving_health
+from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketConnections
+from .listeners.socket_mode import SocketListener
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .outbound import OutboundSender
+from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
-from .store.sqlite import SqliteStore, open_store
+from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
 
@@ -118,11 +121,13 @@ async def build(
             settings.slack.write_timeout,
             health,
         )
-        dispatcher = TurnDispatcher(agent, store, api, settings, clock, observer, health)
+        policies = ChannelPolicies(settings.channel, settings.slack.config)
+        dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        listeners = SlackListeners(dispatcher, bots)
+        HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
+        listeners = SlackListeners(dispatcher, bots, policies)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
@@ -149,8 +154,6 @@ def _keeping_events(
 ) -> Observer:
     if not kept.event_bytes:
         return observer
-    if not isinstance(store, SqliteStore):
-        raise SettingsError("SLACK_BOT_STORE__EVENT_BYTES works with a store in SQLite only; leave it out.")
     keeper = EventKeeper(store, observer, clock, kept.checkpoint_interval, kept.event_bytes)
     stack.push_async_callback(keeper.close)
     return keeper
@@ -223,9 +226,7 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            socket = SocketConnections(
-                app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
-            )
+            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
             async with push.listening(slack) if push else nullcontext():
                 await socket.serve(stop)
     finally:

@@ -17,6 +17,7 @@ from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
+_NAME_SECONDS = 2.0  # that the process stays for the ids of tasks
 _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
 
 
@@ -35,6 +36,8 @@ class Journal:
         self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
+        self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
+        self._all_named = asyncio.Event()
 
     async def begin(self, record: TurnRecord) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError."""
@@ -50,9 +53,32 @@ class Journal:
         await self.save(turn)
         return turn
 
+    def sent(self, record: TurnRecord) -> TurnRecord:
+        if record.question.task_id is None:
+            self._unnamed.add(record.key)
+        return replace(record, stage=Stage.SENT, sent_at=self.now())
+
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
+        """A turn ended without an answer of the agent."""
+        self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         await self.keep(replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome))
+
+    def named(self, record: TurnRecord) -> None:
+        """The id of its task is stored, or not needed."""
+        self._unnamed.discard(record.key)
+        if not self._unnamed:
+            self._all_named.set()
+
+    async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
+        """Shortly, or until `hurry` is set: without its task's id nobody could go on with a turn."""
+        self._all_named.clear()
+        if not self._unnamed or not self._store.is_durable:
+            return
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
+        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for each in ends:
+            each.cancel()
 
     async def keep(self, record: TurnRecord) -> None:
         await self._guard(self._store.save((record, len(record.messages))), record)
@@ -154,8 +180,7 @@ class TurnJournal:
     async def sending(self, baseline: TaskBaseline | None = None) -> None:
         """The agent is asked next. `baseline`: what the task holds that the question is for."""
         if self.record.stage is Stage.ACCEPTED:
-            sent_at = self._journal.now()
-            self.record = replace(self.record, stage=Stage.SENT, sent_at=sent_at, baseline=baseline)
+            self.record = replace(self._journal.sent(self.record), baseline=baseline)
             await self._journal.save_surely(self)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
@@ -164,6 +189,8 @@ class TurnJournal:
         task_id, context_id = task_id or record.task_id, context_id or record.context_id
         if (task_id, context_id) != (record.task_id, record.context_id):
             await self._become(replace(record, task_id=task_id, context_id=context_id))
+            if task_id is not None:
+                self._journal.named(record)
         if context_id is not None:
             await self._save_conversation(replace(self._conversation, context_id=context_id))
 
@@ -188,6 +215,7 @@ class TurnJournal:
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
+        self._journal.named(self.record)
         known, user = self._conversation, self.question.user
         known = replace(known, context_id=self.record.context_id or known.context_id)
         if awaiting_task_id is not None:

@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 
 RESTARTING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
 NOT_BEGUN = "Stopped before the agent had begun."
+TOO_LONG = "This took too long and was ended."
+BROKE = "Something went wrong in the bot while it was answering."
+GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 

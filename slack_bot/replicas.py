@@ -8,13 +8,11 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from .errors import StoreError
-from .store.contracts import Signal, Store
+from .store.contracts import RENEWALS, Signal, Store
 from .turn.progress import TurnRecord
 from .turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
-
-_RENEWALS = 3  # in the time of a lease
 
 
 class Replicas:
@@ -89,7 +87,7 @@ class Replicas:
 
     async def _hold(self) -> None:
         while True:
-            await asyncio.sleep(self._store.lease / _RENEWALS)
+            await asyncio.sleep(self._store.lease / RENEWALS)
             try:
                 for thread in await self._store.renew():
                     self._on_lost(thread)
@@ -105,7 +103,7 @@ class Replicas:
                     await self._on_signal(signal)
             except StoreError as error:
                 self._note(error)
-                await asyncio.sleep(self._store.lease / _RENEWALS)
+                await asyncio.sleep(self._store.lease / RENEWALS)
 
     def _note(self, error: StoreError | None) -> None:
         """Said once: running answers go on."""

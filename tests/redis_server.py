@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 REDIS_SERVER = shutil.which("redis-server")
-_PATIENCE = 30.0  # seconds
+_PATIENCE = 60.0  # seconds
 # The shell ends Redis once its own input ends: when it is closed, or when the test process is gone.
 _KEEPER = '"$@" & read -r end; kill -CONT $!; kill -9 $!; wait $!'
 

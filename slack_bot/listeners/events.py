@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
+from ..settings.channels import ChannelPolicies
 from ..turn.record import Question, ThreadKey
 from .inbound import (
     FEEDBACK_ACTION,
@@ -48,8 +49,8 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 class SlackListeners:
     """All listeners of the bot. `bots` decides which bots may ask."""
 
-    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
-        self._dispatcher, self._bots = dispatcher, bots
+    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess, policies: ChannelPolicies) -> None:
+        self._dispatcher, self._bots, self._policies = dispatcher, bots, policies
 
     def register(self, bolt: AsyncApp) -> None:
         """The first listener that matches gets the request; the last ones match everything.
@@ -115,7 +116,7 @@ class SlackListeners:
             log.warning("ignored: a stop without a thread")
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.stop(*request) else "not running"
+            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
@@ -131,11 +132,11 @@ class SlackListeners:
             return
         try:
             if press.value:
-                reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
+                reply = await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
             elif press.action == STOP_ACTION:
-                reply = await self._dispatcher.stop_watch(press.turn, press.user)
+                reply = await self._dispatcher.controls.stop_watch(press.turn, press.user)
             else:
-                reply = await self._dispatcher.retry(press.turn, press.user)
+                reply = await self._dispatcher.controls.retry(press.turn, press.user)
         except BotError as error:
             what = "feedback was not stored" if press.value else "a question was not asked again"
             log.error("%s: %s", what, error, extra={"turn": press.turn})

@@ -57,7 +57,7 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-class SocketConnections:
+class SocketListener:
     """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 

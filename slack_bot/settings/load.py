@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
 from . import models
+from .channels import CONFIG, ChannelSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -29,6 +30,7 @@ ALIASES = {
     "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
     "SLACK_API_URL": ("slack", "api_url"),
     "A2A_AGENT_URL": ("agent", "url"),
+    CONFIG: ("slack", "config"),
 }
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
@@ -57,6 +59,8 @@ class Settings(models.SettingsSection):
     agent: models.AgentSettings = models.AgentSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
+    channel: ChannelSettings = ChannelSettings()
+    """What variables say of all channels: `ChannelPolicies` knows what counts in one."""
     turns: models.TurnSettings = models.TurnSettings()
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
@@ -226,9 +230,9 @@ def _undivided(rest: str) -> str | None:
 
 def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str]]:
     """`base`, or the defaults, with what is given and not refused; and one line for each problem."""
-    tree = {section: dict(getattr(base, section, ())) for section in Settings.model_fields}
+    tree = {} if base is None else base.model_dump(exclude_unset=True)
     for (section, leaf), (_, value) in given.items():
-        tree[section][leaf] = value
+        tree.setdefault(section, {})[leaf] = value
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:

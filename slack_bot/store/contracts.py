@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
@@ -15,6 +16,10 @@ from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
 MOST_WAITS = 20
+MOST_SHOWN = 20
+"""Messages of the bot's own that a summary names."""
+RENEWALS = 6
+"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ class EventStore(Protocol):
     """Raw events of agents. They are kept as long as their turn."""
 
     async def save_events(self, *events: KeptEvent) -> None:
-        """Add events, all or none."""
+        """Add events, all or none; those of a turn that is not stored are dropped."""
 
     async def events(self, turn: str) -> list[KeptEvent]:
         """Those of a turn, in the order they were added."""
@@ -196,16 +201,20 @@ class PersonRecords:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How much of a person was erased. `running`: the keys of the turns for which something was left."""
+    """How much of a person was erased.
+
+    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
+    """
 
     turns: int
     feedback: int
     waits: int
+    outbound: int
     running: tuple[str, ...]
 
 
 class PersonalData(Protocol):
-    """What is kept of one person. `team`: only in this workspace."""
+    """What is kept of one person. `team`: only in this workspace; messages to a person have none."""
 
     async def person(self, user: str, team: str | None) -> PersonRecords:
         """All of it."""
@@ -260,8 +269,47 @@ class ReplicaStore(Protocol):
         """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
-class Store(TurnStore, KnowledgeStore, ReplicaStore, OutboundStore, Protocol):
+class Store(TurnStore, KnowledgeStore, ReplicaStore, OutboundStore, EventStore, Protocol):
     """All that the bot keeps."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many of a kind there are, and the times of the oldest and the newest, where they are known."""
+
+    kind: str
+    number: int
+    oldest: float | None = None
+    newest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """What is in a store.
+
+    `format` is its version; `bytes` are those of its file and of the file's log. `unfinished`: turns that
+    have not ended; `outbound`: the newest messages of the bot's own, the oldest of them first.
+    """
+
+    place: str
+    format: int
+    bytes: int | None
+    counts: tuple[Count, ...]
+    unfinished: tuple[TurnRecord, ...]
+    outbound: tuple[OutboundRecord, ...]
+
+
+class StoreAdmin(Store, PersonalData, Protocol):
+    """What an operator does with a store, while the bot goes on with it."""
+
+    async def summary(self) -> StoreSummary:
+        """What is in it."""
+
+    async def keys(self) -> list[str]:
+        """The keys of all turns."""
+
+    async def backup(self, target: Path, *, overwrite: bool) -> None:
+        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

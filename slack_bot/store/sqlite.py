@@ -26,7 +26,7 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
+from .contracts import Ages, Conversation, KeptEvent, Store
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND = TypeAdapter(OutboundRecord)
 
 
-class SqliteStore(SoleProcess, Store, EventStore):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -62,20 +62,25 @@ class SqliteStore(SoleProcess, Store, EventStore):
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError."""
-        return await self._in_thread(partial(self._transact, work))
+    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError.
+
+        `reads`: it changes nothing, so it does not wait for another process that writes.
+        """
+        return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
 
     async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
+    def _transact(
+        self, work: Callable[[sqlite3.Connection], T], begin: str, connection: sqlite3.Connection
+    ) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
         with as_store_errors(self._path), connection:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
@@ -83,7 +88,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
         return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall())
+        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
@@ -179,7 +184,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work)
+        found = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
@@ -289,9 +294,11 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
-        await self._run(
-            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        statement = (
+            "INSERT INTO events SELECT ?1, ?2, ?3"
+            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ?1 AND data IS NOT NULL)"
         )
+        await self._run(lambda connection: connection.executemany(statement, rows))
 
     async def events(self, turn: str) -> list[KeptEvent]:
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)

@@ -54,7 +54,7 @@ class Probe:
 
     async def until(self, condition: Callable[[dict[str, Any]], bool]) -> int:
         """The status once the checks are so."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 status, body = await self.ask()
                 if condition(body["checks"]):
@@ -219,7 +219,7 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
             assert await probe.until(lambda checks: checks["running"] != "ok") == 503
             assert (await probe.ask("/livez"))[0] == 200
             assert workspace.open_streams(), "the answer runs"
-            await asyncio.wait_for(task, 20)
+            await asyncio.wait_for(task, 60)
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
             loop.remove_signal_handler(signal.SIGINT)

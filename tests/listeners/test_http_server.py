@@ -95,7 +95,7 @@ async def test_a_request_whose_sender_is_known_keeps_its_place() -> None:
     port = free_port()
     slack = SlackSettings(http_max_connections=2)
     async with (
-        asyncio.timeout(10),
+        asyncio.timeout(60),
         listening({"/": take}, slack, NAMES, "127.0.0.1", port),
         aiohttp.ClientSession() as session,
     ):
