@@ -120,10 +120,10 @@ class SlackApi:
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
 
-    def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
+    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at = {}, 0.0
+        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
 
     def reserve(
