@@ -16,7 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -65,7 +64,10 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        starts = self._stream_starts
+        self._notices = Notices(
+            api, settings.stream, clock, observer, self._journal, starts, lambda: store.is_sure
+        )
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
@@ -100,7 +102,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise
@@ -132,7 +135,7 @@ class TurnDispatcher:
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
             is_next = turn.question.thread not in self._lines
-            self._start(turn)
+            self._start(turn, is_left=True)
             if is_next:  # it may have waited
                 reaction = self._notices.reaction(turn.question, is_shown=True)
                 reaction.over()
@@ -203,20 +206,20 @@ class TurnDispatcher:
                 end = "The bot ends so that it is started again and opens the store again."
                 return StoreError(f"{problem} {end}")
 
-    def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted."""
+    def refuse(self, question: Question, words: str = "") -> None:
+        """Say, once, that `question` is not taken; `words` are for its asker only."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
+            self._spawn(self._notices.refuse(question, words), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
         else:
-            self._lines.add(turn)
+            self._lines.add(turn, is_left=is_left)
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
@@ -251,6 +254,8 @@ class TurnDispatcher:
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
         await _wait(self._lines.tasks, grace, hurry)
         await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):

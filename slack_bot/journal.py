@@ -62,7 +62,8 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        await self.keep(replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome))
+        record = replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+        await self._until_there(lambda: self.keep(record))
 
     def named(self, record: TurnRecord) -> None:
         """The id of its task is stored, or not needed."""
@@ -80,8 +81,17 @@ class Journal:
         for each in ends:
             each.cancel()
 
-    async def keep(self, record: TurnRecord) -> None:
-        await self._guard(self._store.save((record, len(record.messages))), record)
+    async def keep(self, record: TurnRecord) -> bool:
+        """A turn changed that does not run."""
+        return await self._guard(self._store.save((record, len(record.messages))), record)
+
+    async def save_end(self, turn: "TurnJournal") -> None:
+        await self._until_there(lambda: self.save(turn))
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+        """With several replicas another one would go on with a turn whose end is not stored."""
+        while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
@@ -109,7 +119,8 @@ class Journal:
         try:
             lost = await self._store.renew()
         except StoreError as error:
-            _log.error("the lease of a thread was not renewed: %s", error, extra={"turn": record.key})
+            message = "the lease of a thread was not renewed: %s"
+            _log.log(error.log_level, message, error, extra={"turn": record.key})
             return False
         for thread in lost:
             self._on_lost(thread)
@@ -150,7 +161,7 @@ class Journal:
             await saving
         except StoreError as error:
             fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            _log.error("%s was not stored: %s", what, error, extra=fields)
+            _log.log(error.log_level, "%s was not stored: %s", what, error, extra=fields)
             return False
         return True
 
@@ -208,7 +219,7 @@ class TurnJournal:
 
     async def watch(self) -> None:
         since = self.record.watched_at or self._journal.now()
-        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since))
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         await self._become(replace(self.record, messages=messages))
@@ -223,13 +234,14 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
+        ended_at = self._journal.now()
         await self._become(
-            replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
         )
 
-    async def _become(self, record: TurnRecord) -> None:
+    async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record
-        await self._journal.save(self)
+        await (self._journal.save_end if ends else self._journal.save)(self)
 
     async def _save_conversation(self, known: Conversation) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):

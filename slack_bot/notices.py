@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -27,12 +27,16 @@ NOT_BEGUN = "Stopped before the agent had begun."
 TOO_LONG = "This took too long and was ended."
 BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
+_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
 class Notices:
-    """Writes into threads beside the runners. `stream_starts` are all turns'."""
+    """Writes into threads beside the runners. `stream_starts` are all turns'.
+
+    `is_sure`: no other process has taken a thread of this one.
+    """
 
     def __init__(
         self,
@@ -42,17 +46,24 @@ class Notices:
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool],
     ) -> None:
         self._api, self._settings, self._clock = api, settings, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
+        self._is_sure = is_sure
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
     def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        return Sink(self.client(question), shown)
+        """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self._client(question, self._is_sure), shown)
 
     def client(self, question: Question) -> TurnClient:
+        """Calls about a question whose thread may be another process's."""
+        return self._client(question, lambda: True)
+
+    def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
         refusals, starts = self._streaming_refusals, self._stream_starts
-        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
@@ -65,7 +76,7 @@ class Notices:
         """End the answer in `sink`, or in a new one, with `note`."""
         try:
             end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
-            await (sink or self.sink(question)).finish(end)
+            await (sink or Sink(self.client(question))).finish(end)
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
@@ -87,6 +98,18 @@ class Notices:
         await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
         await self._journal.end(turn, Outcome.REFUSED)
 
+    async def refuse(self, question: Question, words: str) -> None:
+        """Say that `question` is not taken: `words` to its asker only; without any, to all."""
+        thread = question.thread
+        if not words:
+            await self.notify(question, _NOT_TAKEN)
+            return
+        # Slack shows nothing private in a thread without replies
+        place = "" if thread.ts == question.ts else thread.ts
+        await self.post_ephemeral(thread.channel, place, question.user, words)
+
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
+        """`thread_ts` "": in the channel."""
+        args = {"channel": channel, "user": user, "text": text}
+        args |= {"thread_ts": thread_ts} if thread_ts else {}
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)

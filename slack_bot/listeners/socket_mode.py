@@ -57,7 +57,7 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-class SocketListener:
+class SocketConnections:
     """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 
@@ -80,6 +80,7 @@ class SocketListener:
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
+        self._told: dict[str, int] = {}  # problems, with how many failures in a row were logged
         self._ends = False
         self._out_since: float | None = -math.inf  # None: some connection is alive
 
@@ -129,7 +130,9 @@ class SocketListener:
                 may_make_room = problem.reason == _TOO_MANY and present is not None and self._alive() > 1
                 pause = self._pause(failures if may_make_room else failures + 1)
                 failures += 1
-                log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+                if failures > self._told.get(str(problem), 0):  # the other connections fail as often
+                    self._told[str(problem)] = failures
+                    log.warning("%s The next attempt to connect is in %g s.", problem, pause)
                 self._report(str(problem))
                 if present is not None and may_make_room:  # the others go on meanwhile
                     await self._close(present)
@@ -138,6 +141,7 @@ class SocketListener:
                 if present is not None:
                     self._retire(present)
                 present, began = following, loop.time()
+                self._told.clear()
                 log.info("a connection to Slack is replaced: %s", await present.end_of_use)
                 failures = 0 if loop.time() - began > self._slack.socket_ping_interval else failures + 1
                 pause = self._pause(failures - 1)

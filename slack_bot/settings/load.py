@@ -17,13 +17,14 @@ from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
 from . import models
-from .channels import CONFIG, ChannelSettings
+from .channels import ChannelSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
 _WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
 _OTHERS = {"SLACK_API_TOKEN"}
+CONFIG = "SLACK_BOT_CONFIG"
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -46,6 +47,9 @@ _BUDGETS = (
     ("turn_deadline", "larger", ("turn_timeout", "retry_timeout", "post_retry_timeout")),
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
+
+_STREAM_LIFE = 300.0
+"""Seconds [obs] (facts: Slack 1.6)."""
 
 Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """The variable, and its value."""
@@ -93,6 +97,12 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    age = values["rotate_after"] + values["rotate_grace"]
+    if age >= _STREAM_LIFE:
+        yield (
+            f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
+            f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
+        )
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
@@ -277,6 +287,15 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
                 yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
             else:
                 yield f"{name} {words}"
+
+
+def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
+    """Why `value` is no value of `field`, which the person knows as `name`. `message` is the validator's."""
+    words = models.expected(field, message)
+    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
+    if not words.startswith("should"):
+        return f"{name} {words}"
+    return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:

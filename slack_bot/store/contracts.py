@@ -259,6 +259,10 @@ class ReplicaStore(Protocol):
     async def renew(self) -> frozenset[ThreadKey]:
         """Hold on to all threads of this process. Returns those that it has lost."""
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether no other process can have taken a thread of this one: its leases have not ended."""
+
     async def let_go(self, thread: ThreadKey) -> None:
         """This process has nothing more to do in a thread. What has not ended there is left to others."""
 

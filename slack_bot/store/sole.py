@@ -24,6 +24,10 @@ class SoleProcess(TurnStore, ReplicaStore):
     async def renew(self) -> frozenset[ThreadKey]:
         return frozenset()
 
+    @property
+    def is_sure(self) -> bool:
+        return True
+
     async def let_go(self, thread: ThreadKey) -> None:
         pass
 

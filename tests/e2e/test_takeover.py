@@ -196,6 +196,26 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
 
 
 @on_virtual_time
+async def test_the_mark_of_a_question_that_waits_on_is_taken_away_in_the_end() -> None:
+    tapes = answer(LINES, seconds=SECONDS), answer(LINES, seconds=2, ids="2")
+    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as first:
+        root = await first.ask("one")
+        waiting = await first.ask("two", user="U2", thread_ts=root)
+        await wait_until(lambda: mark(first, root, waiting), first.workspace)
+        await wait_until(lambda: first.workspace.open_streams(), first.workspace)
+        first.life.end_now()
+        async with run_bot(after=first, faults={"reactions.add": ["too_many_reactions"] * 9}) as bot:
+            await bot.idle()
+            assert bot.outcomes == ["answered", "answered"]
+            assert not mark(bot, root, waiting)
+
+
+def mark(bot: BotHarness, root: str, ts: str) -> list[str]:
+    (marked,) = [message for message in bot.thread(root) if message.ts == ts]
+    return list((marked.reactions or {}).get(WAITING_REACTION) or [])
+
+
+@on_virtual_time
 async def test_a_stop_is_kept_by_the_next_process() -> None:
     async with run_bot(answer(LINES, seconds=SECONDS), store=MemoryStore(is_durable=True)) as first:
         root = await first.ask("hi")
