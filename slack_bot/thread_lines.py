@@ -87,8 +87,11 @@ class ThreadLines:
         own = [] if running is None else [running.turn, *(each for each, _ in running.waiting)]
         return turn.key in {each.key for each in own}
 
-    def add(self, turn: TurnRecord) -> None:
-        """Begin `turn`, or let it wait, marked, until those before it are over."""
+    def add(self, turn: TurnRecord, *, is_left: bool = False) -> None:
+        """Begin `turn`, or let it wait, marked, until those before it are over.
+
+        `is_left`: another process may have marked it.
+        """
         question = turn.question
         running = self._running.get(question.thread)
         if running is None:
@@ -96,7 +99,7 @@ class ThreadLines:
             return
         if running.is_waiting_for(question.user):
             running.handle.leave()
-        reaction = self._notices.reaction(question)
+        reaction = self._notices.reaction(question, is_shown=is_left)
         running.waiting.append((turn, reaction))
         self._spawn(reaction.show(), question)
 
