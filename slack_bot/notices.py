@@ -9,6 +9,7 @@ from .errors import BotError
 from .journal import Journal
 from .observe.facts import Observer, TurnEnded
 from .runner import referred
+from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
 from .slack.blocks import metadata
@@ -42,13 +43,14 @@ class Notices:
         self,
         api: SlackApi,
         settings: StreamSettings,
+        policies: ChannelPolicies,
         clock: Clock,
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
         is_sure: Callable[[], bool],
     ) -> None:
-        self._api, self._settings, self._clock = api, settings, clock
+        self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
         self._is_sure = is_sure
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
@@ -63,7 +65,11 @@ class Notices:
 
     def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
         refusals, starts = self._streaming_refusals, self._stream_starts
-        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
+        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
+        channel = question.thread.channel
+        if not channel.startswith("D") and self._policies.of(channel).audience == "everyone":
+            client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
+        return client
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""

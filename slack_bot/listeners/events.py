@@ -134,8 +134,9 @@ class SlackListeners:
         ours = me.ours if me.ours.team else Organisation(question.thread.team)
         refused = await self._access.refusal(question, read_asker(body), ours)
         is_told = refused is not None and self._access.is_to_be_told(question)
-        if refused is None and question.text and not is_old:
-            refused = self._hourly.refusal(question.user, question.thread.channel, question.key)
+        is_asked = question.text and not self._dispatcher.controls.is_stop(question)
+        if refused is None and is_asked and not is_old:
+            refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
             is_told = True
         if refused is None:
             return None
@@ -190,7 +191,7 @@ class SlackListeners:
             return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
         if press.action == STOP_ACTION:
             return await self._dispatcher.controls.stop_watch(press.turn, press.user)
-        refused = self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+        refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
         return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
 
 

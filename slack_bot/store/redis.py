@@ -196,6 +196,14 @@ class RedisStore(Store):
             latest = await self._redis.hmget(f"{PREFIX}latest", threads) if threads else []
         return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        async with self._calling():
+            threads = await self._redis.zrangebyscore(f"{PREFIX}threads", since, "+inf")
+            found = (
+                await self._redis.sunion([f"{PREFIX}thread:{each}" for each in threads]) if threads else ()
+            )
+        return [turn for turn in await self._turns(list(found)) if turn.accepted_at >= since]
+
     async def remove_old(self, now: float) -> None:
         while await self._run(
             "remove_old", now=now, threads_before=now - self._turn_age, replica_age=_REPLICA_AGE
