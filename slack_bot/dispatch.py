@@ -17,6 +17,7 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
 from .errors import BotError, StoreError
+from .follow import FollowedThreads
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -40,6 +41,7 @@ _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+_FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -69,6 +71,8 @@ class TurnDispatcher:
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
+        follow_for = settings.turns.follow_for
+        self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
         self._lines = ThreadLines(self._notices, self._turn, self._let_go, self._spawn)
         self.controls = TurnControls(
             self._lines, self.watches, self._journal, self._replicas, store, clock, self.accept, self._start
@@ -217,8 +221,22 @@ class TurnDispatcher:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
+        elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
+            self._spawn(self._stop_listening(turn), question)
         else:
             self._lines.add(turn)
+
+    async def _stop_listening(self, turn: TurnRecord) -> None:
+        await self.follow.stop(turn.question, float(turn.question.ts))
+        await self._journal.end(turn, Outcome.STOPPED)
+
+    async def stop_listening(self, key: str) -> str | None:
+        """Only a mention counts from now on in the thread of this turn. Else why not. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None:
+            return _FORGOTTEN_THREAD
+        await self.follow.stop(turn.question, self._clock.wall())
+        return None
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
@@ -309,6 +327,7 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+        await self.follow.answered(journal.question)
         await self._save_profile()
 
     async def _save_profile(self) -> None:

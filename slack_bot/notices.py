@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -11,7 +11,7 @@ from .observe.facts import Observer, TurnEnded
 from .runner import referred
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
-from .slack.blocks import metadata
+from .slack.blocks import Args, actions, markdown, metadata
 from .slack.faults import StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
@@ -84,11 +84,21 @@ class Notices:
 
     async def hint(self, turn: TurnRecord) -> None:
         """A mention without a question."""
-        question = turn.question
-        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
-        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        await self.post(turn.question, _HINT)
         await self._journal.end(turn, Outcome.REFUSED)
+
+    async def post(self, question: Question, text: str) -> None:
+        """Say `text` in the thread of `question`, which it is about."""
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": text, "metadata": metadata(question.key, "note")}
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+
+    async def offer(self, question: Question, user: str, text: str, labels: Mapping[str, str]) -> None:
+        """Tell `user` alone, with buttons of the turn: their action ids and labels."""
+        thread = question.thread
+        args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
+        args["blocks"] = [markdown(text), actions(labels, question.key)]
+        await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}

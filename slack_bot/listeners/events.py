@@ -25,6 +25,7 @@ from .inbound import (
     FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
+    STOP_LISTENING_ACTION,
     BotIdentity,
     Ignored,
     StreamStarted,
@@ -39,7 +40,7 @@ log = logging.getLogger(__name__)
 
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
-_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
+_NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _MOST = 10_000  # threads, and questions; beyond it the oldest is dropped
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
@@ -60,7 +61,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION):
+        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -96,19 +97,29 @@ class SlackListeners:
                 return None
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
-            case ThreadReply(question=question):
+            case ThreadReply(question=question, names_others=names_others):
                 self._bots.person_wrote(question.thread)
-                is_expected = await self._dispatcher.is_waiting_for(question.thread, question.user)
-                reason = None if is_expected else _NOT_EXPECTED
+                reason = None if await self._is_expected(question, names_others) else _NOT_EXPECTED
             case Question() as question:
                 reason = self._bots.refusal(question, asker_ids(body))
-                if reason:
+                if reason is None:
+                    await self._dispatcher.follow.mentioned(question)
+                elif reason:
                     log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             case unknown:
                 assert_never(unknown)
         if reason and question is not None:
             self._dispatcher.ignored(question, reason)
+        if question is not None:
+            await self._dispatcher.follow.heard(question)
         return question if reason is None else None
+
+    async def _is_expected(self, reply: Question, names_others: bool) -> bool:
+        """Whether a reply without a mention is for the bot all the same."""
+        dispatcher = self._dispatcher
+        if await dispatcher.is_waiting_for(reply.thread, reply.user):
+            return True
+        return not names_others and await dispatcher.follow.is_question(reply)
 
     async def stop(self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
         """The middleware of `agent_session_stopped`. Slack has closed the stream; the agent still works."""
@@ -135,6 +146,8 @@ class SlackListeners:
                 reply = await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
             elif press.action == STOP_ACTION:
                 reply = await self._dispatcher.controls.stop_watch(press.turn, press.user)
+            elif press.action == STOP_LISTENING_ACTION:
+                reply = await self._dispatcher.stop_listening(press.turn)
             else:
                 reply = await self._dispatcher.controls.retry(press.turn, press.user)
         except BotError as error:

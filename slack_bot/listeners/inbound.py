@@ -15,6 +15,7 @@ from ..turn.record import Question, ThreadKey
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
+STOP_LISTENING_ACTION = "stop_listening"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
@@ -25,6 +26,7 @@ _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
 
 _WRAPPED = re.compile(r"<([^<>\s|][^<>|]*)(?:\|([^<>]*))?>")
+_NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 _ENTITY = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 _ENTITIES = re.compile("|".join(_ENTITY))
 
@@ -39,9 +41,10 @@ class BotIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply without a mention: for the bot only if the agent waits for its author."""
+    """A reply without a mention of the bot. `names_others`: it mentions somebody else."""
 
     question: Question
+    names_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
         return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
-    return ThreadReply(question)
+    return ThreadReply(question, _NAMED.search(event["text"]) is not None)
 
 
 def asker_ids(body: object) -> frozenset[str]:

@@ -297,6 +297,9 @@ class TurnSettings(SettingsSection):
     more than this."""
     max_takeovers: int = Field(default=3, ge=1)
     """Processes that go on with a turn, one after the other, until it ends with a notice."""
+    follow_for: float = Field(default=86_400.0, ge=0)
+    """Seconds from the last question or answer in a thread for which a mention is not needed there (see
+    `respond`)."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
 

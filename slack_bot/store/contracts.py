@@ -5,16 +5,18 @@ Times are seconds since 1970 (UTC), errors are `StoreError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,21 @@ class ConversationStore(Protocol):
         """Replace what is known."""
 
 
+class ThreadStateStore(Protocol):
+    """Whose words in a thread are questions without a mention. Kept as long as conversations."""
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        """None: nobody has asked there."""
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        """Replace it by what `change` makes of it, if that is something. Returns what was there. Atomic.
+
+        `change` may be called more than once.
+        """
+
+
 class FeedbackStore(Protocol):
     """What people said of answers."""
 
@@ -201,6 +218,7 @@ class PersonRecords:
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
+    threads: tuple[ThreadState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +291,7 @@ class SignalStore(Protocol):
 class Store(
     TurnStore,
     ConversationStore,
+    ThreadStateStore,
     FeedbackStore,
     ProfileStore,
     LeaseStore,

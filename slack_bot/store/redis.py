@@ -29,7 +29,8 @@ from ..errors import SettingsError, StoreError
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, Signal, Store
+from ..turn.thread_state import ThreadState
+from .contracts import Ages, ChangeThread, Conversation, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so l
 _ABSENT = 3  # leases without a sign of life of any replica
 _WAIT = 0.5  # seconds that Redis waits for signals
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-_OUTBOUND = TypeAdapter(OutboundRecord)
+_OUTBOUND, _THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 _UNSENT, _SENT = f"{_PREFIX}outbound_unsent", f"{_PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
@@ -204,6 +205,28 @@ class RedisStore(Store):
         text = json.dumps([conversation.context_id, dict(conversation.waits)])
         async with self._calling():
             await self._redis.set(_conversation(agent, thread), text, ex=self._conversation_age)
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        async with self._calling():
+            return _thread_state_of(await self._redis.get(_thread_state(thread)))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        async def replace_it(pipeline: Any) -> ThreadState | None:
+            before = _thread_state_of(await pipeline.get(_thread_state(thread)))
+            after = change(before)
+            pipeline.multi()
+            if after is not None and after != before:
+                text = _THREAD.dump_json(after).decode()
+                pipeline.set(_thread_state(thread), text, ex=self._conversation_age)
+            return before
+
+        async with self._calling():
+            before: ThreadState | None = await self._redis.transaction(
+                replace_it, _thread_state(thread), value_from_callable=True
+            )
+            return before
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         return bool(await self._run("feedback", turn=turn, user=user, value=value, age=self._feedback_age))
@@ -408,6 +431,14 @@ def _thread_of(name: str) -> ThreadKey:
 def _signal_of(text: str) -> Signal:
     known = json.loads(text)
     return Signal(_thread_of(known["thread"]), known["kind"], known["values"] or {})
+
+
+def _thread_state(thread: ThreadKey) -> str:
+    return f"{_PREFIX}thread_state:{_name_of(thread)}"
+
+
+def _thread_state_of(found: str | None) -> ThreadState | None:
+    return None if found is None else _THREAD.validate_json(found)
 
 
 def _conversation(agent: str, thread: ThreadKey) -> str:

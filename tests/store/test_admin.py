@@ -81,6 +81,7 @@ async def test_the_summary_counts_what_is_there(store: Store, people: StoreAdmin
         Count("turns: ended", 1, 10.0, 10.0),
         Count("turns: sent", 1, 11.0, 11.0),
         Count("conversations", 1, 30.0, 30.0),
+        Count("threads", 0, None, None),
         Count("feedback", 0, None, None),
         Count("events", 0, None, None),
     )
