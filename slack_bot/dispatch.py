@@ -18,6 +18,7 @@ from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
 from .errors import BotError, StoreError
 from .follow import FollowedThreads
+from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -73,9 +74,15 @@ class TurnDispatcher:
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         follow_for = settings.turns.follow_for
         self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
-        self._lines = ThreadLines(self._notices, self._turn, self._let_go, self._spawn)
+        self._lines = ThreadLines(
+            *(self._notices, self._journal, policies, settings.turns, clock),
+            *(self._turn, self._let_go, self._spawn),
+        )
+        self._interruptions = Interruptions(
+            agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
+        )
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, store, clock, self.accept, self._start
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -120,7 +127,7 @@ class TurnDispatcher:
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
             if self._store.lease and question.thread not in self._lines:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            self._start(claimed)
+            self._start(claimed, is_new=True)
         return is_new
 
     async def take_over(self) -> None:
@@ -167,11 +174,15 @@ class TurnDispatcher:
                 if turn is None or self._has(turn):
                     return
                 if (claimed := await self._replicas.claim(turn)) is not None:
-                    self._start(claimed)
+                    self._start(claimed, is_new=True)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
                 await self.controls.stop_watch(values["turn"], values["user"])
+            case "change":
+                await self.controls.change(values["turn"], signal.thread, values["text"] or None)
+            case "drop":
+                await self.controls.drop(values["turn"], values["user"])
             case "hint":
                 await self.watches.on_hint(values["push"])
             case "stream":
@@ -215,7 +226,7 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_new: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
@@ -223,8 +234,12 @@ class TurnDispatcher:
             self._spawn(self.controls.stop_by_word(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
             self._spawn(self._stop_listening(turn), question)
+        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+            self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn)
+            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+                self._interruptions.begin(question)
 
     async def _stop_listening(self, turn: TurnRecord) -> None:
         await self.follow.stop(turn.question, float(turn.question.ts))
@@ -298,7 +313,8 @@ class TurnDispatcher:
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
                     await end(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
-                running.journal = await self._journal.begin(turn)
+                await self._lines.prepare(running)
+                running.journal = await self._journal.begin(running.turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:

@@ -6,7 +6,7 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -57,6 +57,11 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
         await self.keep(self.ended(record, outcome))
+
+    async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
+        """The `others` are asked as a part of `record`. All or none of it is stored."""
+        ended = [(self.ended(each, Outcome.MERGED), 0) for each in others]
+        return await self._guard(self._store.save((record, 0), *ended), record)
 
     async def keep(self, record: TurnRecord) -> None:
         """A turn changed that does not run."""

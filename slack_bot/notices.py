@@ -28,6 +28,7 @@ TOO_LONG = "This took too long and was ended."
 BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
+_TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -85,6 +86,12 @@ class Notices:
     async def hint(self, turn: TurnRecord) -> None:
         """A mention without a question."""
         await self.post(turn.question, _HINT)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def turn_away(self, turn: TurnRecord) -> None:
+        """Too many questions wait in the thread."""
+        thread = turn.question.thread
+        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
         await self._journal.end(turn, Outcome.REFUSED)
 
     async def post(self, question: Question, text: str) -> None:

@@ -22,12 +22,14 @@ from ..errors import BotError
 from ..settings.channels import ChannelPolicies
 from ..turn.record import Question, ThreadKey
 from .inbound import (
+    DROP_ACTION,
     FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
     STOP_LISTENING_ACTION,
     BotIdentity,
     Ignored,
+    MessageChanged,
     StreamStarted,
     ThreadReply,
     asker_ids,
@@ -61,7 +63,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION):
+        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -95,6 +97,9 @@ class SlackListeners:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
+            case MessageChanged(key=key, thread=thread, text=text):
+                await self._dispatcher.controls.change(key, thread, text)
+                return None
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
@@ -118,6 +123,8 @@ class SlackListeners:
         """Whether a reply without a mention is for the bot all the same."""
         dispatcher = self._dispatcher
         if await dispatcher.is_waiting_for(reply.thread, reply.user):
+            return True
+        if await dispatcher.controls.is_stop_somewhere(reply):
             return True
         return not names_others and await dispatcher.follow.is_question(reply)
 
@@ -148,6 +155,8 @@ class SlackListeners:
                 reply = await self._dispatcher.controls.stop_watch(press.turn, press.user)
             elif press.action == STOP_LISTENING_ACTION:
                 reply = await self._dispatcher.stop_listening(press.turn)
+            elif press.action == DROP_ACTION:
+                reply = await self._dispatcher.controls.drop(press.turn, press.user)
             else:
                 reply = await self._dispatcher.controls.retry(press.turn, press.user)
         except BotError as error:
