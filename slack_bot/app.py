@@ -17,16 +17,18 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, StoreError
 from .event_keeper import EventKeeper
+from .home import Home
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import BotAccess, SlackListeners
 from .listeners.health_server import serving_health
+from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import serve_socket
+from .listeners.socket_mode import SocketListener
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
@@ -38,7 +40,7 @@ from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
-from .store.sqlite import SqliteStore, open_store
+from .store.sqlite import open_store
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +126,7 @@ async def build(
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, bots, policies)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
@@ -151,8 +154,6 @@ def _keeping_events(
 ) -> Observer:
     if not kept.event_bytes:
         return observer
-    if not isinstance(store, SqliteStore):
-        raise SettingsError("SLACK_BOT_STORE__EVENT_BYTES works with a store in SQLite only; leave it out.")
     keeper = EventKeeper(store, observer, clock, kept.checkpoint_interval, kept.event_bytes)
     stack.push_async_callback(keeper.close)
     return keeper
@@ -224,11 +225,9 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            client = app.web_client
+            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
             async with push.listening(slack) if push else nullcontext():
-                await serve_socket(
-                    app.bolt, slack, client, stop, health=health, is_alone=is_alone, ready=let_in
-                )
+                await socket.serve(stop)
     finally:
         for task in tasks:
             task.cancel()

@@ -72,7 +72,6 @@ def _open_missing_streams() -> None:
 
 
 def _discard_output() -> None:
-    """Else the interpreter's end would complain."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

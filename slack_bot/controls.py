@@ -153,6 +153,20 @@ class TurnControls:
         self._lines.add(turn)
         return None
 
+    async def stop_turn(self, key: str, user: str) -> None:
+        """End a turn, wherever it stands: only its asker may. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None or not turn.question.is_of(user):
+            return
+        thread = turn.question.thread
+        running = self._lines.get(thread)
+        if turn.stage is Stage.WATCHED:
+            await self.stop_watch(key, user)
+        elif turn.stage is Stage.ACCEPTED and (running is None or running.question.key != key):
+            await self.change(key, thread, None)  # it waits
+        else:
+            await self.stop(thread, user)
+
     async def retry(self, turn: str, user: str) -> str | None:
         """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
         known = await self._store.turn(turn)

@@ -32,7 +32,7 @@ class Journal:
         on_lost: Callable[[ThreadKey], None] = lambda _: None,
     ) -> None:
         self._on_lost = on_lost
-        self._store, self._agent, self._clock, self._interval = store, agent, clock, interval
+        self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
 
@@ -50,21 +50,19 @@ class Journal:
         await self.save(turn)
         return turn
 
-    def sent(self, record: TurnRecord) -> TurnRecord:
-        return replace(record, stage=Stage.SENT, sent_at=self._clock.wall())
-
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
-        """A turn ended without an answer of the agent."""
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        await self.keep(self.ended(record, outcome))
+        await self.keep(self._ended(record, outcome))
 
     async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
         """The `others` are asked as a part of `record`. All or none of it is stored."""
-        ended = [(self.ended(each, Outcome.MERGED), 0) for each in others]
+        ended = [(self._ended(each, Outcome.MERGED), 0) for each in others]
         return await self._guard(self._store.save((record, 0), *ended), record)
 
+    def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+
     async def keep(self, record: TurnRecord) -> None:
-        """A turn changed that does not run."""
         await self._guard(self._store.save((record, len(record.messages))), record)
 
     async def save(self, *turns: "TurnJournal") -> bool:
@@ -101,10 +99,8 @@ class Journal:
         return record.question.thread not in lost
 
     async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
-        thread, now = turn.record.question.thread, self._clock.wall()
-        await self._guard(
-            self._store.save_conversation(self._agent, thread, known, now), turn.record, "a thread's context"
-        )
+        saving = self._store.save_conversation(self._agent, turn.question.thread, known, self.now())
+        await self._guard(saving, turn.record, "a thread's context")
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """Empty if the store fails."""
@@ -140,13 +136,6 @@ class Journal:
             return False
         return True
 
-    def watched(self, record: TurnRecord) -> TurnRecord:
-        since = record.watched_at or self._clock.wall()
-        return replace(record, stage=Stage.WATCHED, watched_at=since)
-
-    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
-        return replace(record, stage=Stage.ENDED, ended_at=self._clock.wall(), outcome=outcome)
-
 
 class TurnJournal:
     """The record of one turn. `stored`: its messages as the store has them."""
@@ -170,13 +159,13 @@ class TurnJournal:
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
     async def other_messages(self) -> frozenset[str]:
-        """The `ts` of the thread's other answers."""
         return await self._journal.messages_in(self.question.thread)
 
     async def sending(self, baseline: TaskBaseline | None = None) -> None:
         """The agent is asked next. `baseline`: what the task holds that the question is for."""
         if self.record.stage is Stage.ACCEPTED:
-            self.record = replace(self._journal.sent(self.record), baseline=baseline)
+            sent_at = self._journal.now()
+            self.record = replace(self.record, stage=Stage.SENT, sent_at=sent_at, baseline=baseline)
             await self._journal.save_surely(self)
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
@@ -184,8 +173,7 @@ class TurnJournal:
         record = self.record
         task_id, context_id = task_id or record.task_id, context_id or record.context_id
         if (task_id, context_id) != (record.task_id, record.context_id):
-            self.record = replace(record, task_id=task_id, context_id=context_id)
-            await self._journal.save(self)
+            await self._become(replace(record, task_id=task_id, context_id=context_id))
         if context_id is not None:
             await self._save_conversation(replace(self._conversation, context_id=context_id))
 
@@ -199,18 +187,14 @@ class TurnJournal:
 
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""
-        self.record = replace(self.record, stopped_by=user)
-        await self._journal.save(self)
+        await self._become(replace(self.record, stopped_by=user))
 
     async def watch(self) -> None:
-        """The turn ends without its task."""
-        self.record = self._journal.watched(self.record)
-        await self._journal.save(self)
+        since = self.record.watched_at or self._journal.now()
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since))
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
-        """Another process goes on."""
-        self.record = replace(self.record, messages=messages)
-        await self._journal.save(self)
+        await self._become(replace(self.record, messages=messages))
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
@@ -221,7 +205,12 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        self.record = self._journal.ended(self.record, outcome)
+        await self._become(
+            replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+        )
+
+    async def _become(self, record: TurnRecord) -> None:
+        self.record = record
         await self._journal.save(self)
 
     async def _save_conversation(self, known: Conversation) -> None:

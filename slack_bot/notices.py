@@ -49,11 +49,9 @@ class Notices:
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
     def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        """The place of a turn in Slack. `shown`: what another process wrote there."""
         return Sink(self.client(question), shown)
 
     def client(self, question: Question) -> TurnClient:
-        """The calls of one turn."""
         refusals, starts = self._streaming_refusals, self._stream_starts
         return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
 
@@ -84,7 +82,6 @@ class Notices:
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
     async def hint(self, turn: TurnRecord) -> None:
-        """A mention without a question."""
         await self.post(turn.question, _HINT)
         await self._journal.end(turn, Outcome.REFUSED)
 

@@ -46,11 +46,12 @@ ROOMS: dict[str, set[str]] = {
         "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas", "watches",
         "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "listeners": {"dispatch", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
+    "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack", "store",
-        "errors", "clock", "settings", "observe",
+        "event_keeper", "home", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack",
+        "store", "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {

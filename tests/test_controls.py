@@ -193,3 +193,16 @@ async def test_the_word_needs_no_mention_where_others_write_too() -> None:
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert len(asked(bot)) == 1
+
+
+@on_virtual_time
+async def test_a_question_that_waits_is_stopped_by_name_and_the_one_that_runs_is_not() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        waiting = await bot.ask("two", user="U2", thread_ts=root)
+        await asyncio.sleep(1)
+        await bot.app.dispatcher.controls.stop_turn(f"T1:{CHANNEL}:{waiting}", "U2")
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        assert [text for text, _, _ in asked(bot)] == ["one"]
+        assert await bot.store.unfinished() == []

@@ -92,7 +92,6 @@ class Agent:
         return self.habits | {"wire": str(self.wire)} if is_learned else dict(self.habits)
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
-        """Take what was learned before."""
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
@@ -217,7 +216,6 @@ class Agent:
         await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
 
     def _wires(self, card: AgentCard) -> tuple[Wire, ...]:
-        """The wires to try."""
         if self._settings.protocol_version != "auto":
             return (self._settings.protocol_version,)
         first = self._known.wire or card.interfaces[0].wire

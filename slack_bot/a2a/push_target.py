@@ -28,7 +28,6 @@ class PushTarget:
 
     @property
     def secret_hash(self) -> str:
-        """What is kept of the secret."""
         return hash_secret(self.secret)
 
 

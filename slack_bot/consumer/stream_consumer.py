@@ -45,7 +45,6 @@ class TurnHandle:
 
     @property
     def must_exit(self) -> bool:
-        """There is a reason to stop listening."""
         return self._exit.is_set()
 
     def know_task(self, task_id: str) -> None:
@@ -75,7 +74,6 @@ class TurnHandle:
         self.leave()
 
     def mark_gone(self) -> None:
-        """Nothing can be shown any more."""
         self.is_gone = True
         self.leave()
 
@@ -86,7 +84,6 @@ class TurnHandle:
             callback()
 
     async def race(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What `work` returns or raises; None, with `work` cancelled, if a reason to leave comes first."""
         if self.must_exit:
             work.close()
             return None

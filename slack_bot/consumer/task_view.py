@@ -79,12 +79,10 @@ class TaskView:
 
     @property
     def state(self) -> TaskState:
-        """The task's state as last said."""
         return self._parser.state
 
     @property
     def is_over(self) -> bool:
-        """The task ended, or waits for the human."""
         return self.state.is_terminal or self.state.is_asking
 
     @property
@@ -167,7 +165,6 @@ class TaskView:
             self._on_event(AgentIdle(since, known, why))
 
     def notify_quiet(self) -> None:
-        """Say that an open stream brings nothing."""
         since = self._now() - self.news_at
         self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
 
@@ -181,7 +178,6 @@ class TaskView:
             self._habits.update(await offload(updates) if is_large else updates())
 
     def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
-        """Add to `parsed` the kind of each frame, and its events. Perhaps in a thread."""
         parser = self._parser
         frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
@@ -204,7 +200,6 @@ class TaskView:
 
 
 def _looks_back(frame: Frame) -> bool:
-    """All that was said may be read again for it."""
     if isinstance(frame, StatusUpdate):
         return frame.state.is_terminal or frame.state.is_asking
     return isinstance(frame, Snapshot)

@@ -32,6 +32,7 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 _READS_BACK = "and what became of a call without an answer cannot be looked up"
 NEEDED: Mapping[str, str] = {
     "app_mentions:read": "mentions of the bot in channels do not reach it",
+    "assistant:write": "no questions are suggested above a new conversation with the bot",
     "channels:history": f"replies in public channels do not reach the bot, {_READS_BACK} there",
     "chat:write": "no answer can be written",
     "files:write": "an answer that is too long for messages does not come as a file",

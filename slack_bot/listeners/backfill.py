@@ -5,8 +5,6 @@ that the store knows. Each message is judged as if it came now, and the store kn
 so whatever Slack delivers as well is asked once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

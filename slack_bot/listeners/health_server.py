@@ -8,7 +8,7 @@ from aiohttp import web
 
 from ..observe.health import Health
 from ..settings.models import HealthSettings
-from .http_server import unusable
+from .http_server import running
 
 log = logging.getLogger(__name__)
 
@@ -31,13 +31,6 @@ async def serving_health(settings: HealthSettings, health: Health) -> AsyncItera
     app = web.Application()
     app.add_routes([web.get("/livez", live), web.get("/readyz", ready)])
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
-    await runner.setup()
-    try:
-        try:
-            await web.TCPSite(runner, settings.host, settings.port).start()
-        except OSError as error:
-            raise unusable("SLACK_BOT_HEALTH__", settings.host, settings.port, error) from error
+    async with running(runner, "SLACK_BOT_HEALTH__", settings.host, settings.port):
         log.info("probes are answered at http://%s:%s/livez and /readyz", settings.host, settings.port)
         yield
-    finally:
-        await runner.cleanup()

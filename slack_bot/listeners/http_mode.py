@@ -4,8 +4,6 @@ Anyone may send anything to the port, or try to block Slack. So a body is read o
 Slack's and is recent, and parsed only if it is signed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
@@ -90,7 +88,6 @@ class _Events:
         return await read_body(request, self._slack.http_body_timeout, self._slack.http_max_body_bytes)
 
     def _check_head(self, request: web.BaseRequest) -> int | None:
-        """The status with which the request is refused by its head."""
         if request.method != "POST":
             return 405
         return None if self._may_be_signed(request.headers) else 401

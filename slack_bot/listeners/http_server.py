@@ -4,8 +4,6 @@ aiohttp limits neither connections nor the time for a head, and logs a traceback
 cannot read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import logging
@@ -42,12 +40,19 @@ async def listening(
     SettingsError if the address cannot be used; `settings` is what the names of its two settings begin with.
     """
     runner = web.ServerRunner(_Server(routes, slack), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    async with running(runner, settings, host, port):
+        yield
+
+
+@asynccontextmanager
+async def running(runner: web.BaseRunner, settings: str, host: str, port: int) -> AsyncIterator[None]:
+    """`runner` listens at an address meanwhile. SettingsError as `listening`."""
     await runner.setup()
     try:
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise unusable(settings, host, port, error) from error
+            raise _unusable(settings, host, port, error) from error
         yield
     finally:
         await runner.cleanup()
@@ -58,13 +63,12 @@ async def check_address(settings: str, host: str, port: int) -> None:
     try:
         server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
     except OSError as error:
-        raise unusable(settings, host, port, error) from error
+        raise _unusable(settings, host, port, error) from error
     server.close()
     await server.wait_closed()
 
 
-def unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
-    """Why an address cannot be listened on. `settings`: what the names of its two settings begin with."""
+def _unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return SettingsError(
             f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"

@@ -17,6 +17,7 @@ RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
 STOP_LISTENING_ACTION = "stop_listening"
 DROP_ACTION = "drop"
+HOME_STOP_ACTION = "stop_in_home"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
@@ -75,6 +76,16 @@ class ButtonPress:
     value: str
     channel: str
     thread_ts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody opens the Home tab (`is_home`), the messages with the bot, or a new thread of them."""
+
+    user: str
+    is_home: bool
+    channel: str = ""
+    thread_ts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +196,23 @@ def read_press(body: object) -> ButtonPress | Ignored:
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
     )
+
+
+def read_visit(body: object) -> Visit:
+    """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
+    event = _Event(body)
+    thread = _map(event.raw.get("assistant_thread"))
+    if thread:
+        return Visit(_str(thread, "user_id"), False, _str(thread, "channel_id"), _str(thread, "thread_ts"))
+    tab = event["tab"]
+    return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
+
+
+def read_home_stop(body: object) -> tuple[str, str] | None:
+    """The turn that is to end, and who pressed."""
+    payload = _map(body)
+    turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
+    return (turn, user) if turn and user else None
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:

@@ -81,7 +81,6 @@ class PushReceiver:
 
     @property
     def routes(self) -> Mapping[str, Handler]:
-        """What is served, for `listening` and `serve_http`."""
         return {PUSH_PATH: self._handle}
 
     @asynccontextmanager
@@ -102,7 +101,6 @@ class PushReceiver:
         return web.Response() if status == 200 else refusal(status)
 
     async def _take(self, request: web.BaseRequest, push_id: str) -> int:
-        """The status of the answer."""
         watch = await self._watches.push_watch(push_id)
         if watch is None:
             return 404

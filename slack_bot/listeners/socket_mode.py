@@ -15,8 +15,9 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -60,59 +61,24 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-async def serve_socket(
-    bolt: AsyncApp,
-    slack: SlackSettings,
-    client: AsyncWebClient,
-    stop: asyncio.Event,
-    *,
-    health: Health,
-    is_alone: bool = True,
-    ready: Callable[[], None] | None = None,
-) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is in, and again after an outage that was
+class SocketListener:
+    """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 
-    `is_alone`: there should be no other process of this app; if there is, it is warned of. SettingsError
-    without an app token, SlackError if it is not good or Slack's API cannot be reached.
+    `is_alone`: there should be no other process of this app; if there is, it is warned of.
     """
-    if slack.app_token is None:
-        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
-    async with aiohttp.ClientSession() as session:
-        connections = _Connections(bolt, slack, client, session, health, is_alone=is_alone, ready=ready)
-        # here a wrong token ends the bot; later it would be tried for ever
-        addresses = [await connections.new_address(), *[None] * (slack.socket_connections - 1)]
-        tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
-        tasks += [
-            asyncio.create_task(connections.keep_one(each), name="slack connection") for each in addresses
-        ]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            connections.end()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await connections.close()
-
-
-class _Connections:
-    """All connections of this process."""
 
     def __init__(
         self,
         bolt: AsyncApp,
         slack: SlackSettings,
         client: AsyncWebClient,
-        session: aiohttp.ClientSession,
         health: Health,
         *,
-        is_alone: bool,
-        ready: Callable[[], None] | None,
+        is_alone: bool = True,
+        ready: Callable[[], None] | None = None,
     ) -> None:
-        self._bolt, self._slack, self._client, self._session = bolt, slack, client, session
+        self._bolt, self._slack, self._client = bolt, slack, client
         self._health, self._is_alone, self._ready = health, is_alone, ready
         self._open: set[_Connection] = set()
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
@@ -121,7 +87,32 @@ class _Connections:
         self._ends = False
         self._out_since: float | None = -math.inf  # None: some connection is alive
 
-    async def new_address(self) -> str:
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Let Slack in until `stop` is set.
+
+        SettingsError without an app token, SlackError if it is not good or Slack's API cannot be reached.
+        """
+        if self._slack.app_token is None:
+            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+        async with aiohttp.ClientSession() as self._session:
+            # here a wrong token ends the bot; later it would be tried for ever
+            addresses = [await self._new_address(), *[None] * (self._slack.socket_connections - 1)]
+            tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
+            tasks += [
+                asyncio.create_task(self._keep_one(each), name="slack connection") for each in addresses
+            ]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+            finally:
+                self._ends = True
+                self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+                await _cancelled(tasks)
+                await _cancelled([task for task in (self._check, *self._closing) if task is not None])
+                await asyncio.gather(*map(self._close, tuple(self._open)))
+
+    async def _new_address(self) -> str:
         """With its ticket. Raises SlackError."""
         token = self._slack.app_token.get_secret_value() if self._slack.app_token else ""
         answer = await call_or_raise(
@@ -129,7 +120,7 @@ class _Connections:
         )
         return str(answer.get("url"))
 
-    async def keep_one(self, address: str | None) -> None:
+    async def _keep_one(self, address: str | None) -> None:
         """Keep one connection, for ever; the first one at `address`.
 
         After each failure in a row the pause is longer. A short life counts as one, but the first is free.
@@ -158,7 +149,6 @@ class _Connections:
             await asyncio.sleep(pause)
 
     def _pause(self, failures: int) -> float:
-        """Seconds."""
         if failures < 1:
             return 0.0
         doublings = min(failures - 1, _MOST_DOUBLINGS)
@@ -194,7 +184,7 @@ class _Connections:
     async def _new(self, address: str | None = None) -> _Connection:
         try:
             async with asyncio.timeout(_OPEN_TIMEOUT):
-                address = address or await self.new_address()
+                address = address or await self._new_address()
                 socket = await self._session.ws_connect(
                     address,
                     proxy=self._client.proxy,
@@ -235,19 +225,6 @@ class _Connections:
             await connection.close()
         finally:
             self._open.discard(connection)
-
-    def end(self) -> None:
-        """From now on connections only close."""
-        self._ends = True
-        self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
-
-    async def close(self) -> None:
-        """Close everything, after the last acknowledgements."""
-        tasks = [task for task in (self._check, *self._closing) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*map(self._close, tuple(self._open)))
 
     async def _count_again(self) -> None:
         """During a restart the old process, or a connection that broke, may count for a while."""
@@ -305,11 +282,9 @@ class _Connection:
         return await self._end
 
     async def over(self, seconds: float) -> None:
-        """Wait so long for Slack to close it."""
         await asyncio.wait({self._reading}, timeout=seconds)
 
     async def close(self) -> None:
-        """After the acknowledgements that are still to come. Takes some seconds at most."""
         try:
             if self._handlers:
                 await asyncio.wait(self._handlers, timeout=_ACK_TIMEOUT)
@@ -383,6 +358,12 @@ class _Connection:
         self._handlers.discard(handler)
         if not handler.cancelled() and (error := handler.exception()) is not None:
             log.error("an event from Slack could not be handled", exc_info=error)
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _reason(error: BaseException) -> str:

@@ -101,7 +101,6 @@ class MessageIgnored:
 
     @property
     def turn(self) -> str:
-        """No turn's key."""
         return f"ignored:{self.channel}:{self.ts}"
 
 

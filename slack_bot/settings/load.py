@@ -16,21 +16,8 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
+from . import models
 from .channels import CONFIG, ChannelSettings
-from .models import (
-    AgentSettings,
-    GovernorSettings,
-    HealthSettings,
-    LogSettings,
-    PushSettings,
-    ReferenceSettings,
-    SettingsSection,
-    SlackSettings,
-    StoreSettings,
-    StreamSettings,
-    TurnSettings,
-    expected,
-)
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -65,24 +52,24 @@ Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
-class Settings(SettingsSection):
+class Settings(models.SettingsSection):
     """All settings. Frozen; `load()` builds it."""
 
-    slack: SlackSettings = SlackSettings()
-    agent: AgentSettings = AgentSettings()
-    stream: StreamSettings = StreamSettings()
-    governor: GovernorSettings = GovernorSettings()
+    slack: models.SlackSettings = models.SlackSettings()
+    agent: models.AgentSettings = models.AgentSettings()
+    stream: models.StreamSettings = models.StreamSettings()
+    governor: models.GovernorSettings = models.GovernorSettings()
     channel: ChannelSettings = ChannelSettings()
     """What variables say of all channels: `ChannelPolicies` knows what counts in one."""
-    turns: TurnSettings = TurnSettings()
-    store: StoreSettings = StoreSettings()
-    push: PushSettings = PushSettings()
-    health: HealthSettings = HealthSettings()
-    log: LogSettings = LogSettings()
-    reference: ReferenceSettings = ReferenceSettings()
+    turns: models.TurnSettings = models.TurnSettings()
+    store: models.StoreSettings = models.StoreSettings()
+    push: models.PushSettings = models.PushSettings()
+    health: models.HealthSettings = models.HealthSettings()
+    log: models.LogSettings = models.LogSettings()
+    reference: models.ReferenceSettings = models.ReferenceSettings()
 
 
-def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
+def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
     """The name and the model of each section."""
     for section, field in Settings.model_fields.items():
         assert isinstance(field.annotation, type)
@@ -283,7 +270,7 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
         if path not in seen:
             seen.add(path)
             name, value = given.get(path, (env_name(path), problem["input"]))
-            words = expected(FIELDS[path], problem["msg"])
+            words = models.expected(FIELDS[path], problem["msg"])
             is_secret = "SecretStr" in str(FIELDS[path].annotation)
             is_secret = is_secret or re.search(r"@|xox|xapp-", str(value)) is not None
             if words.startswith("should"):

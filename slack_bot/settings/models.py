@@ -94,6 +94,9 @@ class SlackSettings(SettingsSection):
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     config: str | None = None
     """TOML file with settings of single channels. It is read again on SIGHUP."""
+    suggested_prompts: Texts = ()
+    """Up to four questions that Slack offers above a new conversation with the bot. Empty: examples from the
+    skills on the agent's card."""
     http_host: str = "0.0.0.0"
     """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
     127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""
@@ -325,7 +328,7 @@ class StoreSettings(SettingsSection):
     """Days for which feedback is kept."""
     event_bytes: int = Field(default=0, ge=0)
     """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
-    `slack-bot store export-tape` can make a tape of it; 0: none. With SQLite only."""
+    `slack-bot store export-tape` can make a tape of it; 0: none."""
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)

@@ -155,19 +155,12 @@ class SlackApi:
             self._reserved.popitem()[1].give_back()
 
     async def call(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        *,
-        patience: float | None = None,
-        priority: Priority | None = None,
+        self, method: str, args: Mapping[str, object], *, patience: float | None = None
     ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `priority` None: that of these calls, or of the method. Never raises for what Slack or the network
-        does.
+        Never raises for what Slack or the network does.
         """
-        priority = self.priority if priority is None else priority
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
@@ -176,7 +169,7 @@ class SlackApi:
         block, again = left, False
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, channel, block, priority, again=again)
+            permit = self._permit(method, channel, block, again=again)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             permit.use()
@@ -185,7 +178,7 @@ class SlackApi:
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
-            self._note_failed(method, channel, result, is_quiet=priority is Priority.BACKGROUND)
+            self._note_failed(method, channel, result, is_quiet=self.priority is Priority.BACKGROUND)
             if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
@@ -200,18 +193,13 @@ class SlackApi:
             left, block, again = left - asked, left, True
 
     async def read(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        *,
-        patience: float | None = None,
-        priority: Priority | None = None,
+        self, method: str, args: Mapping[str, object], *, patience: float | None = None
     ) -> Messages | CallFailed:
         """All messages that a method of `conversations` gives page by page."""
         found: Messages = []
         args = {**args, "limit": _PAGE, "include_all_metadata": True}
         for _ in range(_MAX_PAGES):
-            result = await self.call(method, args, patience=patience, priority=priority)
+            result = await self.call(method, args, patience=patience)
             if isinstance(result, CallFailed):
                 return result
             messages = result.data.get("messages") or []
@@ -222,10 +210,8 @@ class SlackApi:
             args = {**args, "cursor": cursor}
         return found
 
-    def _permit(
-        self, method: str, channel: str, patience: float, priority: Priority | None, *, again: bool
-    ) -> Permit:
-        priority = priority_of(method) if priority is None else priority
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
+        priority = priority_of(method) if self.priority is None else self.priority
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority)

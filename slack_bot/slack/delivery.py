@@ -70,7 +70,6 @@ class Delivery:
 
     @property
     def records(self) -> tuple[MessageRecord, ...]:
-        """What Slack confirmed of the answer."""
         return tuple(filter(None, (message.record() for message in self.messages)))
 
     async def take_over(self, since: float, others: Collection[str], *, has_note: bool = False) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
@@ -17,6 +18,8 @@ from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
+MOST_SHOWN = 20
+"""Messages of the bot's own that a summary names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,6 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def task_for(self, user: str) -> str | None:
-        """The task that waits for an answer of `user`."""
         return self.waits.get(user, self.waits.get(""))
 
     def asked(self, user: str, task_id: str) -> Conversation:
@@ -185,7 +187,7 @@ class EventStore(Protocol):
     """Raw events of agents. They are kept as long as their turn."""
 
     async def save_events(self, *events: KeptEvent) -> None:
-        """Add events, all or none."""
+        """Add events, all or none; those of a turn that is not stored are dropped."""
 
     async def events(self, turn: str) -> list[KeptEvent]:
         """Those of a turn, in the order they were added."""
@@ -223,16 +225,20 @@ class PersonRecords:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How much of a person was erased. `running`: the keys of the turns for which something was left."""
+    """How much of a person was erased.
+
+    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
+    """
 
     turns: int
     feedback: int
     waits: int
+    outbound: int
     running: tuple[str, ...]
 
 
 class PersonalData(Protocol):
-    """What is kept of one person. `team`: only in this workspace."""
+    """What is kept of one person. `team`: only in this workspace; messages to a person have none."""
 
     async def person(self, user: str, team: str | None) -> PersonRecords:
         """All of it."""
@@ -297,9 +303,49 @@ class Store(
     LeaseStore,
     SignalStore,
     OutboundStore,
+    EventStore,
     Protocol,
 ):
     """All that the bot keeps."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many of a kind there are, and the times of the oldest and the newest, where they are known."""
+
+    kind: str
+    number: int
+    oldest: float | None = None
+    newest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """What is in a store.
+
+    `format` is its version; `bytes` are those of its file and of the file's log. `unfinished`: turns that
+    have not ended; `outbound`: the newest messages of the bot's own, the oldest of them first.
+    """
+
+    place: str
+    format: int
+    bytes: int | None
+    counts: tuple[Count, ...]
+    unfinished: tuple[TurnRecord, ...]
+    outbound: tuple[OutboundRecord, ...]
+
+
+class StoreAdmin(Store, PersonalData, Protocol):
+    """What an operator does with a store, while the bot goes on with it."""
+
+    async def summary(self) -> StoreSummary:
+        """What is in it."""
+
+    async def keys(self) -> list[str]:
+        """The keys of all turns."""
+
+    async def backup(self, target: Path, *, overwrite: bool) -> None:
+        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

@@ -1,7 +1,5 @@
 """PURE. A store of one process: it holds every thread, and there is nobody to tell anything."""
 
-from __future__ import annotations
-
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import LeaseStore, Signal, SignalStore, TurnStore

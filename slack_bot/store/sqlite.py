@@ -27,7 +27,7 @@ from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Ages, ChangeThread, Conversation, EventStore, KeptEvent, Store
+from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
 from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
 
@@ -58,7 +58,7 @@ _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 
 
-class SqliteStore(SoleProcess, Store, EventStore):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -70,15 +70,17 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """`work` in one transaction, in the store's thread. Raises StoreError."""
+        return await self._in_thread(partial(self._transact, work))
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        assert self._connection is not None
+    def _transact(self, work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
-        with as_store_errors(self._path), self._connection as connection:
+        with as_store_errors(self._path), connection:
             connection.execute("BEGIN IMMEDIATE")
             return work(connection)
 
@@ -123,7 +125,6 @@ class SqliteStore(SoleProcess, Store, EventStore):
             self._inode = make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        """Bring the file to VERSION in one transaction."""
         if version < VERSION:
             room = resources.files(__package__)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
@@ -310,9 +311,11 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
-        await self._run(
-            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        statement = (
+            "INSERT INTO events SELECT ?1, ?2, ?3"
+            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ?1 AND data IS NOT NULL)"
         )
+        await self._run(lambda connection: connection.executemany(statement, rows))
 
     async def events(self, turn: str) -> list[KeptEvent]:
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)

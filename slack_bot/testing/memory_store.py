@@ -7,6 +7,7 @@ from ..store.contracts import (
     ChangeThread,
     Conversation,
     Erased,
+    KeptEvent,
     KeptFeedback,
     KeptWait,
     PersonalData,
@@ -36,6 +37,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
+        self._events: dict[str, list[KeptEvent]] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -83,6 +85,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             is_old = turn.ended_at is not None and turn.ended_at <= oldest.turns
             if is_old and turn.accepted_at <= oldest.accepted:
                 del self._turns[key]
+                self._events.pop(key, None)
                 self._used(turn.question.thread, oldest.turns)
             else:
                 used.add(turn.question.thread)
@@ -146,7 +149,14 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for (agent, thread), (known, _) in self._conversations.items()
                 if user in known.waits and team in (None, thread.team)
             ),
-            threads=tuple(
+            tuple(
+                event
+                for turn in self._turns.values()
+                if _is_of(turn, user, team)
+                for event in self._events.get(turn.key, ())
+            ),
+            tuple(each for each in self._outbound.values() if each.message.user == user),
+            tuple(
                 state
                 for thread, (state, _) in self._threads.items()
                 if state.asker == user and team in (None, thread.team)
@@ -167,10 +177,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         ended = [turn for turn in found.turns if turn.key not in running]
         for turn in ended:
             del self._turns[turn.key]
+            self._events.pop(turn.key, None)
             self._erased[turn.key] = turn.accepted_at
-        for key, out in tuple(self._outbound.items()):
-            if out.message.user == user and out.ended_at is not None:
-                del self._outbound[key]
+        delivered = [each.key for each in found.outbound if each.ended_at is not None]
+        for key in delivered:
+            del self._outbound[key]
+        running += [each.key for each in found.outbound if each.ended_at is None]
         for thread, (state, _) in tuple(self._threads.items()):
             if state.asker == user and team in (None, thread.team):
                 del self._threads[thread]
@@ -180,7 +192,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for each in answered:
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
-        return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+        return Erased(len(ended), len(found.feedback), len(answered), len(delivered), tuple(running))
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
@@ -194,6 +206,14 @@ class MemoryStore(SoleProcess, Store, PersonalData):
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         return [said for said in self._outbound.values() if said.ended_at is None]
+
+    async def save_events(self, *events: KeptEvent) -> None:
+        for event in events:
+            if event.turn in self._turns:
+                self._events.setdefault(event.turn, []).append(event)
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        return list(self._events.get(turn, ()))
 
     async def close(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""What a turn is about, what the agent asks in it, and how it ended."""
+"""What a turn is about, who answers it, what the agent asks in it, and how it ended."""
 
 import uuid
 from dataclasses import dataclass
@@ -52,7 +52,6 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The key of deduplication, records and logs. It never changes."""
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
@@ -69,6 +68,24 @@ class Question:
 def message_id_of(key: str) -> str:
     """The A2A messageId of the question with this key."""
     return str(uuid.uuid5(_SEED, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One thing that the agent can do, and examples of what to ask."""
+
+    name: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """The agent's name, what it is for, what it can do. All of it is the agent's text: not to be trusted."""
+
+    name: str = ""
+    description: str = ""
+    skills: tuple[Skill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +113,6 @@ class Form:
     hidden_fields: int = 0
 
     def as_markdown(self) -> str:
-        """The question as a person reads it."""
         head = [f"**{self.title}**"] if self.title else []
         if self.prompt:
             head.append(self.prompt)

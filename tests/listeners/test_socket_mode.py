@@ -21,7 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
-from slack_bot.listeners.socket_mode import serve_socket
+from slack_bot.listeners.socket_mode import SocketListener
 from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
@@ -115,10 +115,8 @@ async def one_process(api_url: str, *, is_alone: bool = True, **settings: Any) -
         process.may_answer.set()
         slack = SlackSettings(app_token=SecretStr(APP_TOKEN), **settings)
         health, ready = process.health, process.is_in
-        serving = serve_socket(
-            bolt, slack, client, process.stop, health=health, is_alone=is_alone, ready=ready
-        )
-        process.task = asyncio.create_task(serving)
+        socket = SocketListener(bolt, slack, client, health, is_alone=is_alone, ready=ready)
+        process.task = asyncio.create_task(socket.serve(process.stop))
         yield process
         process.stop.set()
         async with asyncio.timeout(10):

@@ -9,16 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import (
-    ALIASES,
-    AgentSettings,
-    Settings,
-    StreamSettings,
-    load,
-    read_env_file,
-    secrets_of,
-    sections,
-)
+from slack_bot.settings.load import ALIASES, Settings, load, read_env_file, secrets_of, sections
+from slack_bot.settings.models import AgentSettings, StreamSettings
 from slack_bot.settings.names import RENAMED, env_name
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}

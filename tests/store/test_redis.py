@@ -30,7 +30,7 @@ LEASE = 0.4  # seconds
 class TestRedis(StoreContract):
     @pytest.fixture
     async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
-        opened = await open_redis(redis_server.url, Ages())
+        opened = await open_redis(redis_server.url, Ages(), patience=60.0)
         yield opened
         await opened.close()
 

@@ -30,7 +30,6 @@ class TokenPace:
 
     @property
     def is_tokens(self) -> bool:
-        """The text comes at a token's pace."""
         return self._cuts >= _CUTS
 
     @property
@@ -39,7 +38,6 @@ class TokenPace:
         return self._is_sentence
 
     def feed(self, piece: str) -> None:
-        """The text grew by `piece`."""
         before, self._before = self._before, (self._before + piece)[-BEFORE:]
         if not before or piece.startswith(_GAP) or (self._is_sentence and not _is_space(before, piece)):
             lead = len(piece) - len(piece.lstrip("\n")) if before and piece.startswith(_GAP) else 0

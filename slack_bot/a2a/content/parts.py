@@ -157,7 +157,6 @@ class ToolCalls:
         self._running: dict[str, OrderedDict[str, None]] = {}
 
     def start_of(self, artifact: Artifact, dialect: Dialect) -> Event:
-        """An artifact says that a tool starts."""
         name = tool_name(artifact)
         if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
@@ -175,7 +174,6 @@ class ToolCalls:
         return ToolEnded(call, name, failed=tool_failed(artifact), reason=artifact.name)
 
     def part(self, tool: ToolPart) -> Event:
-        """A part is a tool call or its result."""
         if tool.begins and tool.waits:
             return Narrated("", reason="a call that waits for somebody: it is asked, not shown as running")
         if tool.begins:

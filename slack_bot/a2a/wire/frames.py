@@ -76,7 +76,6 @@ class AgentMessage:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined."""
         return "".join(part.text for part in self.parts if part.text)
 
 
@@ -92,7 +91,6 @@ class Artifact:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined (facts: A2A 8.1)."""
         return "".join(part.text for part in self.parts if part.text)
 
 
@@ -230,7 +228,6 @@ def frame_of(event: Object) -> Frame:
 
 
 def _wrapper(event: Object) -> str | None:
-    """The key of the one value that `event` wraps."""
     if _WRAPPERS.keys().isdisjoint(event):
         return None
     return next((key for key in _WRAPPERS if isinstance(event.get(key), dict)), None)

@@ -3,7 +3,8 @@
 Each replica decides alone, with the part of each budget that is its own, so a call waits for no round trip.
 Twice a second it says how many answers it has under way, and is told its parts. Where Redis does not answer,
 each goes on with one part in as many as there were replicas. A replica that Redis alone has lost is counted
-for a while as if it did; after that it must be ending, since it has lost its turns too.
+for a while as if it did; after that it must be ending, since it has lost its turns too. One that stood still
+for so long has no part until it is told a new one.
 """
 
 from __future__ import annotations
@@ -86,6 +87,10 @@ class SharedRateLimiter(RateLimiter):
         super().refused(request, seconds)
         self._nudge.set()
 
+    def decide(self) -> None:
+        self._drop_what_was_given_away()
+        super().decide()
+
     async def _keep_in_step(self) -> None:
         while not self._is_closed:
             with suppress(TimeoutError):
@@ -106,6 +111,7 @@ class SharedRateLimiter(RateLimiter):
             _log.warning("Redis answers again: Slack's budgets are shared as they are needed", extra=shared)
 
     async def _sync(self, *, leaves: bool = False) -> None:
+        self._drop_what_was_given_away()
         now = self._clock.monotonic()
         buckets = dict(self._governor.buckets())
         gone = (
@@ -141,6 +147,16 @@ class SharedRateLimiter(RateLimiter):
         if answer is not None:
             self._apply(list(buckets), json.loads(answer))
 
+    def _drop_what_was_given_away(self) -> None:
+        """After this process stood still: if Redis were away, it would have gone on alone long before."""
+        now = self._clock.monotonic()
+        if self._is_away or now - self._answered_at < _FORGET_AFTER * self._interval:
+            return
+        self._governor.first_share = 0.0
+        for bucket in self._governor.buckets().values():
+            bucket.resize(0.0, 0.0, now)
+        self._returned.clear()
+
     def _is_idle(self, key: BudgetKey, bucket: TokenBucket, now: float) -> bool:
         is_unused = now - self._used_at.get(key, now) >= _IDLE
         return is_unused and not bucket.waiting and bucket.is_at_rest(now)
@@ -162,7 +178,7 @@ class SharedRateLimiter(RateLimiter):
 
     def _apply(self, keys: list[BudgetKey], answer: dict[str, Any]) -> None:
         now = self._clock.monotonic()
-        self._replicas = max(1, answer["replicas"])
+        self._replicas = max(answer["replicas"], self._replicas if answer["calm"] else 1)
         self._governor.first_share = 0.0
         for key, given in zip(keys, answer["budgets"], strict=True):
             bucket = self._governor.buckets().get(key)

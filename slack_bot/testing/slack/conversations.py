@@ -190,7 +190,20 @@ def _set_session(state: WorkspaceState, args: Json) -> Json:
     return {}
 
 
+def _rename_session(state: WorkspaceState, args: Json) -> Json:
+    if not state.rules.agent_sessions:
+        raise Refused("feature_disabled")
+    thread = state.thread(*_thread_of(state, args))
+    if thread.session is None:
+        raise Refused("not_authorized")
+    if not 1 <= len(args["title"]) <= 200:
+        raise Refused("invalid_arguments", "title takes 1 to 200 characters")
+    thread.title = args["title"]
+    return {}
+
+
 METHODS = {
+    "agents.sessions.rename": _rename_session,
     "agents.sessions.setStatus": _set_session,
     "apps.connections.open": _open_connection,
     "assistant.threads.setStatus": _set_status,

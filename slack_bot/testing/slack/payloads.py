@@ -146,3 +146,13 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
     return interaction(state, "block_actions", person, fields)
+
+
+def pressed_in_view(state: WorkspaceState, person: Person, view: Json, action: Json) -> Envelope:
+    """A person pressed a control of a view."""
+    fields = {
+        "container": {"type": "view", "view_id": view["id"]},
+        "view": view,
+        "actions": [{**action, "action_ts": state.next_ts()}],
+    }
+    return interaction(state, "block_actions", person, fields)
