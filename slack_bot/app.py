@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import aiohttp
@@ -17,12 +18,13 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, StoreError
+from .errors import BotError, SettingsError, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
+from .listeners.access import Access, BotAccess, HourlyQuestions
 from .listeners.authorizer import Authorize, missing, new_authorize
 from .listeners.backfill import Backfill
-from .listeners.events import BotAccess, SlackListeners
+from .listeners.events import SlackListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
@@ -34,10 +36,12 @@ from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
-from .settings.load import Settings
+from .settings.config_file import read_config
+from .settings.load import CONFIG, Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
+from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
@@ -57,6 +61,7 @@ class App:
     agent: Agent
     web_client: AsyncWebClient
     authorize: Authorize
+    policies: ChannelPolicies
     dispatcher: TurnDispatcher
     bolt: AsyncApp
     health: Health
@@ -121,18 +126,20 @@ async def build(
             settings.slack.write_timeout,
             health,
         )
-        policies = ChannelPolicies(settings.channel, settings.slack.config)
+        policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
+        access = Access(policies, People(api, settings.slack, clock), clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        hourly = HourlyQuestions(settings.turns, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, bots, policies)
+        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
         backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         closers = stack.pop_all()
-        parts = web_client, authorize, dispatcher, bolt, health, backfill, outbound
+        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
         return App(settings, clock, store, agent, *parts, closers)
 
 
@@ -284,9 +291,22 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()
+        loop.add_signal_handler(signal.SIGHUP, read_config_again, app)
         await serve(app, stop, http=http)
         log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
         await app.close(settings.turns.shutdown_grace, hurry)
+
+
+def read_config_again(app: App) -> None:
+    """What a bad file says does not count. Running turns keep what they began with."""
+    file = app.settings.slack.config
+    try:
+        app.policies.reload()
+    except SettingsError as error:
+        problems = str(error).replace("\n", "; ")
+        log.error("%s was not read again, what it said before still counts: %s", file, problems)
+    else:
+        log.info("read again: %s", file or f"nothing, {CONFIG} is not set")
 
 
 async def check_slack(app: App) -> None:

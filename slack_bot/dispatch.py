@@ -41,7 +41,6 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
@@ -68,7 +67,8 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        noted = self._journal, self._stream_starts
+        self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
@@ -220,11 +220,11 @@ class TurnDispatcher:
                 end = "The bot ends so that it is started again and opens the store again."
                 return StoreError(f"{problem} {end}")
 
-    def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted."""
+    def refuse(self, question: Question, words: str = "") -> None:
+        """Say, once, that `question` is not taken; `words` are for its asker only."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
+            self._spawn(self._notices.refuse(question, words), question)
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False) -> None:
         question = turn.question

@@ -39,11 +39,19 @@ class FollowedThreads:
         self._store, self._policies, self._follow_for = store, policies, follow_for
         self._clock, self._notices, self._spawn = clock, notices, spawn
 
-    async def mentioned(self, question: Question) -> None:
+    async def taken(self, question: Question, *, is_mention: bool) -> None:
         """Somebody asks who may. Raises StoreError."""
-        if self._may_follow(question.thread) and not self.is_stop(question):
+        if not self._may_follow(question.thread) or self.is_stop(question):
+            return
+        if is_mention:
             before = await self._change(question.thread, lambda state: mentioned(state, question))
             self._tell_asker(before, question)
+        elif await self.is_question(question):
+            at = float(question.ts)
+            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=True))
+            if before is not None and not before.is_shown:
+                buttons = {STOP_LISTENING: "Stop listening"}
+                self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
 
     async def heard(self, message: Question) -> None:
         """Somebody wrote, perhaps not to the bot. Raises StoreError."""
@@ -61,15 +69,7 @@ class FollowedThreads:
         if not self._may_follow(thread):
             return False
         known, respond = await self._store.thread_state(thread), self._policies.of(thread.channel).respond
-        if known is None or not known.is_question(reply, respond, self._follow_for):
-            return False
-        at = float(reply.ts)
-        before = await self._change(thread, lambda state: went_on(state, at, is_shown=True))
-        if before is not None and not before.is_shown and not self.is_stop(reply):
-            self._spawn(
-                self._notices.offer(reply, reply.user, _READS_ALONG, {STOP_LISTENING: "Stop listening"})
-            )
-        return True
+        return known is not None and known.is_question(reply, respond, self._follow_for)
 
     async def answered(self, question: Question) -> None:
         """The time counts from the last answer."""

@@ -9,6 +9,7 @@ from .errors import BotError
 from .journal import Journal
 from .observe.facts import Observer, TurnEnded
 from .runner import referred
+from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
 from .slack.blocks import Args, actions, markdown, metadata
@@ -27,6 +28,7 @@ NOT_BEGUN = "Stopped before the agent had begun."
 TOO_LONG = "This took too long and was ended."
 BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
+_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
@@ -39,12 +41,13 @@ class Notices:
         self,
         api: SlackApi,
         settings: StreamSettings,
+        policies: ChannelPolicies,
         clock: Clock,
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
     ) -> None:
-        self._api, self._settings, self._clock = api, settings, clock
+        self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
@@ -53,7 +56,11 @@ class Notices:
 
     def client(self, question: Question) -> TurnClient:
         refusals, starts = self._streaming_refusals, self._stream_starts
-        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+        channel = question.thread.channel
+        if not channel.startswith("D") and self._policies.of(channel).audience == "everyone":
+            client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
+        return client
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
@@ -104,6 +111,18 @@ class Notices:
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
+    async def refuse(self, question: Question, words: str) -> None:
+        """Say that `question` is not taken: `words` to its asker only; without any, to all."""
+        thread = question.thread
+        if not words:
+            await self.notify(question, _NOT_TAKEN)
+            return
+        # Slack shows nothing private in a thread without replies
+        place = "" if thread.ts == question.ts else thread.ts
+        await self.post_ephemeral(thread.channel, place, question.user, words)
+
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
-        args = {"channel": channel, "thread_ts": thread_ts, "user": user, "text": text}
+        """`thread_ts` "": in the channel."""
+        args = {"channel": channel, "user": user, "text": text}
+        args |= {"thread_ts": thread_ts} if thread_ts else {}
         await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)

@@ -16,7 +16,7 @@ from ..errors import BotError
 from ..settings.models import SlackSettings
 from ..store.contracts import TurnStore
 from ..turn.record import Question, ThreadKey
-from .authorizer import Authorize
+from .authorizer import Authorize, identity_of
 from .events import SlackListeners
 from .inbound import BotIdentity, read_message
 
@@ -64,8 +64,7 @@ class Backfill:
         search, why = None, ""
         try:
             async with asyncio.timeout(self._settings.backfill_timeout):
-                identity = await authorize()
-                me = BotIdentity(identity.bot_user_id or "", identity.bot_id or "")
+                me = identity_of(await authorize())
                 todo |= places(await self._store.active_threads(until - _RECENT), since)
                 search = _Search(self._listeners, self._accept, self._reader, me, since, until)
                 while todo:
@@ -152,7 +151,7 @@ class _Search:
                 continue
             event = {**message, "type": "message", "channel": place.channel, "edited": None}
             body = {"team_id": place.team, "event": event}
-            question = await self._listeners.judge(body, self._me)
+            question = await self._listeners.judge(body, self._me, is_old=True)
             is_as_it_came = isinstance(read_message(body, self._me), Question) and not message.get("edited")
             if question is None or not (is_as_it_came or _time(message) > last):
                 continue

@@ -7,9 +7,10 @@ change to them. Only a question uses up its dedupe key: if an ignored twin did, 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
@@ -35,10 +36,30 @@ _ENTITIES = re.compile("|".join(_ENTITY))
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, and whose workspace it is."""
 
     user: str
     bot: str
+    ours: Organisation = field(default_factory=Organisation)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who did something. `ids`: of the user, the bot and its app; `teams`: those that Slack names with them.
+
+    `is_shared`: the channel is shared with another organisation; None: Slack does not say.
+    """
+
+    user: str
+    ids: frozenset[str]
+    teams: frozenset[str]
+    is_shared: bool | None = None
+
+    def is_surely_of(self, ours: Organisation) -> bool:
+        """Whether this alone says that they are of our organisation."""
+        if self.teams:
+            return all(ours.has(team) for team in self.teams)
+        return self.is_shared is False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +180,18 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
     return ThreadReply(question, _NAMED.search(event["text"]) is not None)
 
 
-def asker_ids(body: object) -> frozenset[str]:
-    """All ids of a message's author: of the user, the bot and its app."""
-    event = _Event(body)
-    return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
+def read_asker(body: object) -> Asker:
+    """Who wrote a message, stopped or pressed."""
+    event, user = _Event(body), _map(_map(body).get("user"))
+    ids = {event["user"], event["bot_id"], event["app_id"], _str(user, "id")}
+    teams = {event["user_team"], event["source_team"], event["team"], _str(user, "team_id")}
+    is_shared = _map(body).get("is_ext_shared_channel")
+    return Asker(
+        event.asker or _str(user, "id"),
+        frozenset(ids - {""}),
+        frozenset(teams - {""}),
+        is_shared if isinstance(is_shared, bool) else None,
+    )
 
 
 def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:

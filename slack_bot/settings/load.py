@@ -17,13 +17,14 @@ from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
 from . import models
-from .channels import CONFIG, ChannelSettings
+from .channels import ChannelSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
 _WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
 _OTHERS = {"SLACK_API_TOKEN"}
+CONFIG = "SLACK_BOT_CONFIG"
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
@@ -277,6 +278,15 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
                 yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
             else:
                 yield f"{name} {words}"
+
+
+def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
+    """Why `value` is no value of `field`, which the person knows as `name`. `message` is the validator's."""
+    words = models.expected(field, message)
+    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
+    if not words.startswith("should"):
+        return f"{name} {words}"
+    return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:

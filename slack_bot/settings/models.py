@@ -92,6 +92,12 @@ class SlackSettings(SettingsSection):
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
+    lookup_timeout: float = Field(default=1.5, gt=0)
+    """Seconds to find out who somebody is. Slack wants its acknowledgement within 3."""
+    lookup_ttl: float = Field(default=3600.0, ge=0)
+    """Seconds for which that is believed."""
+    lookup_retry: float = Field(default=300.0, ge=0)
+    """Seconds after which Slack is asked again where it did not say."""
     config: str | None = None
     """TOML file with settings of single channels. It is read again on SIGHUP."""
     suggested_prompts: Texts = ()
@@ -309,6 +315,12 @@ class TurnSettings(SettingsSection):
     """Seconds within which a person's next lines belong to the same question, where `busy` is collect."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
+    hourly_person: int = Field(default=0, ge=0)
+    """Questions that one person may ask in an hour; 0: any number. Each process counts for itself."""
+    hourly_channel: int = Field(default=0, ge=0)
+    """Questions that may be asked in one channel in an hour; 0: any number."""
+    hourly_total: int = Field(default=0, ge=0)
+    """Questions that may be asked in an hour in all; 0: any number."""
 
 
 class StoreSettings(SettingsSection):

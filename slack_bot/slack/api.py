@@ -355,6 +355,7 @@ class TurnClient:
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.refusals, self.stream_starts = refusals, stream_starts
         self.session = ""
+        self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

@@ -17,7 +17,7 @@ from slack_bot.listeners.inbound import (
     MessageChanged,
     StreamStarted,
     ThreadReply,
-    asker_ids,
+    read_asker,
     read_message,
     read_press,
     read_stop,
@@ -148,8 +148,8 @@ def test_apps_workflows_and_bot_users_count_as_bots(fields: dict[str, Any]) -> N
 
 
 def test_a_bot_has_several_ids() -> None:
-    assert asker_ids(mention(bot_id="B7", app_id="A7")) == {"U1", "B7", "A7"}
-    assert asker_ids(None) == asker_ids({"event": {"user": 7}}) == frozenset()
+    assert read_asker(mention(bot_id="B7", app_id="A7")).ids == {"U1", "B7", "A7"}
+    assert read_asker(None).ids == read_asker({"event": {"user": 7}}).ids == frozenset()
 
 
 # -- whose team

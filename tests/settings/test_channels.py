@@ -1,11 +1,13 @@
 """Settings of single channels: what counts where, and how the file is read."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from slack_bot.errors import SettingsError
 from slack_bot.settings.channels import ChannelPolicies, ChannelSettings
+from slack_bot.settings.config_file import read_config
 
 FILE = """
 [channel]
@@ -24,7 +26,7 @@ people = ["U1", "W2"]
 def policies(tmp_path: Path, text: str = FILE, **fixed: object) -> ChannelPolicies:
     file = tmp_path / "slack_bot.toml"
     file.write_text(text)
-    return ChannelPolicies(ChannelSettings.model_validate(fixed), str(file))
+    return ChannelPolicies(ChannelSettings.model_validate(fixed), partial(read_config, str(file)))
 
 
 def test_a_channel_has_its_own_table_before_that_of_all_and_a_variable_before_both(tmp_path: Path) -> None:

@@ -16,26 +16,27 @@ def event(state: WorkspaceState, body: Json) -> None:
     if not state.manifest.is_told(f"message.{FAMILIES[body['channel_type']]}" if name == "message" else name):
         return
     authorization = {
-        "enterprise_id": None,
+        "enterprise_id": state.enterprise or None,
         "team_id": state.team,
         "user_id": state.bot.user_id,
         "is_bot": True,
         "is_enterprise_install": False,
     }
+    channel = state.channels.get(str(body.get("channel")))
     state.send(
         "events_api",
         {
             "token": "verification-token",
             "team_id": state.team,
             "context_team_id": state.team,
-            "context_enterprise_id": None,
+            "context_enterprise_id": state.enterprise or None,
             "api_app_id": state.bot.app_id,
             "event": body,
             "type": "event_callback",
             "event_id": state.next_id("Ev"),
             "event_time": int(state.now),
             "authorizations": [authorization],
-            "is_ext_shared_channel": False,
+            "is_ext_shared_channel": channel is not None and state.is_shared(channel),
             "event_context": state.next_id("4-context"),
         },
     )
@@ -65,7 +66,9 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     if sent.files:
         body["subtype"] = "file_share"
     if not sent.by_app and sent.team != state.team:
-        body |= {"user_team": sent.team, "source_team": sent.team}
+        author = state.people.get(sent.author)
+        enterprise = "" if author is None else author.enterprise
+        body |= {"user_team": enterprise or sent.team, "source_team": sent.team}
     return body
 
 

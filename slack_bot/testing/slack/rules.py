@@ -33,8 +33,8 @@ class AppManifest:
 
 
 _SCOPES = (
-    "app_mentions:read assistant:write channels:history chat:write files:write groups:history im:history"
-    " im:read im:write mpim:history reactions:write"
+    "app_mentions:read assistant:write channels:history channels:read chat:write files:write groups:history"
+    " groups:read im:history im:read im:write mpim:history reactions:write usergroups:read users:read"
 )
 _EVENTS = (
     "agent_session_stopped app_home_opened app_mention message.channels message.groups message.im"
@@ -146,6 +146,9 @@ METHODS: Mapping[str, Method] = {
     ),
     "reactions.add": _method(_REACT, "channel! timestamp! name!", TIER_3),
     "reactions.remove": _method(_REACT, "channel timestamp name! file file_comment", TIER_2),
+    "usergroups.users.list": _method(
+        "usergroups:read", "usergroup! include_disabled:bool", TIER_2, form_only=True
+    ),
     "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
     "views.open": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
     "views.publish": _method("", "user_id! view:dict! hash", TIER_4),

@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from . import blocks as blockkit
 from . import chat, conversations, payloads, rendering, streams, views
@@ -93,11 +93,24 @@ class Workspace:
 
     # ---- people and places
 
-    def add_user(self, user: str, name: str = "", *, team: str | None = None, is_bot: bool = False) -> Person:
-        """A person of this workspace, with `team` a guest from another one, or another app's bot."""
-        person = Person(user, name or user.lower(), team or self.state.team, is_bot)
+    def add_user(
+        self,
+        user: str,
+        name: str = "",
+        *,
+        team: str | None = None,
+        is_bot: bool = False,
+        guest: Literal["", "multi", "single"] = "",
+        enterprise: str = "",
+    ) -> Person:
+        """A person of this workspace, with `team` one of another (Slack Connect), or another app's bot."""
+        person = Person(user, name or user.lower(), team or self.state.team, is_bot, guest, enterprise)
         self.state.people[user] = person
         return person
+
+    def add_group(self, group: str, *members: str) -> None:
+        """A user group."""
+        self.state.groups[group] = list(members)
 
     def add_channel(
         self, channel: str, name: str = "", *, kind: ChannelKind = "channel", with_bot: bool = True

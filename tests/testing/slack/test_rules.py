@@ -652,7 +652,8 @@ def test_the_manifest_covers_every_method_that_the_bot_calls() -> None:
         ("chat.postMessage", "chat:write", "chat:write"),
         ("reactions.add", "reactions:write", "reactions:write"),
         ("conversations.open", "im:write", "im:write"),
-        ("users.info", "", "users:read"),
+        ("users.info", "users:read", "users:read"),
+        ("usergroups.users.list", "usergroups:read", "usergroups:read"),
         ("assistant.threads.setStatus", "chat:write assistant:write", "assistant:write,chat:write"),
     ],
 )
