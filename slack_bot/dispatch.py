@@ -16,7 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
@@ -67,7 +67,7 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        noted = self._journal, self._stream_starts
+        noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
@@ -111,7 +111,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise
@@ -142,12 +143,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            is_next = turn.question.thread not in self._lines
-            self._start(turn)
-            if is_next:  # it may have waited
-                reaction = self._notices.reaction(turn.question, is_shown=True)
-                reaction.over()
-                self._spawn(reaction.show(), turn.question)
+            self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
@@ -171,9 +167,7 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn is None or self._has(turn):
-                    return
-                if (claimed := await self._replicas.claim(turn)) is not None:
+                if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
                     self._start(claimed, is_new=True)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
@@ -226,7 +220,7 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.refuse(question, words), question)
 
-    def _start(self, turn: TurnRecord, *, is_new: bool = False) -> None:
+    def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
@@ -237,7 +231,7 @@ class TurnDispatcher:
         elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
             self._spawn(self._notices.turn_away(turn), question)
         else:
-            self._lines.add(turn)
+            self._lines.add(turn, is_left=is_left)
             if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
                 self._interruptions.begin(question)
 
@@ -282,11 +276,14 @@ class TurnDispatcher:
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
-        rest to the next process. Where the store does not outlive this one, they end with a notice.
+        rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
         await _wait(self._lines.tasks, grace, hurry)
+        await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):

@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -35,7 +35,10 @@ _HINT = "Hello! Write your question in the same message as the mention, and I wi
 
 
 class Notices:
-    """Writes into threads beside the runners. `stream_starts` are all turns'."""
+    """Writes into threads beside the runners. `stream_starts` are all turns'.
+
+    `is_sure`: no other process has taken a thread of this one.
+    """
 
     def __init__(
         self,
@@ -46,17 +49,24 @@ class Notices:
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool],
     ) -> None:
         self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
+        self._is_sure = is_sure
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
     def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        return Sink(self.client(question), shown)
+        """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self._client(question, self._is_sure), shown)
 
     def client(self, question: Question) -> TurnClient:
+        """Calls about a question whose thread may be another process's."""
+        return self._client(question, lambda: True)
+
+    def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
         refusals, starts = self._streaming_refusals, self._stream_starts
-        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
         channel = question.thread.channel
         if not channel.startswith("D") and self._policies.of(channel).audience == "everyone":
             client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
@@ -73,7 +83,7 @@ class Notices:
         """End the answer in `sink`, or in a new one, with `note`."""
         try:
             end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
-            await (sink or self.sink(question)).finish(end)
+            await (sink or Sink(self.client(question))).finish(end)
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 

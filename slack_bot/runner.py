@@ -407,7 +407,7 @@ class TurnRunner:
             task.trace_id,
             machine.latches,
             machine.late,
-            self._sink.markup,
+            self._delivery.records,
             task.task_id if is_awaiting else None,
         )
         self._observer(ended)

@@ -131,15 +131,21 @@ class ThreadLines:
         asked = [] if running is None else [running.turn, *(each.turn for each in running.asked)]
         return turn.key in {each.key for each in (*asked, *self.waiting(turn.question.thread))}
 
-    def add(self, turn: TurnRecord) -> None:
-        """Begin `turn`, or let it wait, marked, until those before it are over."""
+    def add(self, turn: TurnRecord, *, is_left: bool = False) -> None:
+        """Begin `turn`, or let it wait, marked, until those before it are over.
+
+        `is_left`: another process may have marked it.
+        """
         question = turn.question
         line = self._lines.setdefault(question.thread, _Line())
-        line.waiting.append(WaitingQuestion(turn, self._now()))
+        entry = WaitingQuestion(turn, self._now())
+        line.waiting.append(entry)
+        if is_left:
+            self._mark([entry], is_shown=True)
         if line.running is not None:
             if line.running.is_waiting_for(question.user):
                 line.running.handle.leave()
-            self._mark(line)
+            self._mark(line.waiting)
         elif turn.stage is not Stage.ACCEPTED:
             line.waiting.insert(0, line.waiting.pop())
             self._begin_next(line)
@@ -223,16 +229,16 @@ class ThreadLines:
                 each.mark = None
             line = self._lines[running.question.thread]
             line.waiting[:0] = others
-            self._mark(line)
+            self._mark(line.waiting)
 
     def _waiting_in(self, thread: ThreadKey) -> list[WaitingQuestion]:
         line = self._lines.get(thread)
         return [] if line is None else line.waiting
 
-    def _mark(self, line: _Line) -> None:
-        for each in line.waiting:
+    def _mark(self, waiting: Sequence[WaitingQuestion], *, is_shown: bool = False) -> None:
+        for each in waiting:
             if each.mark is None:
-                each.mark = self._notices.reaction(each.turn.question)
+                each.mark = self._notices.reaction(each.turn.question, is_shown=is_shown)
                 self._spawn(each.mark.show(), each.turn.question)
 
     def _collects(self, line: _Line) -> bool:
@@ -265,7 +271,7 @@ class ThreadLines:
             each.take_off()
         turn = _merged([each.turn for each in asked])
         running = line.running = RunningTurn(turn, self._notices.sink(turn.question, turn.messages), asked)
-        self._mark(line)
+        self._mark(line.waiting)
         if turn.stopped_by is not None:
             running.handle.stop(turn.stopped_by)
         task = running.task = asyncio.create_task(self._run(running), name=f"turn {turn.key}")

@@ -186,7 +186,7 @@ async def test_two_replicas_on_one_redis_know_the_same_threads(redis_server: Red
 
 async def until(condition: Callable[[], object]) -> None:
     """Wait for a condition without an event."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
 
@@ -302,7 +302,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             with pytest.raises(
                 StoreError, match=r"^8 questions in a row .* removed or replaced .* The bot ends"
             ):
-                await asyncio.wait_for(running, 30)
+                await asyncio.wait_for(running, 60)
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
     assert [m.text for m in workspace.thread(CHANNEL, first) if m.is_bot] == ["Finished before the end."]
     (notice,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
@@ -348,7 +348,7 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
 async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
     sign: signal.Signals, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "slack_bot.turns")
+    caplog.set_level(logging.INFO, "slack_bot")
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
@@ -361,14 +361,30 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             os.kill(os.getpid(), sign)
-            await asyncio.wait_for(running, 15)
+            await asyncio.wait_for(running, 60)
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
             loop.remove_signal_handler(signal.SIGINT)
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
         assert workspace.open_streams() == []
-    turns = [each.getMessage() for each in caplog.records if each.name == "slack_bot.turns"]
-    assert turns == ["turn begins", "turn ends: answered"]
+    expected = ["turn begins", "ending", "running answers: 1; they get 20 s", "turn ends: answered", "ended"]
+    assert [each for record in caplog.records if (each := record.getMessage()) in expected] == expected
+
+
+async def test_a_run_that_answers_nothing_ends_at_once_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "slack_bot")
+    agent = ScriptedAgent(answer("Not asked for.", seconds=0.1))
+    loop = asyncio.get_running_loop()
+    async with serve_scripted(agent) as agent_url, SlackServer(Workspace(), loop_clock()) as face:
+        running = asyncio.create_task(run(settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)))
+        try:
+            await face.sockets.connected()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running, 60)
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+            loop.remove_signal_handler(signal.SIGINT)
+    assert [each.getMessage() for each in caplog.records][-2:] == ["ending", "ended"]
 
 
 # -- the file with settings of channels

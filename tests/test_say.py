@@ -191,7 +191,7 @@ async def test_a_bot_that_starts_delivers_what_was_left(tmp_path: Path) -> None:
         assert (await at.say("--channel", CHANNEL, "--no-wait", "--key", "k1", "hi"))[:2] == (0, "k1")
         assert at.workspace.history(CHANNEL) == []
         async with at.running():
-            await wait_until(lambda: at.workspace.history(CHANNEL), at.workspace, within=30.0)
+            await wait_until(lambda: at.workspace.history(CHANNEL), at.workspace, within=60.0)
         assert [seen.text for seen in at.workspace.history(CHANNEL)] == ["hi"]
 
 
@@ -207,7 +207,7 @@ async def test_killed_in_the_middle_of_the_answer_the_next_process_goes_on(
             roots = at.workspace.history(CHANNEL)
             return bool(roots) and len(at.texts(roots[0].ts)) > 1
 
-        await wait_until(is_answering, at.workspace, within=30.0)
+        await wait_until(is_answering, at.workspace, within=60.0)
         killed.kill()
         await killed.communicate()
         if says:
@@ -230,7 +230,7 @@ async def test_where_the_bot_that_was_to_deliver_it_dies_say_ends_and_the_next_o
         at.env = {**at.env, "SLACK_BOT_STORE__LOCK_WAIT": "1"}
         async with at.running() as bot:
             saying = asyncio.create_task(at.say("--channel", CHANNEL, "--key", "k1", "--ask", "hi"))
-            await wait_until(lambda: at.agent.questions, at.workspace, within=30.0)
+            await wait_until(lambda: at.agent.questions, at.workspace, within=60.0)
             bot.kill()
             status, _, problem = await saying
             assert status == 1

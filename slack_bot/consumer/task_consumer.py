@@ -10,6 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from .. import errors
 from ..a2a.agent import CONTEXT, Agent
 from ..a2a.recovery_policy import (
+    FORGOTTEN,
     NOT_CANCELABLE,
     NOT_OFFERED,
     TASK_NOT_FOUND,
@@ -45,7 +46,6 @@ _MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be work
 _STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
 _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
-_FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
@@ -183,7 +183,7 @@ class TaskConsumer:
         if isinstance(end, TaskLost) and end.may_go_on:
             return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
-            note = _FORGOTTEN if end.is_forgotten else safe
+            note = FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 

@@ -19,7 +19,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import TurnDispatcher
-from ..errors import BotError
+from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
 from ..turn.people import Organisation
 from ..turn.record import Question
@@ -92,7 +92,8 @@ class SlackListeners:
                 await self._dispatcher.accept(question)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
-                log.error("a question was not accepted, Slack will send it again: %s", error)
+                level = error.log_level if isinstance(error, StoreError) else logging.ERROR
+                log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
             if question is not None:  # None: it is unknown whether it was for the bot

@@ -48,6 +48,9 @@ _BUDGETS = (
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
+_STREAM_LIFE = 300.0
+"""Seconds [obs] (facts: Slack 1.6)."""
+
 Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """The variable, and its value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
@@ -94,6 +97,12 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    age = values["rotate_after"] + values["rotate_grace"]
+    if age >= _STREAM_LIFE:
+        yield (
+            f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
+            f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
+        )
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"

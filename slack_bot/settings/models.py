@@ -344,7 +344,8 @@ class StoreSettings(SettingsSection):
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)
-    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
+    """Seconds that a process waits for another one to close the store and its ports: more than its
+    `shutdown_grace`."""
     outbound_interval: float = Field(default=1.0, gt=0)
     """Seconds between two looks for what `slack-bot say` has left there."""
     lease: float = Field(default=10.0, gt=0)

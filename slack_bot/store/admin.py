@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError, StoreError
+from ..observe.outage import Outage
 from ..turn.record import ThreadKey
 from .contracts import (
     MOST_SHOWN,
@@ -218,4 +219,4 @@ def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAd
     from .redis import connect
     from .redis_admin import RedisAdmin
 
-    return RedisAdmin(connect(url), url, ages, 0.0, patience)
+    return RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())

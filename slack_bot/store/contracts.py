@@ -20,6 +20,8 @@ MOST_WAITS = 20
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
+RENEWALS = 6
+"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,8 @@ class TurnStore(Protocol):
         """Remove what is older than it is to be kept."""
 
 
-class ConversationStore(Protocol):
-    """What is known of threads, by agent."""
+class KnowledgeStore(Protocol):
+    """What is known of threads, by agent, and of agents; what people said of answers."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -121,6 +123,15 @@ class ConversationStore(Protocol):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         """Replace what is known."""
+
+    async def profile(self, agent: str) -> dict[str, str]:
+        """What was learned about an agent, by name."""
+
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        """Replace one fact about an agent."""
+
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
 
 class ThreadStateStore(Protocol):
@@ -136,23 +147,6 @@ class ThreadStateStore(Protocol):
 
         `change` may be called more than once.
         """
-
-
-class FeedbackStore(Protocol):
-    """What people said of answers."""
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
-
-
-class ProfileStore(Protocol):
-    """What was learned about agents."""
-
-    async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent, by name."""
-
-    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact about an agent."""
 
 
 class OutboundStore(Protocol):
@@ -262,8 +256,11 @@ class Signal:
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-class LeaseStore(Protocol):
-    """Which process works on which threads. Who lost a thread can write its turns no more."""
+class ReplicaStore(Protocol):
+    """Which process works on which threads, and what one tells another.
+
+    Who lost a thread can write its turns no more.
+    """
 
     lease: float
     """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
@@ -280,12 +277,12 @@ class LeaseStore(Protocol):
     async def renew(self) -> frozenset[ThreadKey]:
         """Hold on to all threads of this process. Returns those that it has lost."""
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether no other process can have taken a thread of this one: its leases have not ended."""
+
     async def let_go(self, thread: ThreadKey) -> None:
         """This process has nothing more to do in a thread. What has not ended there is left to others."""
-
-
-class SignalStore(Protocol):
-    """What one process tells another."""
 
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
@@ -294,18 +291,7 @@ class SignalStore(Protocol):
         """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
-class Store(
-    TurnStore,
-    ConversationStore,
-    ThreadStateStore,
-    FeedbackStore,
-    ProfileStore,
-    LeaseStore,
-    SignalStore,
-    OutboundStore,
-    EventStore,
-    Protocol,
-):
+class Store(TurnStore, KnowledgeStore, ThreadStateStore, ReplicaStore, OutboundStore, EventStore, Protocol):
     """All that the bot keeps."""
 
     async def close(self) -> None:

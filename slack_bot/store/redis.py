@@ -24,13 +24,17 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.maint_notifications import MaintNotificationsConfig
 
-from ..errors import SettingsError, StoreError
+from ..clock import loop_clock
+from ..errors import SettingsError, StoreAway, StoreError
+from ..observe.outage import Outage
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -68,9 +72,13 @@ class RedisStore(Store):
         ages: Ages,
         lease: float,
         patience: float,
+        outage: Outage,
     ) -> None:
+        self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
         self._address, self.lease, self._patience = _without_password(url), lease, patience
+        # a renewal may just have failed, and the next one be slow
+        self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
@@ -81,29 +89,39 @@ class RedisStore(Store):
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._lost: set[ThreadKey] = set()
-        self._is_closed = False
+        self._sure_until = 0.0  # no lease of this replica ends before
+        self._outage = outage
+        self._is_open = self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
-        arguments |= {"replica": self._replica, "lease": round(self.lease * 1000), "version": VERSION}
+        lease, calm = round(self.lease * 1000), round(self._calm * 1000)
+        arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
         async with self._calling():
             return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
 
     @asynccontextmanager
-    async def _calling(self) -> AsyncIterator[None]:
+    async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
+        """`more` seconds are Redis' own."""
         try:
-            async with asyncio.timeout(self._patience), self._calls:
+            async with asyncio.timeout(self._patience + more), self._calls:
                 yield
         except (RedisError, OSError, ValueError, KeyError) as error:
             problem = str(error) or "no answer in time"
-            raise StoreError(
+            is_away = isinstance(error, OSError | RedisConnectionError | RedisTimeoutError)
+            if is_away and self._is_open:
+                self._outage.failed(problem)
+            raise (StoreAway if is_away else StoreError)(
                 f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem})."
             ) from error
+        self._outage.passed()
 
     async def open(self) -> None:
         """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
+        began = self._clock.monotonic()
         known = await self._run("open")
         refuse_newer(known, self._address)
+        self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
                 found = await self._redis.config_get(*_RISKS)
@@ -251,10 +269,15 @@ class RedisStore(Store):
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
 
+    @property
+    def is_sure(self) -> bool:
+        return self._clock.monotonic() < self._sure_until
+
     async def renew(self) -> frozenset[ThreadKey]:
-        before = dict(self._held)
+        before, began = dict(self._held), self._clock.monotonic()
         held = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
         has_forgotten, *taken = await self._run("renew", held=held)
+        self._sure_until = began + self.lease
         if has_forgotten:
             _log.warning(
                 "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
@@ -284,10 +307,8 @@ class RedisStore(Store):
                 await self._redis.xdel(inbox, *self._delivered)
             self._delivered = []
         while True:
-            async with self._calling():
-                found = await self._redis.xread(
-                    {inbox: self._read_until}, block=round(1000 * min(_WAIT, self._patience / 2))
-                )
+            async with self._calling(_WAIT):
+                found = await self._redis.xread({inbox: self._read_until}, block=round(1000 * _WAIT))
             if found:
                 entries = found[0][1]
                 self._delivered = [entry for entry, _ in entries]
@@ -366,8 +387,9 @@ class RedisStore(Store):
 def connect(url: str) -> Redis:
     """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
 
-    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. With limits of
-    redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
+    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. It begins with
+    no words that can be left out: with them, a slow Redis has no time to answer the first call. With limits
+    of redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
     """
     try:
         return Redis.from_url(
@@ -375,6 +397,9 @@ def connect(url: str) -> Redis:
             decode_responses=True,
             socket_timeout=None,
             socket_connect_timeout=None,
+            protocol=2,
+            driver_info=None,
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
             retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         )
     except ValueError as error:
@@ -383,13 +408,15 @@ def connect(url: str) -> Redis:
         ) from None
 
 
-async def open_redis(url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0) -> RedisStore:
-    """Open the store at `url`. `patience`: seconds for each command.
+async def open_redis(
+    url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0, outage: Outage | None = None
+) -> RedisStore:
+    """Open the store at `url`. `patience`: seconds for each command. `outage` is told of what fails later.
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
     redis = connect(url)
-    store = RedisStore(redis, url, ages, lease, patience)
+    store = RedisStore(redis, url, ages, lease, patience, outage or Outage())
     try:
         await store.open()
     except StoreError:

@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -36,13 +36,8 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = (
-    "schema.sql",
-    "schema_2.sql",
-    "schema_3.sql",
-    "schema_4.sql",
-    "schema_5.sql",
-)  # file n turns version n - 1 into version n
+# file n turns version n - 1 into version n
+_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql")
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
@@ -68,20 +63,25 @@ class SqliteStore(SoleProcess, Store):
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError."""
-        return await self._in_thread(partial(self._transact, work))
+    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError.
+
+        `reads`: it changes nothing, so it does not wait for another process that writes.
+        """
+        return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
 
     async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
+    def _transact(
+        self, work: Callable[[sqlite3.Connection], T], begin: str, connection: sqlite3.Connection
+    ) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
         with as_store_errors(self._path), connection:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
@@ -89,7 +89,7 @@ class SqliteStore(SoleProcess, Store):
         return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall())
+        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
@@ -181,7 +181,7 @@ class SqliteStore(SoleProcess, Store):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work)
+        found = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
@@ -338,15 +338,7 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     StoreError if the store cannot be opened.
     """
     path = file_of(url)
-    if path == _MEMORY:
-        return await open_sqlite(path, ages)
-    with ExitStack() as on_failure:
-        lock = await _lock(path, wait)
-        if lock is not None:
-            on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, ages, lock)
-        on_failure.pop_all()
-    return store
+    return await open_sqlite(path, ages, None if path == _MEMORY else await _lock(path, wait))
 
 
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
@@ -419,8 +411,8 @@ async def open_sqlite(
 ) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, ages, lock)
-    with ExitStack() as on_failure:
-        on_failure.callback(store._thread.shutdown, wait=False)
+    async with AsyncExitStack() as on_failure:
+        on_failure.push_async_callback(store.close)
         await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store

@@ -295,7 +295,7 @@ def free_port() -> int:
             return port
 
 
-async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
+async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 60.0) -> None:
     """Wait until `condition` holds, looking again at each change. `within` is in seconds."""
     async with asyncio.timeout(within):
         with _changes(workspace, "thread", "envelope") as changed:

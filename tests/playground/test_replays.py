@@ -129,7 +129,7 @@ async def shown(
         playground.visitor.planned.append(PlannedReplay("t.jsonl", tape, speed, around=around))
         (told,) = playground.visitor.welcome()
     assert told is not None and told["type"] == "said", told
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await over.wait()
     stop()
     thread = playground.workspace.thread(CHANNEL, told["ts"])
@@ -232,7 +232,7 @@ async def test_a_failed_replay_that_is_asked_again_plays_again(playground: Playg
     playground.workspace.press(
         "U0REPLAY", CHANNEL, message.ts, "retry", now=playground.app.clock.wall(), value=retry["value"]
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await over.wait()
     texts = [each.text for each in playground.workspace.thread(CHANNEL, root) if each.is_bot]
     assert len(texts) == 2

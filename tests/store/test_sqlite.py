@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,17 @@ class TestSqlite(StoreContract, AgesContract):
         opened = await open_sqlite(tmp_path / "store.sqlite", Ages())
         yield opened
         await opened.close()
+
+
+async def test_reading_does_not_wait_for_another_process_that_writes(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    store = await open_sqlite(file, Ages())
+    await store.accept(turn("1.0", 1.0))
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert await store.unfinished() == [turn("1.0", 1.0)]
+        assert await store.profile("agent") == {}
+    await store.close()
 
 
 async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(
             stderr=subprocess.PIPE,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(live.headers) < 2:  # noqa: ASYNC110  the card, then the question: a request tells nobody
                 await asyncio.sleep(0.05)
             process.send_signal(signal.SIGINT)

@@ -30,8 +30,7 @@ HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
 """Messages to read of a task whose stream was lost."""
 _PAGE_TASKS = 20
-_MOST_PAGES = 10
-"""Pages that are read to find a task. Servers send the newest first ([spec] 3.1.4)."""
+_MOST_PAGES = 10  # pages that are read to find a task. Servers send the newest first ([spec] 3.1.4).
 
 _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
