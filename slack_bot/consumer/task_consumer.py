@@ -20,7 +20,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Part, Received, Snapshot
+from ..a2a.wire.frames import Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
@@ -38,6 +38,7 @@ _SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
+_INTERRUPTED = "Interrupted by a new message."
 _REFUSED_STOPS: Mapping[int | None, str] = {
     NOT_CANCELABLE: "Stopped. The agent had already finished.",
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
@@ -95,7 +96,11 @@ class TaskConsumer:
             goes_on = self.view.task_id is not None and not self.view.is_over
             kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
             end = StreamEnded(kind, note, reason="the turn's time is up")
-        if (user := self._handle.stopped_by) is not None:
+        await self._handle.end_listening()
+        if self._handle.interrupted_by is not None and self.view.state is not TaskState.COMPLETED:
+            self._on_event(StopRequested(self._handle.interrupted_by))
+            end = StreamEnded(StreamEnd.CLOSED, _INTERRUPTED, reason="interrupted by a new message")
+        elif (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
         await self.view.finish()
@@ -136,7 +141,9 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
-        request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
+        request = MessageRequest(
+            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+        )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
             request = replace(request, context_id=self._own_context)

@@ -235,7 +235,7 @@ async def test_a_stop_is_kept_by_the_next_process() -> None:
 @on_virtual_time
 async def test_a_question_that_was_stopped_before_it_was_asked_is_not_asked() -> None:
     async with run_bot(answer(LINES), store=MemoryStore(is_durable=True)) as first:
-        first.life.end_after(4)  # it is accepted, and the agent is not asked yet
+        first.life.end_after(6)  # it is accepted, and the agent is not asked yet
         root = first.workspace.say("U1", CHANNEL, f"<@{first.workspace.bot.user_id}> hi", now=first.now)
         await asyncio.wait({asyncio.create_task(first.deliver())}, timeout=1)
         (turn,) = await first.store.unfinished()

@@ -61,12 +61,13 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers that task's question."""
+    """One question. `task_id` only where it answers that task's question; `references`: other tasks."""
 
     text: str
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
+    references: tuple[str, ...] = ()
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
@@ -79,6 +80,8 @@ def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
         waiting = {"returnImmediately": False}
     ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
     message |= {name: value for name, value in ids.items() if value}
+    if request.references:
+        message["referenceTaskIds"] = list(request.references)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": accepted | waiting}
     return _envelope(at, "stream" if stream else "send", request.message_id, params)
