@@ -80,7 +80,7 @@ async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> A
         for _ in range(count):
             life, gate, settings = Life(), asyncio.Event(), bot_settings({"shutdown_grace": 0.0})
             gate.set()
-            store = await open_redis(redis_server.url, Ages(), LEASE)
+            store = await open_redis(redis_server.url, Ages(), LEASE, patience=30.0)
             app = await build_in_memory(
                 there.workspace,
                 settings,

@@ -31,7 +31,7 @@ FIRM = 3.0  # seconds: this machine does not stand still for so long
 class TestRedis(StoreContract):
     @pytest.fixture
     async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
-        opened = await open_redis(redis_server.url, Ages())
+        opened = await open_redis(redis_server.url, Ages(), patience=30.0)
         yield opened
         await opened.close()
 
