@@ -28,7 +28,7 @@ class RedisServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._keeper: subprocess.Popen[bytes] | None = None
         self._pid = 0
@@ -81,7 +81,7 @@ class RedisServer:
             os.kill(self._pid, signal.SIGCONT)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Below those that the system gives to connections: nobody takes it while Redis is away, and a connection
     to it cannot become one to itself."""
     while True:

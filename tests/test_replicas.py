@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
+from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Ages
 from slack_bot.store.redis import connect, open_redis
@@ -20,6 +22,7 @@ from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, de
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from tests.redis_proxy import RedisProxy, redis_proxy
 from tests.redis_server import RedisServer
 
 LEASE = 1.0
@@ -37,6 +40,7 @@ class Town:
         self.apps: list[App] = []
         self.lives: list[Life] = []
         self.gates: list[asyncio.Event] = []  # where one is not set, its process waits for the agent's answer
+        self.proxies: list[RedisProxy] = []  # before Redis
 
     async def ask(self, at: int, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
         """A mention, of which each event goes to the process `at`."""
@@ -51,6 +55,15 @@ class Town:
             for each in self.workspace.take() if events is None else events:
                 while (await deliver(self.apps[at], each.payload)).status != 200:  # noqa: ASYNC110  no event reports it
                     await asyncio.sleep(0.1)
+
+    async def ask_in_vain(self, at: int) -> tuple[list[Envelope], str]:
+        """A mention that the process `at` does not acknowledge: its events, and its ts."""
+        mention = f"<@{self.workspace.bot.user_id}> in vain"
+        await self.deliver(at)
+        ts, events = self.workspace.say("U1", CHANNEL, mention, now=time.time()), self.workspace.take()
+        for each in events:
+            assert (await deliver(self.apps[at], each.payload)).status != 200
+        return events, ts
 
     def answers(self, root: str) -> list[str]:
         thread = self.workspace.thread(CHANNEL, root)
@@ -74,13 +87,16 @@ class _Gated(httpx.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
+async def town(
+    redis_server: RedisServer, count: int, seconds: float = 2.0, lease: float = LEASE
+) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
         for _ in range(count):
             life, gate, settings = Life(), asyncio.Event(), bot_settings({"shutdown_grace": 0.0})
             gate.set()
-            store = await open_redis(redis_server.url, Ages(), LEASE, patience=30.0)
+            proxy = await stack.enter_async_context(redis_proxy(redis_server.port))
+            store = await open_redis(proxy.url, Ages(), lease)
             app = await build_in_memory(
                 there.workspace,
                 settings,
@@ -95,6 +111,7 @@ async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> A
             there.apps.append(app)
             there.lives.append(life)
             there.gates.append(gate)
+            there.proxies.append(proxy)
         yield there
         for life in there.lives:
             life.over.clear()
@@ -203,8 +220,88 @@ async def test_answers_go_on_while_redis_is_away(
         await there.until(lambda: there.is_whole(root))
         redis_server.start()
         assert len(there.agent.questions) == 1
-    said = [line for line in caplog.messages if "do not hear of each other" in line]
+    said = [line for line in caplog.messages if "Redis does not answer" in line]
     assert 1 <= len(said) <= 2  # once a process
+
+
+@pytest.mark.parametrize("how", ["refused", "hanging"])
+async def test_a_process_that_alone_has_lost_redis_writes_no_more_where_another_has_taken_over(
+    redis_server: RedisServer, how: str
+) -> None:
+    async with town(redis_server, 2, seconds=8.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        async with cut(there.proxies[:1], how):
+            await there.until(lambda: there.is_whole(root), within=60)
+        await until_all_ended(there)
+        assert there.is_whole(root), there.answers(root)
+        assert len(there.agent.questions) == 1
+
+
+@pytest.mark.parametrize("how", ["refused", "hanging"])
+async def test_answers_go_on_and_end_though_redis_is_away_for_longer_than_a_lease(
+    redis_server: RedisServer, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(redis_server, 2, seconds=4.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        async with cut(there.proxies, how):
+            await there.until(lambda: there.is_whole(root), within=60)
+            events, asked = await there.ask_in_vain(1)
+            assert there.apps[1].health.body()["checks"]["store"] != "ok"
+        await until_all_ended(there)
+        assert there.is_whole(root), there.answers(root)
+        await there.deliver(1, events)
+        await there.until(lambda: there.is_whole(asked), within=60)
+        assert [call.text for call in there.agent.questions] == ["one", "in vain"]
+        assert there.apps[1].health.body()["checks"]["store"] == "ok"
+    said = [record.message for record in caplog.records if record.levelno > logging.INFO]
+    assert sum("Redis does not answer" in line for line in said) == 2, "once a process"
+
+
+async def test_with_a_slow_redis_everything_is_answered_once(redis_server: RedisServer) -> None:
+    async with town(redis_server, 3, seconds=3.0, lease=10.0) as there:
+        for proxy in there.proxies:
+            proxy.slowness = 0.2, 1.5
+        root = await there.ask(0, "one")
+        await there.ask(1, "two", user="U2", thread_ts=root)
+        other = await there.ask(2, "three")
+        await there.until(lambda: there.is_whole(root, 2) and there.is_whole(other), within=60)
+        await until_all_ended(there)
+        assert there.is_whole(root, 2)
+        assert sorted(call.text for call in there.agent.questions) == ["one", "three", "two"]
+
+
+@asynccontextmanager
+async def cut(proxies: Sequence[RedisProxy], how: str) -> AsyncIterator[None]:
+    """Redis cannot be reached through `proxies` meanwhile."""
+    for proxy in proxies:
+        if how == "hanging":
+            proxy.hang()
+        else:
+            await proxy.refuse()
+    yield
+    for proxy in proxies:
+        if how == "hanging":
+            proxy.flow()
+        else:
+            await proxy.listen()
+
+
+async def until_all_ended(there: Town) -> None:
+    """In the store and in all processes, which hear of each other."""
+    async with asyncio.timeout(60):
+        for app in there.apps:
+            while await _has_work(app):  # noqa: ASYNC110  no event reports it
+                await asyncio.sleep(0.05)
+            await app.dispatcher.idle()
+
+
+async def _has_work(app: App) -> bool:
+    try:
+        return bool(await app.store.unfinished())
+    except StoreError:
+        return True
 
 
 def _reaction(there: Town, root: str, ts: str) -> list[str]:

@@ -12,11 +12,14 @@
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
 -- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
--- PREFIX feedback:TURN    hash of persons
+-- PREFIX feedback:TURN    hash of persons; a value and its time, as JSON
+-- PREFIX events:TURN      list of raw events of the agent, each a time and the event, as JSON
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
 local INBOX_AGE, INBOX_LENGTH = 3600, 1000
 local AT_ONCE = 100
+local PENDING_AT_ONCE = 10000
+local NOBODY = 'nobody' -- what a replica left in order waits in its name for whoever looks next
 local call, args = redis.call, cjson.decode(ARGV[2])
 
 local function key(kind, name)
@@ -36,6 +39,10 @@ local function off_the_queue(turn)
   end
 end
 
+local function create_group()
+  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+end
+
 local function forget_push(turn)
   local push = call('HGET', turn, 'push')
   if push then
@@ -53,7 +60,7 @@ local function forget(name)
   end
   call('ZREM', PREFIX .. 'unfinished', name)
   call('ZREM', PREFIX .. 'ended', name)
-  call('DEL', turn)
+  call('DEL', turn, key('events', name))
 end
 
 local function lease_of(thread)
@@ -83,19 +90,20 @@ local function take_signals(before, thread, replica)
 end
 
 local function leave_to_all(entry)
-  call('XCLAIM', QUEUE, GROUP, 'nobody', 0, entry, 'IDLE', 2 * args.lease, 'JUSTID') -- whoever looks next
+  call('XCLAIM', QUEUE, GROUP, NOBODY, 0, entry, 'IDLE', 2 * args.lease, 'JUSTID')
 end
 
-local function give(name, entry, holder)
-  call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'JUSTID')
+-- `idle`: since when the lease was not renewed, in ms.
+local function give(entry, holder, idle)
+  call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'IDLE', idle, 'JUSTID')
 end
 
 -- Who renews tells the time of all: after an absence of Redis nobody's lease has run out before it could.
-local function is_calm(lease)
+local function is_calm()
   local text, at = call('GET', PREFIX .. 'alive'), now()
   local alive = text and cjson.decode(text) or {at = 0, calm_until = 0}
-  if at - alive.at > lease then
-    alive.calm_until = at + lease
+  if at - alive.at > args.lease / 1000 then
+    alive.calm_until = at + args.calm / 1000
   end
   alive.at = at
   call('SET', PREFIX .. 'alive', cjson.encode(alive))
@@ -105,7 +113,7 @@ end
 local actions = {}
 
 function actions.open()
-  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  create_group()
   local known = tonumber(call('GET', PREFIX .. 'version') or 0)
   if known < args.version then
     call('SET', PREFIX .. 'version', args.version)
@@ -120,7 +128,7 @@ function actions.accept()
     return 0
   end
   forget(args.key)
-  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  create_group()
   local entry = call('XADD', QUEUE, '*', 'turn', args.key)
   call('XREADGROUP', 'GROUP', GROUP, args.replica, 'STREAMS', QUEUE, '>') -- whoever accepts it sees to it
   call('HSET', turn, 'data', args.data, 'thread', args.thread, 'entry', entry, 'messages', 0, 'ts', '',
@@ -218,7 +226,7 @@ function actions.claim()
     take_signals(before, thread, holder)
   end
   call('HSET', turn, 'fence', fence, 'holder', holder)
-  give(args.key, entry, holder)
+  give(entry, holder, 0)
   if holder == args.replica then
     return {fence, call('HGETALL', turn)}
   end
@@ -227,11 +235,9 @@ end
 
 -- Returns the turns that wait for somebody: their replica is gone, or has not begun them.
 function actions.left()
-  local found = {}
-  if is_calm(args.lease / 1000) then
-    return found
-  end
-  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', AT_ONCE)) do
+  create_group()
+  local found, calm = {}, is_calm()
+  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', PENDING_AT_ONCE)) do
     local entry, consumer = pending[1], pending[2]
     local read = call('XRANGE', QUEUE, entry, entry)[1]
     local name = read and read[2][2]
@@ -241,9 +247,9 @@ function actions.left()
       call('XACK', QUEUE, GROUP, entry)
       call('XDEL', QUEUE, entry)
     elseif holder and holder == consumer then
-      give(name, entry, holder)
-    else
-      give(name, entry, args.replica)
+      give(entry, holder, math.max(0, args.lease - call('PTTL', key('lease', thread))))
+    elseif consumer == NOBODY or not calm then
+      give(entry, args.replica, 0)
       table.insert(found, name)
     end
   end
@@ -252,7 +258,7 @@ end
 
 -- Returns whether the memory was lost, and the threads that another replica has taken.
 function actions.renew()
-  is_calm(args.lease / 1000)
+  is_calm()
   local lost = {actions.open() == 0 and 1 or 0}
   for _, own in ipairs(args.held) do
     local holder, fence = lease_of(own.thread)
@@ -291,10 +297,11 @@ end
 
 function actions.feedback()
   local turn = key('feedback', args.turn)
-  if call('HGET', turn, args.user) == args.value then
+  local known = call('HGET', turn, args.user)
+  if known and cjson.decode(known)[1] == args.value then
     return 0
   end
-  call('HSET', turn, args.user, args.value)
+  call('HSET', turn, args.user, args.data)
   call('EXPIRE', turn, args.age)
   return 1
 end
@@ -306,6 +313,37 @@ function actions.signal()
   end
   signal(holder, args.thread, args.kind, args.values)
   return 1
+end
+
+function actions.save_events()
+  for _, event in ipairs(args.events) do
+    if call('HEXISTS', key('turn', event.turn), 'data') == 1 then
+      call('RPUSH', key('events', event.turn), event.data)
+    end
+  end
+end
+
+-- Of turns that have ended only the acceptance is kept, as long as Slack may bring the question again. Returns
+-- those that have not.
+function actions.erase()
+  local left = {}
+  for _, name in ipairs(args.turns) do
+    local turn = key('turn', name)
+    local known = call('HMGET', turn, 'accepted_at', 'thread')
+    local accepted_at, thread = known[1], known[2]
+    if call('ZSCORE', PREFIX .. 'unfinished', name) then
+      table.insert(left, name)
+    elseif accepted_at then
+      forget(name)
+      call('HSET', turn, 'accepted_at', accepted_at)
+      call('ZADD', PREFIX .. 'ended', string.format('%.17g', accepted_at + args.dedupe_age), name)
+      if thread and call('EXISTS', key('thread', thread)) == 0 then
+        call('ZREM', PREFIX .. 'threads', thread)
+        call('HDEL', PREFIX .. 'latest', thread)
+      end
+    end
+  end
+  return left
 end
 
 return actions[ARGV[1]]()

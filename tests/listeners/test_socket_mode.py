@@ -21,7 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.app import serve
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
-from slack_bot.listeners.socket_mode import serve_socket
+from slack_bot.listeners.socket_mode import SocketConnections
 from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
@@ -119,10 +119,8 @@ async def one_process(api_url: str, *, is_alone: bool = True, **settings: Any) -
         process.may_answer.set()
         slack = SlackSettings(app_token=SecretStr(APP_TOKEN), **settings)
         health, ready = process.health, process.is_in
-        serving = serve_socket(
-            bolt, slack, client, process.stop, health=health, is_alone=is_alone, ready=ready
-        )
-        process.task = asyncio.create_task(serving)
+        socket = SocketConnections(bolt, slack, client, health, is_alone=is_alone, ready=ready)
+        process.task = asyncio.create_task(socket.serve(process.stop))
         yield process
         process.stop.set()
         async with asyncio.timeout(60):
@@ -212,12 +210,12 @@ async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
 class UnreachableSocket:
     """Slack's API, which names an unreachable socket server, then one that refuses."""
 
-    def __init__(self) -> None:
-        self.tickets = 0
+    def __init__(self, refuses_at: int = 4) -> None:
+        self.tickets, self.refuses_at = 0, refuses_at
 
     async def open(self, request: web.Request) -> web.Response:
         self.tickets += 1
-        host = "127.0.0.1:1" if self.tickets < 4 else request.host
+        host = "127.0.0.1:1" if self.tickets < self.refuses_at else request.host
         return web.json_response({"ok": True, "url": f"ws://{host}/link?ticket=hunter{self.tickets}"})
 
 
@@ -239,6 +237,16 @@ async def test_a_socket_server_that_cannot_be_reached_is_one_line_an_attempt_wit
     assert "hunter" not in caplog.text
     assert not any(record.exc_info for record in caplog.records)
     assert slack.tickets == 4, "each attempt has a ticket of its own"
+
+
+async def test_a_problem_of_all_connections_is_said_once_for_each_attempt() -> None:
+    async with slack_api(UnreachableSocket(refuses_at=10**9).open) as api_url:
+        with log_watch() as log:
+            async with one_process(api_url, socket_connections=3, socket_ping_interval=0.05):
+                await log.wait_for("is in 0.4 s.")
+    pauses = [line.rpartition(" is in ")[2] for line in log.messages if "socket server" in line]
+    assert pauses[:4] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.4 s."]
+    assert len(set(pauses)) == len(pauses)
 
 
 # -- more than one process

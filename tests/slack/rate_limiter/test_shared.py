@@ -230,7 +230,6 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
     redis_server: RedisServer,
     remembers: bool,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(shared, "_FORGET_AFTER", shared._LEASE + 1)
     async with replicas(redis_server) as found:
@@ -245,8 +244,7 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
         await found[0].speak()
         redis_server.kill()
         found[0].go_on()
-        await until(lambda: found[0].limiter._is_away)
-        assert "1/3 of Slack's budgets" in caplog.records[-1].message
+        await until(lambda: found[0].limiter._is_away and found[0].share == 1 / 3)
 
 
 @pytest.mark.parametrize("remembers", [True, False])
@@ -270,12 +268,11 @@ async def test_without_redis_each_goes_on_with_its_part(
         await until(lambda: all(len(each.went) > at + 5 for each, at in zip(found, count, strict=True)))
         said = [record.message for record in caplog.records]
         assert len(said) == 3
-        assert all("does not answer" in line and "1/3 of Slack's budgets" in line for line in said)
+        assert all("Redis does not answer" in line for line in said)
         if not remembers:
             redis_server.forget()
         redis_server.start()
         await until(lambda: is_steady() and one.share > 0.6)
-        assert sum("Redis answers again" in record.message for record in caplog.records) >= 3
         await until(lambda: sum(len(each.went) for each in found) > sum(count) + 60)
         assert most_over(*(each.went for each in found)) < 1
 
