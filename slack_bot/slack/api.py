@@ -125,10 +125,10 @@ class SlackApi:
         self._shown_at = 0.0
         self.is_sure: Callable[[], bool] = lambda: True
 
-    def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
+    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at = {}, 0.0
+        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
 
     def reserve(
@@ -364,6 +364,7 @@ class TurnClient:
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.session = ""
+        self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

@@ -47,7 +47,7 @@ class Delivery:
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         asked, now = client.question, client.clock.monotonic()
         self.surface = client.refusals.best(
-            asked.user_team, client.channel, now, can_stream=not asked.asker_is_bot
+            asked.user_team, client.channel, now, can_stream=client.can_stream
         )
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())

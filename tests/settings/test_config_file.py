@@ -90,6 +90,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
             ["busy stands in no table: write busy below [channel], or that of one channel"],
         ),
         ("[channels.ops]", [f"channels.ops is no channel: {DETAILS}"]),
+        ("[channels.general]", [f"channels.general is no channel: {DETAILS}"]),
         ('[channels."#ops"]', [f"channels.#ops is no channel: {DETAILS}"]),
         ("[channels.c012]", ["channels.c012 is no channel; did you mean channels.C012?"]),
         (

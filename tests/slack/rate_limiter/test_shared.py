@@ -131,7 +131,7 @@ async def test_three_under_load_keep_the_budget_and_each_gets_its_part(redis_ser
         since = [len(each.went) - at for each, at in zip((one, two, three), before, strict=True)]
         assert min(since) >= 0.2 * sum(since), since
         assert most_over(one.went, two.went, three.went) < 1
-        assert abs(sum(each.share for each in (one, two, three)) - 1) < 0.05
+        await until(lambda: abs(sum(each.share for each in (one, two, three)) - 1) < 0.05)
 
 
 async def test_parts_follow_the_answers_and_who_begins_one_soon_has_its_own(
@@ -191,7 +191,9 @@ async def test_a_refusal_stops_all_and_lowers_the_rate_once(redis_server: RedisS
         await until(lambda: sum(len(each.went) for each in found) >= 10)
         first = sorted(at for each in found for at in each.went)
         assert first[0] >= blocked_until - 0.01
-        assert first[3] > first[0] + 0.05, "one call is good then, not a burst"
+        assert most_over(first, budget=Rate(BUDGET.per_second / 2, 1.0)) < 3.0, (
+            "one call is good then, not a burst"
+        )
         await until(lambda: all(bucket.part == 1.0 for bucket in buckets))
 
 
