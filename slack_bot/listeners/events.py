@@ -130,19 +130,20 @@ class SlackListeners:
     async def _why_refused(
         self, question: Question, body: dict[str, Any], me: BotIdentity, *, is_old: bool
     ) -> str | None:
-        """Who addressed the bot and may not ask is told."""
+        """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
         ours = me.ours if me.ours.team else Organisation(question.thread.team)
+        is_told = not is_old and not question.asker_is_bot
+        is_stop = self._dispatcher.controls.is_stop(question)
         refused = await self._access.refusal(question, read_asker(body), ours)
-        is_told = refused is not None and self._access.is_to_be_told(question)
-        is_asked = question.text and not self._dispatcher.controls.is_stop(question)
-        if refused is None and is_asked and not is_old:
+        if refused is not None:
+            is_mention = isinstance(read_message(body, me), Question)
+            is_told = is_told and is_mention and self._access.is_to_be_told(question)
+        elif question.text and not is_old and not is_stop:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
-            is_told = True
         if refused is None:
             return None
         log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
-        is_addressed = isinstance(read_message(body, me), Question) and not question.asker_is_bot
-        if is_told and is_addressed and not is_old:
+        if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason
 

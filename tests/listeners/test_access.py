@@ -14,7 +14,7 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest
 from slack_bot.testing.slack.workspace import Envelope
-from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -258,6 +258,16 @@ async def test_who_asks_too_often_is_told_when_to_ask_again_each_time() -> None:
         await bot.ask("four", thread_ts=root)
         await bot.idle()
         assert bot.read(root) == ["Hello.", "Hello."]
+
+
+@on_virtual_time
+async def test_who_answers_the_agent_and_has_asked_too_often_is_told() -> None:
+    async with run_bot(question("Which one?"), hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("the first", thread_ts=root)
+        await bot.idle()
+        assert [who for who, _ in told(bot)] == ["U1"]
 
 
 @on_virtual_time
