@@ -17,6 +17,8 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
+from .follow import FollowedThreads
+from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -39,6 +41,7 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
+_FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -69,9 +72,17 @@ class TurnDispatcher:
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
-        self._lines = ThreadLines(self._notices, self._turn, self._let_go, self._spawn)
+        follow_for = settings.turns.follow_for
+        self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
+        self._lines = ThreadLines(
+            *(self._notices, self._journal, policies, settings.turns, clock),
+            *(self._turn, self._let_go, self._spawn),
+        )
+        self._interruptions = Interruptions(
+            agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
+        )
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, store, clock, self.accept, self._start
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -117,7 +128,7 @@ class TurnDispatcher:
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
             if self._store.lease and question.thread not in self._lines:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            self._start(claimed)
+            self._start(claimed, is_new=True)
         return is_new
 
     async def take_over(self) -> None:
@@ -132,12 +143,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            is_next = turn.question.thread not in self._lines
             self._start(turn, is_left=True)
-            if is_next:  # it may have waited
-                reaction = self._notices.reaction(turn.question, is_shown=True)
-                reaction.over()
-                self._spawn(reaction.show(), turn.question)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
@@ -162,11 +168,15 @@ class TurnDispatcher:
             case "question":
                 turn = await self._store.turn(values["turn"])
                 if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
-                    self._start(claimed)
+                    self._start(claimed, is_new=True)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
                 await self.controls.stop_watch(values["turn"], values["user"])
+            case "change":
+                await self.controls.change(values["turn"], signal.thread, values["text"] or None)
+            case "drop":
+                await self.controls.drop(values["turn"], values["user"])
             case "hint":
                 await self.watches.on_hint(values["push"])
             case "stream":
@@ -210,14 +220,32 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.refuse(question, words), question)
 
-    def _start(self, turn: TurnRecord, *, is_left: bool = False) -> None:
+    def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
+        elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
+            self._spawn(self._stop_listening(turn), question)
+        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+            self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
+            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+                self._interruptions.begin(question)
+
+    async def _stop_listening(self, turn: TurnRecord) -> None:
+        await self.follow.stop(turn.question, float(turn.question.ts))
+        await self._journal.end(turn, Outcome.STOPPED)
+
+    async def stop_listening(self, key: str) -> str | None:
+        """Only a mention counts from now on in the thread of this turn. Else why not. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None:
+            return _FORGOTTEN_THREAD
+        await self.follow.stop(turn.question, self._clock.wall())
+        return None
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
@@ -282,7 +310,8 @@ class TurnDispatcher:
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
                     await end(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
-                running.journal = await self._journal.begin(turn)
+                await self._lines.prepare(running)
+                running.journal = await self._journal.begin(running.turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:
@@ -311,6 +340,7 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+        await self.follow.answered(journal.question)
         await self._save_profile()
 
     async def _save_profile(self) -> None:

@@ -6,7 +6,7 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -53,6 +53,14 @@ class Journal:
         await self.save(turn)
         return turn
 
+    async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
+        """The `others` are asked as a part of `record`. All or none of it is stored."""
+        ended = [(self._ended(each, Outcome.MERGED), 0) for each in others]
+        return await self._guard(self._store.save((record, 0), *ended), record)
+
+    def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+
     def sent(self, record: TurnRecord) -> TurnRecord:
         if record.question.task_id is None:
             self._unnamed.add(record.key)
@@ -62,7 +70,7 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        record = replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+        record = self._ended(record, outcome)
         await self._until_there(lambda: self.keep(record))
 
     def named(self, record: TurnRecord) -> None:

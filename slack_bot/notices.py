@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -12,7 +12,7 @@ from .runner import referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
-from .slack.blocks import metadata
+from .slack.blocks import Args, actions, markdown, metadata
 from .slack.faults import StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
@@ -30,6 +30,7 @@ BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
+_TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -98,11 +99,27 @@ class Notices:
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
     async def hint(self, turn: TurnRecord) -> None:
-        question = turn.question
-        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
-        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        await self.post(turn.question, _HINT)
         await self._journal.end(turn, Outcome.REFUSED)
+
+    async def turn_away(self, turn: TurnRecord) -> None:
+        """Too many questions wait in the thread."""
+        thread = turn.question.thread
+        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def post(self, question: Question, text: str) -> None:
+        """Say `text` in the thread of `question`, which it is about."""
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": text, "metadata": metadata(question.key, "note")}
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+
+    async def offer(self, question: Question, user: str, text: str, labels: Mapping[str, str]) -> None:
+        """Tell `user` alone, with buttons of the turn: their action ids and labels."""
+        thread = question.thread
+        args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
+        args["blocks"] = [markdown(text), actions(labels, question.key)]
+        await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""

@@ -306,6 +306,13 @@ class TurnSettings(SettingsSection):
     more than this."""
     max_takeovers: int = Field(default=3, ge=1)
     """Processes that go on with a turn, one after the other, until it ends with a notice."""
+    follow_for: float = Field(default=86_400.0, ge=0)
+    """Seconds from the last question or answer in a thread for which a mention is not needed there (see
+    `respond`)."""
+    max_waiting: int = Field(default=10, ge=1)
+    """Questions that may wait in one thread. Who asks one more is told that it is not taken."""
+    collect_delay: float = Field(default=1.5, ge=0)
+    """Seconds within which a person's next lines belong to the same question, where `busy` is collect."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
     hourly_person: int = Field(default=0, ge=0)

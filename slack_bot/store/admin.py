@@ -29,13 +29,15 @@ from .contracts import (
     StoreAdmin,
     StoreSummary,
 )
-from .sqlite import OUTBOUND, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
+from .private_file import inode_of, unusable
+from .sqlite import OUTBOUND, THREAD, VERSION, SqliteStore, as_store_errors, file_of
 
 if TYPE_CHECKING:
     from .redis_admin import RedisAdmin
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
 _FEEDBACK_OF = "user = ?1 AND (?2 IS NULL OR substr(turn, 1, length(?2) + 1) = ?2 || ':')"
+_ASKED_IN = "asker = ?1 AND (?2 IS NULL OR team = ?2)"
 _WAITS_FOR = "EXISTS (SELECT 1 FROM json_each(waits) WHERE json_each.key = ?1) AND (?2 IS NULL OR team = ?2)"
 
 
@@ -66,7 +68,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "feedback", "events")
+            for table in ("conversations", "threads", "feedback", "events")
         )
         states = (
             "SELECT CASE WHEN ended_at IS NULL THEN 'waiting'"
@@ -102,6 +104,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
             *(user, team),
         )
+        threads = await self._read(f"SELECT data FROM threads WHERE {_ASKED_IN}", user, team)
         # said to a person directly: it has no workspace
         outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
         return PersonRecords(
@@ -113,6 +116,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             ),
             tuple(KeptEvent(*each) for each in events),
             tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
+            tuple([THREAD.validate_json(data) for (data,) in threads]),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -150,6 +154,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     nothing = "team = '', channel = '', thread = '', user = '', ended_at = 0, data = NULL"
     turns = run(f"UPDATE turns SET {nothing} WHERE {ended}")
     outbound = run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
+    run(f"DELETE FROM threads WHERE {_ASKED_IN}")
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"

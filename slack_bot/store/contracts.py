@@ -5,17 +5,19 @@ Times are seconds since 1970 (UTC), errors are `StoreError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
 RENEWALS = 6
@@ -139,6 +141,21 @@ class KnowledgeStore(Protocol):
         """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
 
+class ThreadStateStore(Protocol):
+    """Whose words in a thread are questions without a mention. Kept as long as conversations."""
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        """None: nobody has asked there."""
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        """Replace it by what `change` makes of it, if that is something. Returns what was there. Atomic.
+
+        `change` may be called more than once.
+        """
+
+
 class OutboundStore(Protocol):
     """What the bot is to say without a question from Slack."""
 
@@ -204,6 +221,7 @@ class PersonRecords:
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
+    threads: tuple[ThreadState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +298,16 @@ class ReplicaStore(Protocol):
         """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
-class Store(TurnStore, RecentTurns, KnowledgeStore, ReplicaStore, OutboundStore, EventStore, Protocol):
+class Store(
+    TurnStore,
+    RecentTurns,
+    KnowledgeStore,
+    ThreadStateStore,
+    ReplicaStore,
+    OutboundStore,
+    EventStore,
+    Protocol,
+):
     """All that the bot keeps."""
 
     async def close(self) -> None:

@@ -33,7 +33,8 @@ from ..observe.outage import Outage
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import RENEWALS, Ages, Conversation, KeptEvent, Signal, Store
+from ..turn.thread_state import ThreadState
+from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ _ABSENT = 3  # leases without a sign of life of any replica
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
 TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
@@ -228,6 +229,28 @@ class RedisStore(Store):
         text = json.dumps([conversation.context_id, dict(conversation.waits)])
         async with self._calling():
             await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        async with self._calling():
+            return _thread_state_of(await self._redis.get(_thread_state(thread)))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        async def replace_it(pipeline: Any) -> ThreadState | None:
+            before = _thread_state_of(await pipeline.get(_thread_state(thread)))
+            after = change(before)
+            pipeline.multi()
+            if after is not None and after != before:
+                text = THREAD.dump_json(after).decode()
+                pipeline.set(_thread_state(thread), text, ex=self._conversation_age)
+            return before
+
+        async with self._calling():
+            before: ThreadState | None = await self._redis.transaction(
+                replace_it, _thread_state(thread), value_from_callable=True
+            )
+            return before
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         data = json.dumps([value, now])
@@ -465,6 +488,14 @@ def signal_of(text: str) -> Signal:
     """From an inbox."""
     known = json.loads(text)
     return Signal(_thread_of(known["thread"]), known["kind"], known["values"] or {})
+
+
+def _thread_state(thread: ThreadKey) -> str:
+    return f"{PREFIX}thread_state:{name_of(thread)}"
+
+
+def _thread_state_of(found: str | None) -> ThreadState | None:
+    return None if found is None else THREAD.validate_json(found)
 
 
 def conversation_key(agent: str, thread: ThreadKey) -> str:

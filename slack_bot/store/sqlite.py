@@ -26,7 +26,9 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, KeptEvent, Store
+from ..turn.thread_state import ThreadState
+from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
+from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -35,10 +37,9 @@ _log = logging.getLogger(__name__)
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
-_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql")
+_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql")
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
-_PRIVATE = 0o600
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 _WAL_PAGES = 100
@@ -49,7 +50,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 
 
 class SqliteStore(SoleProcess, Store):
@@ -121,11 +122,7 @@ class SqliteStore(SoleProcess, Store):
         if self.is_durable:
             if problem := unusable(self._path):
                 raise StoreError(f"The store cannot be opened: {problem}.")
-            # questions and answers are for the bot's user only
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
-            if self._path.stat().st_uid == os.geteuid():
-                self._path.chmod(_PRIVATE)
-            self._inode = inode_of(self._path)
+            self._inode = make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
@@ -239,6 +236,7 @@ class SqliteStore(SoleProcess, Store):
             " (SELECT team, channel, thread FROM turns)",
             oldest.conversations,
         )
+        await self._write("DELETE FROM threads WHERE at <= ?", oldest.conversations)
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
 
@@ -259,6 +257,25 @@ class SqliteStore(SoleProcess, Store):
             *(agent, thread.team, thread.channel, thread.ts),
             *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
         )
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return await self._run(lambda connection: _thread_state(connection, thread))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        def work(connection: sqlite3.Connection) -> ThreadState | None:
+            before = _thread_state(connection, thread)
+            after = change(before)
+            if after is not None and after != before:
+                values = thread.team, thread.channel, thread.ts, after.asker, now
+                data = THREAD.dump_json(after).decode()
+                connection.execute(
+                    "INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)", (*values, data)
+                )
+            return before
+
+        return await self._run(work)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         statement = (
@@ -350,7 +367,7 @@ async def _lock(path: Path, wait: float) -> int | None:
     """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
     if unusable(path):
         return None  # opening it says why
-    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     looks = max(1, round(wait / _LOCK_SECONDS))
     for look in range(looks + 1):
         try:
@@ -404,6 +421,12 @@ async def open_sqlite(
     return store
 
 
+def _thread_state(connection: sqlite3.Connection, thread: ThreadKey) -> ThreadState | None:
+    query = "SELECT data FROM threads WHERE team = ? AND channel = ? AND thread = ?"
+    found = connection.execute(query, (thread.team, thread.channel, thread.ts)).fetchone()
+    return None if found is None else THREAD.validate_json(found[0])
+
+
 def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> None:
     values = record.key, record.message.user, record.accepted_at, record.ended_at
     statement = (
@@ -414,33 +437,6 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 def _json(turn: TurnRecord) -> str:
     return _TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def inode_of(path: Path) -> int:
-    """0: there is no such file."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-def unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
-    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
-    if not folder.is_dir():
-        return f"the directory {folder} does not exist; create it, or {elsewhere}"
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
-    for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
-        if place.exists() and not os.access(place, need, effective_ids=True):
-            user, owner = os.geteuid(), place.stat().st_uid
-            if user == owner:
-                return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"
-            return (
-                f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
-                f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"
-            )
-    return None
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ..store.contracts import (
     Ages,
+    ChangeThread,
     Conversation,
     Erased,
     KeptEvent,
@@ -17,6 +18,7 @@ from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 
 class MemoryStore(SoleProcess, Store, PersonalData):
@@ -31,6 +33,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._turns: dict[str, TurnRecord] = {}
         self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
+        self._threads: dict[ThreadKey, tuple[ThreadState, float]] = {}
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
@@ -92,6 +95,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for (agent, thread), (_, at) in tuple(self._conversations.items()):
             if at <= oldest.conversations and thread not in used:
                 del self._conversations[agent, thread]
+        self._threads = {key: kept for key, kept in self._threads.items() if kept[1] > oldest.conversations}
         self._feedback = {
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
@@ -113,6 +117,18 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         self._conversations[agent, thread] = conversation, now
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return self._threads[thread][0] if thread in self._threads else None
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        before = await self.thread_state(thread)
+        after = change(before)
+        if after is not None and after != before:
+            self._threads[thread] = after, now
+        return before
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         if self._feedback.get((turn, user), ("", 0.0))[0] == value:
@@ -143,6 +159,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for event in self._events.get(turn.key, ())
             ),
             tuple(each for each in self._outbound.values() if each.message.user == user),
+            tuple(
+                state
+                for thread, (state, _) in self._threads.items()
+                if state.asker == user and team in (None, thread.team)
+            ),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -165,6 +186,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for key in delivered:
             del self._outbound[key]
         running += [each.key for each in found.outbound if each.ended_at is None]
+        for thread, (state, _) in tuple(self._threads.items()):
+            if state.asker == user and team in (None, thread.team):
+                del self._threads[thread]
         for said in found.feedback:
             del self._feedback[said.turn, user]
         answered = [each for each in found.waits if each.thread not in busy]

@@ -14,6 +14,7 @@ from slack_bot.listeners.inbound import (
     BotIdentity,
     ButtonPress,
     Ignored,
+    MessageChanged,
     StreamStarted,
     ThreadReply,
     read_asker,
@@ -416,3 +417,54 @@ def test_any_text_can_be_read_and_only_the_mentions_go(text: str) -> None:
 @given(st.text(alphabet=st.characters(blacklist_characters="<>&")))
 def test_text_that_slack_does_not_touch_stays(text: str) -> None:
     assert to_text(text) == text.strip()
+
+
+# -- edits and deletions
+
+
+def changed(subtype: str = "message_changed", **more: Any) -> dict[str, Any]:
+    before = {"type": "message", "user": "U1", "ts": "2.0", "thread_ts": "1.0", "text": "hi"}
+    event = {
+        "type": "message",
+        "subtype": subtype,
+        "hidden": True,
+        "channel": "C1",
+        "channel_type": "channel",
+    }
+    return {"team_id": "T1", "event": {**event, "ts": "9.0", "previous_message": before, **more}}
+
+
+def test_an_edit_is_the_new_text_of_a_question() -> None:
+    now = {"type": "message", "user": "U1", "ts": "2.0", "text": "<@U0BOT> so &amp; so"}
+    expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "so & so")
+    assert read_message(changed(message=now), ME) == expected
+
+
+def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
+    gone = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), None)
+    assert read_message(changed("message_deleted", deleted_ts="2.0"), ME) == gone
+    tombstone = {"type": "message", "subtype": "tombstone", "ts": "2.0", "text": "This message was deleted."}
+    assert read_message(changed(message=tombstone), ME) == gone
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"previous_message": {"user": "U0BOT", "ts": "2.0"}},
+        {"previous_message": {"user": "U1"}},
+        {"previous_message": None},
+        {"channel": None},
+    ],
+)
+def test_a_change_of_the_bot_s_own_message_or_of_none_is_ignored(more: dict[str, Any]) -> None:
+    assert isinstance(read_message(changed(message={"text": "x"}, **more), ME), Ignored)
+
+
+@pytest.mark.parametrize(
+    ("text", "names_others"),
+    [("yes", False), ("<@U2> look", True), ("<!here>", True), ("<#C2|ops> <https://a.b>", False)],
+)
+def test_a_reply_says_whether_it_mentions_somebody_else(text: str, names_others: bool) -> None:
+    event = {"type": "message", "channel": "C1", "user": "U1", "ts": "2.0", "thread_ts": "1.0", "text": text}
+    read = read_message({"team_id": "T1", "event": event}, ME)
+    assert isinstance(read, ThreadReply) and read.names_others is names_others

@@ -27,6 +27,7 @@ from slack_bot.testing.tape.tape import Tape, interrupted_at, read_tape, write_t
 from slack_bot.tools.files import open_capture, taped
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.scrub import JSON_KEPT, KEPT, KNOWN_KEYS, Pseudonyms, main, scrubbed
+from tests.syntax_trees import syntax_tree
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
@@ -239,7 +240,7 @@ def test_an_id_is_the_same_as_a_key() -> None:
 
 def keys_read(path: Path) -> Iterator[str]:
     """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `is_true(x, "key")`."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(syntax_tree(path)):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))

@@ -82,6 +82,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "turns: ended               1  1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z",
             "turns: sent                1  1970-01-01 00:00:02Z to 1970-01-01 00:00:02Z",
             "conversations              0",
+            "threads                    0",
             "feedback                   0",
             "events                     0",
             "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
