@@ -51,10 +51,7 @@ UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted b
 
 _RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
-    "appendfsync": (
-        "always",
-        "a crash of its machine loses questions that were accepted in the second before",
-    ),
+    "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
 """The configuration a store needs, and what is at risk without."""

@@ -282,6 +282,27 @@ async def test_the_word_stop_is_no_question() -> None:
 
 
 @on_virtual_time
+async def test_the_words_that_end_reading_along_are_no_question() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("stop listening", thread_ts=root)
+        await bot.idle()
+        assert told(bot) == []
+
+
+@on_virtual_time
+async def test_a_question_without_a_mention_that_is_one_too_many_is_refused_visibly() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("and two?", thread_ts=root)
+        await bot.idle()
+        assert [words.startswith("You have asked 1 question within") for _, words in told(bot)] == [True]
+        assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
 async def test_what_was_asked_before_a_restart_counts() -> None:
     store = MemoryStore(is_durable=True)
     async with run_bot(hourly_person=2, store=store) as first:
