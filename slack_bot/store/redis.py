@@ -64,10 +64,7 @@ _WAIT = 0.5  # seconds that Redis waits for signals
 
 _RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
-    "appendfsync": (
-        "always",
-        "a crash of its machine loses questions that were accepted in the second before",
-    ),
+    "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
 """The configuration a store needs, and what is at risk without."""
