@@ -139,9 +139,10 @@ class HourlyQuestions:
             if key in asked:
                 return None
             if len(asked) >= most:
-                waits[sorted(asked.values())[-most] + _HOUR - now] = f"{who} {most} questions within an hour"
+                what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
+                waits[sorted(asked.values())[-most] + _HOUR - now] = what
         if waits:
-            what = waits[wait := max(waits)]
+            wait, what = max(waits.items())
             words = f"{what}, and more are not allowed. Please ask again in {_minutes(wait)}."
             return Refusal(f"there are too many: {what}", words)
         for subject in limits:

@@ -26,19 +26,17 @@ from .contracts import (
     StoreAdmin,
     StoreSummary,
 )
-from .redis import (
+from .redis import VERSION, RedisStore, refuse_newer
+from .redis_format import (
     OUTBOUND,
     PREFIX,
     SENT,
     THREAD,
     TURN,
     UNSENT,
-    VERSION,
-    RedisStore,
     conversation_key,
     name_of,
     outbound_key,
-    refuse_newer,
     signal_of,
 )
 

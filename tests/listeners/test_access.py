@@ -14,7 +14,7 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest
 from slack_bot.testing.slack.workspace import Envelope
-from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -261,6 +261,16 @@ async def test_who_asks_too_often_is_told_when_to_ask_again_each_time() -> None:
 
 
 @on_virtual_time
+async def test_who_answers_the_agent_and_has_asked_too_often_is_told() -> None:
+    async with run_bot(question("Which one?"), hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("the first", thread_ts=root)
+        await bot.idle()
+        assert [who for who, _ in told(bot)] == ["U1"]
+
+
+@on_virtual_time
 async def test_the_word_stop_is_no_question() -> None:
     async with run_bot(answer("A long answer.", seconds=60), hourly_person=1) as bot:
         root = await bot.ask("one")
@@ -269,6 +279,27 @@ async def test_the_word_stop_is_no_question() -> None:
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert told(bot) == []
+
+
+@on_virtual_time
+async def test_the_words_that_end_reading_along_are_no_question() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("stop listening", thread_ts=root)
+        await bot.idle()
+        assert told(bot) == []
+
+
+@on_virtual_time
+async def test_a_question_without_a_mention_that_is_one_too_many_is_refused_visibly() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("and two?", thread_ts=root)
+        await bot.idle()
+        assert [words.startswith("You have asked 1 question within") for _, words in told(bot)] == [True]
+        assert len(bot.agent.questions) == 1
 
 
 @on_virtual_time
