@@ -254,7 +254,10 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
 
 
 def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
-    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone."""
+    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone.
+
+    Slack calls it a change as well when a link is unfurled, or when a thread's agent session goes on.
+    """
     kind = event["subtype"]
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
@@ -263,6 +266,8 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
+    if not is_gone and now["text"] == before["text"]:
+        return None
     text = None if is_gone else to_text(without_mention(now["text"], me.user))
     return MessageChanged(old.key, old.thread, text)
 

@@ -454,9 +454,10 @@ def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
         {"previous_message": {"user": "U1"}},
         {"previous_message": None},
         {"channel": None},
+        {"previous_message": {"user": "U1", "ts": "2.0", "text": "x"}},  # a link was unfurled
     ],
 )
-def test_a_change_of_the_bot_s_own_message_or_of_none_is_ignored(more: dict[str, Any]) -> None:
+def test_a_change_of_the_bot_s_own_message_or_of_no_text_is_ignored(more: dict[str, Any]) -> None:
     assert isinstance(read_message(changed(message={"text": "x"}, **more), ME), Ignored)
 
 
