@@ -133,7 +133,7 @@ async def build(
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, People(api, settings.slack, clock), clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, clock)
+        hourly = HourlyQuestions(settings.turns, store, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from tests.syntax_trees import syntax_tree
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "slack_bot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -116,7 +118,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 
 @functools.cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+    return syntax_tree(path)
 
 
 def for_each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

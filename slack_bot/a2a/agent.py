@@ -175,18 +175,21 @@ class Agent:
         self._known.wire = wires[1]
         return snapshot
 
-    async def find_task(self, context_id: str, message_id: str) -> str | None:
-        """The task that has this message; None: not found, or this agent does not list its tasks."""
+    async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
+        """The task that has this message, in this conversation or among those that changed `since` then.
+
+        None: not found, or this agent does not list its tasks.
+        """
         card = await self.ensure_card()
         wire = self._wires(card)[0]
         if wire == "0.3":  # has no such method
             return None
         try:
-            return await self._client(card, wire).find_task(context_id, message_id)
+            return await self._client(card, wire).find_task(context_id, message_id, since)
         except AgentFailed as error:
-            if error.code not in NOT_OFFERED:
+            if context_id is not None and error.code not in NOT_OFFERED:
                 raise
-            return None
+            return None  # one that lists by conversation alone may say so with any code
 
     @property
     def can_push(self) -> bool:

@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 _OURS, _REFUSED = "ours", "refused"  # values of the habit `CONTEXT`: who names the conversation
 _UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
 """Invalid parameters, not found: the question was refused before anything ran (facts: A2A 2.6)."""
+_SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
@@ -123,7 +124,7 @@ class TaskConsumer:
             try:
                 if sent is not None:
                     self._sent_baseline = sent.baseline
-                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
@@ -198,14 +199,13 @@ class TaskConsumer:
         self.view.notify_waiting("no event on the stream", known)
         return True
 
-    async def _find_task(self) -> str | None:
-        """The task of a question that may have been sent. An agent lists its tasks by their conversation."""
+    async def _find_task(self, sent: TurnRecord) -> str | None:
+        """The task of a question that may have been sent. Only the agent may know its conversation."""
         asked = self._question
         is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
         context_id = self._own_context if is_ours else asked.context_id
-        if context_id is None:
-            return None
-        return await self._handle.race(self._agent.find_task(context_id, asked.message_id))
+        since = max(0.0, (sent.sent_at or 0.0) - _SKEW)
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
         """The task as it is before its question is answered, if it can be had."""

@@ -23,7 +23,7 @@ from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
 from ..turn.people import Organisation
 from ..turn.record import Question
-from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions
+from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .inbound import (
     DROP_ACTION,
@@ -131,7 +131,9 @@ class SlackListeners:
         if question is None:
             return None
         if reason is None:
-            reason = await self._why_refused(question, body, me, is_old=is_old)
+            ours = me.ours if me.ours.team else Organisation(question.thread.team)
+            refused = await self._access.refusal(question, read_asker(body), ours)
+            reason = await self._refusal(question, refused, is_mention=is_mention, is_old=is_old)
         await self._follow(question, is_taken=reason is None, is_mention=is_mention)
         if reason:
             self._dispatcher.ignored(question, reason)
@@ -152,23 +154,25 @@ class SlackListeners:
             return True
         return not names_others and await dispatcher.follow.is_question(reply)
 
-    async def _why_refused(
-        self, question: Question, body: dict[str, Any], me: BotIdentity, *, is_old: bool
+    async def _refusal(
+        self, question: Question, refused: Refusal | None, *, is_mention: bool, is_old: bool
     ) -> str | None:
-        """Who addressed the bot and may not ask is told."""
-        ours = me.ours if me.ours.team else Organisation(question.thread.team)
-        refused = await self._access.refusal(question, read_asker(body), ours)
-        is_told = refused is not None and self._access.is_to_be_told(question)
-        if refused is None and question.text and not is_old:
-            refused = self._hourly.refusal(question.user, question.thread.channel, question.key)
-            is_told = True
+        """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
+        is_told = not is_old and not question.asker_is_bot
+        if refused is not None:
+            is_told = is_told and is_mention and self._access.is_to_be_told(question)
+        elif question.text and not is_old and not await self._is_command(question):
+            refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
         log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
-        is_addressed = isinstance(read_message(body, me), Question) and not question.asker_is_bot
-        if is_told and is_addressed and not is_old:
+        if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason
+
+    async def _is_command(self, message: Question) -> bool:
+        controls, follow = self._dispatcher.controls, self._dispatcher.follow
+        return follow.is_stop(message) or await controls.is_stop_somewhere(message)
 
     async def stop(
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
@@ -219,7 +223,7 @@ class SlackListeners:
             return await self._dispatcher.stop_listening(press.turn)
         if press.action == DROP_ACTION:
             return await self._dispatcher.controls.drop(press.turn, press.user)
-        refused = self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+        refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
         return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
 
 

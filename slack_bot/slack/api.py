@@ -125,10 +125,10 @@ class SlackApi:
         self._shown_at = 0.0
         self.is_sure: Callable[[], bool] = lambda: True
 
-    def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
+    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at = {}, 0.0
+        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
 
     def reserve(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..turn.actions import CardState
 from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 from .blocks import fallback, turn_of
 
@@ -72,12 +73,14 @@ class ShownRest:
     """What a message shows behind the text that is known of it, which ends in `state`.
 
     `letters` are comparable, and so many; None: they cannot be read. `signs` has all but the white space.
+    `is_open`: a card of it runs on.
     """
 
     letters: str | None
     count: int
     signs: str
     state: MarkdownState
+    is_open: bool
 
     @classmethod
     def of(cls, message: Mapping[str, Any] | None, known: str, state: MarkdownState) -> "ShownRest":
@@ -87,17 +90,18 @@ class ShownRest:
         text = words_of(blocks) or ("" if titles_of(blocks) else str(message.get("text") or ""))
         shown, before = comparable(text), comparable(known)
         letters = shown[len(before) :] if shown.startswith(before) else None
-        return cls(letters, max(0, len(shown) - len(before)), _dense(text), state)
+        count, is_open = max(0, len(shown) - len(before)), has_open_card(blocks)
+        return cls(letters, count, _dense(text), state, is_open)
 
     def part_of(self, text: str, is_all: bool) -> tuple[int, bool] | None:
-        """How much of `text`, the next of the answer, belongs to the message, and whether it shows just that.
+        """How much of `text`, the next of the answer, belongs to the message, and whether it reads well so.
 
         Where it shows anything else, it takes as many letters, up to the end of a sentence: then nothing is
         taken back in the middle of one. None: more text must come. `is_all`: no more comes.
         """
         wanted, read = self.letters, self._letters(text)
         if wanted is not None and read.startswith(wanted):
-            return self._end_of(wanted, text, is_read=read == wanted), True
+            return self._end_of(wanted, text, is_read=read == wanted), not self.is_open
         if wanted is not None and wanted.startswith(read) and not is_all:
             return None
         start = self._reach(text, self.count)
@@ -196,6 +200,15 @@ def titles_of(blocks: object) -> list[str]:
         if isinstance(block, Mapping) and block.get("type") in ("plan", "task_card"):
             found += [str(block.get("title") or ""), *titles_of(block.get("tasks"))]
     return found
+
+
+def has_open_card(blocks: object) -> bool:
+    """Whether one of the task cards in `blocks` still runs."""
+    return any(
+        block.get("status") == CardState.RUNNING or has_open_card(block.get("tasks"))
+        for block in (blocks if isinstance(blocks, list) else ())
+        if isinstance(block, Mapping)
+    )
 
 
 def words_of(blocks: object) -> str:

@@ -226,8 +226,7 @@ class Sink:
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
-            api = client.api.for_turn(client.turn, client.thread_ts)
-            api.priority = Priority.BACKGROUND
+            api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
             await api.call("agents.sessions.rename", args, patience=0.0)
 
     async def _deliver(self, ending: Ending) -> None:

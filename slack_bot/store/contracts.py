@@ -113,6 +113,13 @@ class TurnStore(Protocol):
         """Remove what is older than it is to be kept."""
 
 
+class RecentTurns(Protocol):
+    """What was asked lately."""
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        """The turns accepted since then that are still kept."""
+
+
 class KnowledgeStore(Protocol):
     """What is known of threads, by agent, and of agents; what people said of answers."""
 
@@ -291,7 +298,16 @@ class ReplicaStore(Protocol):
         """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
 
 
-class Store(TurnStore, KnowledgeStore, ThreadStateStore, ReplicaStore, OutboundStore, EventStore, Protocol):
+class Store(
+    TurnStore,
+    RecentTurns,
+    KnowledgeStore,
+    ThreadStateStore,
+    ReplicaStore,
+    OutboundStore,
+    EventStore,
+    Protocol,
+):
     """All that the bot keeps."""
 
     async def close(self) -> None:

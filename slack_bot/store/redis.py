@@ -13,12 +13,10 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -31,30 +29,42 @@ from ..clock import loop_clock
 from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
 from ..turn.outbound import OutboundRecord, accepted
-from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .redis_format import (
+    MESSAGE,
+    OUTBOUND,
+    PREFIX,
+    SENT,
+    THREAD,
+    UNSENT,
+    conversation_key,
+    json_of,
+    name_of,
+    outbound_key,
+    outbound_lease_key,
+    put_outbound,
+    signal_of,
+    thread_of,
+    thread_state_key,
+    thread_state_of,
+    turn_of,
+)
 
 _log = logging.getLogger(__name__)
 
 SCHEMES = ("redis://", "rediss://")
 VERSION = 1
-PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
-TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
-UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
-    "appendfsync": (
-        "always",
-        "a crash of its machine loses questions that were accepted in the second before",
-    ),
+    "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
 """The configuration a store needs, and what is at risk without."""
@@ -142,7 +152,7 @@ class RedisStore(Store):
             thread=name_of(turn.question.thread),
             ts=turn.question.ts,
             accepted_at=turn.accepted_at,
-            data=_json(turn),
+            data=json_of(turn),
             dedupe_age=self._dedupe_age,
         )
         return bool(accepted)
@@ -160,10 +170,10 @@ class RedisStore(Store):
             "key": turn.key,
             "push": turn.push_id or "",
             "fence": self._held.get(turn.question.thread, 0),
-            "data": _json(turn),
+            "data": json_of(turn),
             "ts": " ".join(message.ts for message in turn.messages),
             "unchanged": unchanged,
-            "messages": [_MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
+            "messages": [MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
             "remove_at": 0
             if ended_at is None
             else max(turn.accepted_at + self._dedupe_age, ended_at + self._turn_age),
@@ -181,7 +191,7 @@ class RedisStore(Store):
         async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.hgetall(f"{PREFIX}turn:{key}")
-            return [_turn_of(fields) for fields in await pipeline.execute() if "data" in fields]
+            return [turn_of(fields) for fields in await pipeline.execute() if "data" in fields]
 
     async def watched(self, push_id: str) -> TurnRecord | None:
         async with self._calling():
@@ -195,7 +205,15 @@ class RedisStore(Store):
         async with self._calling():
             threads = await self._redis.zrevrangebyscore(f"{PREFIX}threads", "+inf", since)
             latest = await self._redis.hmget(f"{PREFIX}latest", threads) if threads else []
-        return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
+        return [(thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        async with self._calling():
+            threads = await self._redis.zrangebyscore(f"{PREFIX}threads", since, "+inf")
+            found = (
+                await self._redis.sunion([f"{PREFIX}thread:{each}" for each in threads]) if threads else ()
+            )
+        return [turn for turn in await self._turns(list(found)) if turn.accepted_at >= since]
 
     async def remove_old(self, now: float) -> None:
         while await self._run(
@@ -224,23 +242,23 @@ class RedisStore(Store):
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         async with self._calling():
-            return _thread_state_of(await self._redis.get(_thread_state(thread)))
+            return thread_state_of(await self._redis.get(thread_state_key(thread)))
 
     async def change_thread_state(
         self, thread: ThreadKey, change: ChangeThread, now: float
     ) -> ThreadState | None:
         async def replace_it(pipeline: Any) -> ThreadState | None:
-            before = _thread_state_of(await pipeline.get(_thread_state(thread)))
+            before = thread_state_of(await pipeline.get(thread_state_key(thread)))
             after = change(before)
             pipeline.multi()
             if after is not None and after != before:
                 text = THREAD.dump_json(after).decode()
-                pipeline.set(_thread_state(thread), text, ex=self._conversation_age)
+                pipeline.set(thread_state_key(thread), text, ex=self._conversation_age)
             return before
 
         async with self._calling():
             before: ThreadState | None = await self._redis.transaction(
-                replace_it, _thread_state(thread), value_from_callable=True
+                replace_it, thread_state_key(thread), value_from_callable=True
             )
             return before
 
@@ -264,7 +282,7 @@ class RedisStore(Store):
             return None
         self._held[turn.question.thread], fields = claimed
         async with self._calling():
-            return _turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+            return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
@@ -284,7 +302,7 @@ class RedisStore(Store):
                 " process could finish them; what others had accepted is lost",
                 len(held),
             )
-        lost, self._lost = self._lost | set(map(_thread_of, taken)), set()
+        lost, self._lost = self._lost | set(map(thread_of, taken)), set()
         claimed_since = {thread for thread, fence in self._held.items() if fence != before.get(thread)}
         lost -= claimed_since
         for thread in lost:
@@ -320,7 +338,7 @@ class RedisStore(Store):
             found = await pipeline.get(outbound_key(new.key))
             stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
             pipeline.multi()
-            _put_outbound(pipeline, stored)
+            put_outbound(pipeline, stored)
             return stored
 
         async with self._calling():
@@ -331,10 +349,10 @@ class RedisStore(Store):
 
     async def save_outbound(self, record: OutboundRecord) -> None:
         async with self._calling():
-            if await self._redis.get(_lease(record.key)) not in (None, self._replica):
+            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
                 raise ValueError(f"another replica delivers {record.key}")
             async with self._redis.pipeline() as pipeline:
-                _put_outbound(pipeline, record)
+                put_outbound(pipeline, record)
                 await pipeline.execute()
 
     async def outbound(self, key: str) -> OutboundRecord | None:
@@ -346,9 +364,9 @@ class RedisStore(Store):
         lease, mine = round(self.lease * 1000), []
         async with self._calling():
             for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(_lease(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(_lease(key)) == self._replica:
-                    await self._redis.pexpire(_lease(key), lease)
+                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
+                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
+                    await self._redis.pexpire(outbound_lease_key(key), lease)
                     mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
         return [record for record in mine if record.ended_at is None]
 
@@ -437,59 +455,3 @@ def refuse_newer(version: int, address: str) -> None:
 def _without_password(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"
-
-
-def outbound_key(key: str) -> str:
-    """Names its record in Redis."""
-    return f"{PREFIX}outbound:{key}"
-
-
-def _lease(key: str) -> str:
-    """Names the replica that delivers it."""
-    return f"{PREFIX}outbound_lease:{key}"
-
-
-def _put_outbound(pipeline: Any, record: OutboundRecord) -> None:
-    pipeline.set(outbound_key(record.key), OUTBOUND.dump_json(record).decode())
-    pipeline.zrem(UNSENT if record.ended_at is not None else SENT, record.key)
-    if record.ended_at is None:
-        pipeline.zadd(UNSENT, {record.key: record.accepted_at})
-    else:
-        pipeline.zadd(SENT, {record.key: record.ended_at})
-
-
-def _json(turn: TurnRecord) -> str:
-    return TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def _turn_of(fields: Mapping[str, str]) -> TurnRecord:
-    messages = (_MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
-    return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
-
-
-def name_of(thread: ThreadKey) -> str:
-    """As part of a key."""
-    return json.dumps([thread.team, thread.channel, thread.ts])
-
-
-def _thread_of(name: str) -> ThreadKey:
-    return ThreadKey(*json.loads(name))
-
-
-def signal_of(text: str) -> Signal:
-    """From an inbox."""
-    known = json.loads(text)
-    return Signal(_thread_of(known["thread"]), known["kind"], known["values"] or {})
-
-
-def _thread_state(thread: ThreadKey) -> str:
-    return f"{PREFIX}thread_state:{name_of(thread)}"
-
-
-def _thread_state_of(found: str | None) -> ThreadState | None:
-    return None if found is None else THREAD.validate_json(found)
-
-
-def conversation_key(agent: str, thread: ThreadKey) -> str:
-    """Names what is known of the thread in Redis."""
-    return f"{PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"

@@ -26,19 +26,17 @@ from .contracts import (
     StoreAdmin,
     StoreSummary,
 )
-from .redis import (
+from .redis import VERSION, RedisStore, refuse_newer
+from .redis_format import (
     OUTBOUND,
     PREFIX,
     SENT,
     THREAD,
     TURN,
     UNSENT,
-    VERSION,
-    RedisStore,
     conversation_key,
     name_of,
     outbound_key,
-    refuse_newer,
     signal_of,
 )
 
@@ -59,6 +57,10 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 " SLACK_BOT_STORE__URL, or start the bot, which begins one."
             )
         refuse_newer(int(known), self._address)
+
+    async def close(self) -> None:
+        """It is no replica: there is nothing to leave to others."""
+        await self._redis.aclose()
 
     async def summary(self) -> StoreSummary:
         turns: list[tuple[str, float]] = []

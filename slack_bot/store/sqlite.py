@@ -171,6 +171,9 @@ class SqliteStore(SoleProcess, Store):
     async def unfinished(self) -> list[TurnRecord]:
         return await self._turns("ended_at IS NULL")
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return await self._turns("accepted_at >= ?", since)
+
     async def _turns(self, condition: str, *values: object) -> list[TurnRecord]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, list[str]]]:
             query = f"SELECT key, data FROM turns WHERE {condition} AND data IS NOT NULL"

@@ -55,8 +55,13 @@ def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AG
 
 
 def emulated(settings: Settings, api_url: str | None = None) -> Settings:
-    """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network."""
-    overrides = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network.
+
+    Everybody there may ask: the settings know other people and channels.
+    """
+    overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    overrides |= {"config": None, "people": (), "groups": ()}
+    overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
     if api_url is not None:
         overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
     return with_overrides(settings, overrides)

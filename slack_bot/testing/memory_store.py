@@ -83,6 +83,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 last[turn.question.thread] = turn.question.ts
         return list(last.items())[::-1]
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return [turn for turn in self._turns.values() if turn.accepted_at >= since]
+
     async def remove_old(self, now: float) -> None:
         oldest, used = self._ages.begin(now), set[ThreadKey]()
         for key, turn in tuple(self._turns.items()):

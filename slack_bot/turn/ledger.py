@@ -148,7 +148,7 @@ Step = SendText | FinishSegment | SegmentsExhausted
 
 PartOf: TypeAlias = Callable[[str, bool], tuple[int, bool] | None]
 """How many of the next characters of an answer belong to the last message of another process, and whether it
-shows just these; None: more text must come. The second argument: no more comes."""
+reads so already; None: more text must come. The second argument: no more comes."""
 
 
 class Ledger:

@@ -198,13 +198,14 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
 @on_virtual_time
 async def test_the_mark_of_a_question_that_waits_on_is_taken_away_in_the_end() -> None:
     tapes = answer(LINES, seconds=SECONDS), answer(LINES, seconds=2, ids="2")
-    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as first:
+    store, refused = MemoryStore(is_durable=True), {"reactions.add": [None, *["too_many_reactions"] * 9]}
+    async with run_bot(*tapes, store=store, faults=refused) as first:
         root = await first.ask("one")
         waiting = await first.ask("two", user="U2", thread_ts=root)
         await wait_until(lambda: mark(first, root, waiting), first.workspace)
         await wait_until(lambda: first.workspace.open_streams(), first.workspace)
         first.life.end_now()
-        async with run_bot(after=first, faults={"reactions.add": ["too_many_reactions"] * 9}) as bot:
+        async with run_bot(after=first) as bot:
             await bot.idle()
             assert bot.outcomes == ["answered", "answered"]
             assert not mark(bot, root, waiting)
@@ -282,8 +283,10 @@ async def test_a_stop_that_is_late_does_not_end_the_next_turn() -> None:
         assert "Line 12" in bot.read(root)[-1]
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
-async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(wire: str) -> None:
+@pytest.mark.parametrize(("wire", "context"), [("1.0", "ctx-7"), ("1.0", None), ("0.3", "ctx-7")])
+async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(
+    wire: str, context: str | None
+) -> None:
     """A server on a2a-sdk. The process ended when the agent had the question, and had not named its task."""
     thread = ThreadKey("T1", CHANNEL, "")
     async with live_agent((wire,)) as live:
@@ -295,7 +298,7 @@ async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(wire: st
         workspace.add_channel(CHANNEL)
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> echo of it", now=time.time())
         thread = replace(thread, ts=root)
-        question = Question(thread, root, "U1", "T1", "echo of it", context_id="ctx-7")
+        question = Question(thread, root, "U1", "T1", "echo of it", context_id=context)
         await store.accept(TurnRecord(question, time.time(), Stage.SENT, sent_at=time.time()))
         app = await build_in_memory(workspace, settings, loop_clock(), None, store=store)
         async with app:

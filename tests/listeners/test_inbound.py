@@ -24,6 +24,7 @@ from slack_bot.listeners.inbound import (
     to_text,
     without_mention,
 )
+from slack_bot.turn.people import Organisation
 from slack_bot.turn.record import Question, ThreadKey
 
 from .payloads import ME, direct, event, mention
@@ -150,6 +151,38 @@ def test_apps_workflows_and_bot_users_count_as_bots(fields: dict[str, Any]) -> N
 def test_a_bot_has_several_ids() -> None:
     assert read_asker(mention(bot_id="B7", app_id="A7")).ids == {"U1", "B7", "A7"}
     assert read_asker(None).ids == read_asker({"event": {"user": 7}}).ids == frozenset()
+
+
+OURS = Organisation("T1", "E1")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_ours"),
+    [
+        (mention(), True),
+        (mention(user_team="T1", source_team="T1"), True),
+        (mention(user_team="E1"), True),
+        (mention(user_team="T2"), False),
+        (mention(team="T2"), False),
+        (mention(source_team="T2"), False),
+        (mention(team="T2", user_team="E1"), False),  # of the same organisation: Slack is asked
+        (mention(team="T2") | {"is_ext_shared_channel": False}, False),
+        (mention(team=None), False),
+        (mention(team=None) | {"is_ext_shared_channel": True}, False),
+        (mention(team=None) | {"is_ext_shared_channel": "no"}, False),
+        (mention(team=None) | {"is_ext_shared_channel": False}, True),
+        ({"user": {"id": "U1", "team_id": "T1"}, "team": {"id": "T2"}}, True),
+        ({"user": {"id": "U1", "team_id": "T2"}, "team": {"id": "T1"}}, False),
+        ({"user": {"id": "U1"}, "team": {"id": "T1"}}, False),
+        (None, False),
+    ],
+)
+def test_who_is_surely_of_our_organisation(body: object, *, is_ours: bool) -> None:
+    assert read_asker(body).is_surely_of(OURS) == is_ours
+
+
+def test_who_pressed_is_known_by_their_id() -> None:
+    assert read_asker({"user": {"id": "U1", "team_id": "T1"}}).user == "U1"
 
 
 # -- whose team

@@ -177,7 +177,6 @@ async def test_a_stop_in_a_tapes_head_is_pressed(playground: Playground) -> None
     told = answer("A line that is said.\n" * 200, seconds=4.0)
     texts, facts = await shown(playground, replace(told, head={"scenario": {"stop_at": 1.5}}))
     assert facts[-1]["outcome"] == "stopped"
-    assert "A line that is said." in texts[0]
     assert texts[0].count("A line that is said.") < 200
 
 

@@ -656,6 +656,25 @@ def test_a_message_that_cannot_be_read_goes_on_to_the_end_of_its_sentence() -> N
     assert taken_over(faults).texts() == [f"{LEFT}this, and ends. ", "The third is the last."]
 
 
+@pytest.mark.parametrize("more", ["", LEFT[40:]])
+def test_a_card_that_was_not_recorded_does_not_stay_open(more: str) -> None:
+    async def go() -> Scene:
+        scene = Scene()
+        before = Delivery(scene.turn_client())
+        await write(before, LEFT[:40])
+        records = before.records
+        await write(before, more, TaskCard("1", "Search", RUNNING))
+        delivery = Delivery(scene.turn_client(), records)
+        await delivery.take_over(0.0, ())
+        await end(delivery, ANSWER)
+        return scene
+
+    scene = virtual_clock.run(go())
+    assert "".join(" ".join(scene.texts()).split()) == "".join(ANSWER.split())
+    assert scene.texts()[0].strip() == (LEFT[:40] + more).strip()
+    assert [task.status for message in scene.thread() for task in message.tasks] == []
+
+
 def test_a_thread_that_goes_away_meanwhile_ends_the_answer() -> None:
     faults = {STOP: ["timeout!"] * 9 + [None], REPLIES: ["missing_scope"] * 9, UPDATE: ["thread_not_found"]}
 

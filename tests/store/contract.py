@@ -161,6 +161,23 @@ class StoreContract:
         a, b = (replace(THREAD, ts=ts) for ts in "ab")
         assert await store.active_threads(10.0) == [(a, "3.0"), (b, "2.0")]
 
+    async def test_the_turns_that_were_accepted_since_a_time(self, store: Store) -> None:
+        made = [
+            turn(ts, at, thread=thread)
+            for ts, at, thread in (
+                ("1.0", 10.0, "a"),
+                ("2.0", 30.0, "b"),
+                ("3.0", 40.0, "a"),
+                ("4.0", 5.0, "c"),
+            )
+        ]
+        for each in made:
+            assert await store.accept(each)
+        found = await store.accepted_since(20.0)
+        assert sorted(each.question.ts for each in found) == ["2.0", "3.0"]
+        assert found[0] in made
+        assert await store.accepted_since(50.0) == []
+
     async def test_removing_old_turns_leaves_those_that_still_count(self, store: Store) -> None:
         for number in range(250):
             each = turn(f"{number}.0", 1000.0 + number)

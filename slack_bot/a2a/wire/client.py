@@ -12,6 +12,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 import httpx
@@ -94,12 +95,19 @@ def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTO
     return _envelope(at, verb, f"{verb}-{task_id}", params)
 
 
-def list_body(at: Interface, context_id: str, page: str) -> Json:
-    """Reads one page of a conversation's tasks, with their messages. 1.0 only."""
-    params: Json = {"contextId": context_id, "pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+def list_body(at: Interface, context_id: str | None, since: float, page: str) -> Json:
+    """Reads one page of a conversation's tasks, with their messages. 1.0 only.
+
+    None: of all tasks that changed `since` then, in seconds since 1970.
+    """
+    params: Json = {"pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+    if context_id is None:
+        params["statusTimestampAfter"] = datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+    else:
+        params["contextId"] = context_id
     if page:
         params["pageToken"] = page
-    return _envelope(at, "list", f"list-{context_id}", params)
+    return _envelope(at, "list", f"list-{context_id or since}", params)
 
 
 def set_push_body(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Json:
@@ -180,11 +188,11 @@ class Client:
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
         return received.frame
 
-    async def find_task(self, context_id: str, message_id: str) -> str | None:
-        """The task of the conversation that has this message. 1.0 only; None: not among its newest."""
+    async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
+        """The task that has this message, as `list_body`. 1.0 only; None: not among the newest."""
         page = ""
         for _ in range(_MOST_PAGES):
-            body = list_body(self._interface, context_id, page)
+            body = list_body(self._interface, context_id, since, page)
             found, _ = await self._called(body, self._settings.call_timeout)
             tasks = frames.objects_of(found.get("tasks"))
             if task_id := await transport.offload(_holder, tasks, message_id):
