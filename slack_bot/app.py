@@ -137,7 +137,7 @@ async def build(
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
-        backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
+        backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         closers = stack.pop_all()
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
