@@ -40,10 +40,12 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
+    """A turn without its messages."""
     return TURN.dump_json(turn, exclude={"messages"}).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
+    """A turn, from the fields of its hash."""
     messages = (MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
     return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
 
@@ -54,6 +56,7 @@ def name_of(thread: ThreadKey) -> str:
 
 
 def thread_of(name: str) -> ThreadKey:
+    """The thread of `name_of`."""
     return ThreadKey(*json.loads(name))
 
 
@@ -64,10 +67,12 @@ def signal_of(text: str) -> Signal:
 
 
 def thread_state_key(thread: ThreadKey) -> str:
+    """Names what is known of who writes in the thread."""
     return f"{PREFIX}thread_state:{name_of(thread)}"
 
 
 def thread_state_of(found: str | None) -> ThreadState | None:
+    """What was found under `thread_state_key`."""
     return None if found is None else THREAD.validate_json(found)
 
 
