@@ -128,7 +128,8 @@ class TurnDispatcher:
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
             if self._store.lease and question.thread not in self._lines:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            self._start(claimed, is_new=True)
+            if not self._has(claimed):
+                self._start(claimed, is_new=True)
         return is_new
 
     async def take_over(self) -> None:
@@ -167,7 +168,8 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
+                claimed = await self._replicas.claim(turn) if turn and not self._has(turn) else None
+                if claimed and not self._has(claimed):  # it may have been found as left meanwhile
                     self._start(claimed, is_new=True)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())

@@ -15,13 +15,15 @@ from slack_bot.app import App
 from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Ages
+from slack_bot.store.contracts import Ages, Signal
 from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.progress import TurnRecord
+from slack_bot.turn.record import Question, ThreadKey
 from tests.redis_proxy import RedisProxy, redis_proxy
 from tests.redis_server import RedisServer
 
@@ -208,6 +210,22 @@ async def test_a_process_that_lost_its_thread_does_not_ask(redis_server: RedisSe
         await there.apps[0].dispatcher.idle()
         assert there.agent.questions == []
         assert not any(call.method == "chat.postMessage" for call in there.workspace.calls)
+
+
+async def test_a_question_that_a_process_learns_of_in_two_ways_at_once_is_asked_once(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2) as there:
+        root = there.workspace.say("U1", CHANNEL, "hi", now=time.time())
+        question = Question(ThreadKey("T1", CHANNEL, root), root, "U1", "T1", "hi")
+        await there.apps[1].store.accept(TurnRecord(question, time.time()))
+        told = Signal(question.thread, "question", {"turn": question.key})
+        hears = there.apps[0].dispatcher._on_signal
+        await asyncio.gather(hears(told), hears(told))
+        await there.until(lambda: there.is_whole(root), within=60)
+        await there.apps[0].dispatcher.idle()
+        assert there.is_whole(root)
+        assert len(there.agent.questions) == 1
 
 
 async def test_answers_go_on_while_redis_is_away(

@@ -248,6 +248,8 @@ async def run_bot(
     )
     async with app:
         if after is not None:
+            if isinstance(store, MemoryStore):
+                store.handed_on()
             await app.dispatcher.take_over()
         yield BotHarness(app, workspace, agent, facts, store, life)
 

@@ -39,6 +39,10 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
 
+    def handed_on(self) -> None:
+        """Another process has it now, and asks what was left."""
+        self._has_asked = False
+
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
         at = known.accepted_at if known is not None else self._erased.get(turn.key)
