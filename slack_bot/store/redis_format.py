@@ -30,6 +30,7 @@ def outbound_lease_key(key: str) -> str:
 
 
 def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
+    """Queue what stores `record` in its place among the sent or unsent."""
     pipeline.set(outbound_key(record.key), OUTBOUND.dump_json(record).decode())
     pipeline.zrem(UNSENT if record.ended_at is not None else SENT, record.key)
     if record.ended_at is None:
