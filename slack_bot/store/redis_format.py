@@ -40,10 +40,12 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
+    """Without its messages."""
     return TURN.dump_json(turn, exclude={"messages"}).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
+    """The turn of a hash."""
     messages = (MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
     return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
 
@@ -54,6 +56,7 @@ def name_of(thread: ThreadKey) -> str:
 
 
 def thread_of(name: str) -> ThreadKey:
+    """The thread that `name_of` names."""
     return ThreadKey(*json.loads(name))
 
 
@@ -64,10 +67,12 @@ def signal_of(text: str) -> Signal:
 
 
 def thread_state_key(thread: ThreadKey) -> str:
+    """Names what is known of a thread without a mention."""
     return f"{PREFIX}thread_state:{name_of(thread)}"
 
 
 def thread_state_of(found: str | None) -> ThreadState | None:
+    """None: nothing is known."""
     return None if found is None else THREAD.validate_json(found)
 
 
