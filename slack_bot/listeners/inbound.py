@@ -185,6 +185,8 @@ def read_asker(body: object) -> Asker:
     event, user = _Event(body), _map(_map(body).get("user"))
     ids = {event["user"], event["bot_id"], event["app_id"], _str(user, "id")}
     teams = {event["user_team"], event["source_team"], event["team"], _str(user, "team_id")}
+    teams |= {_str(_map(event.raw.get("bot_profile")), "team_id")}
+    teams |= {_str(_map(event.raw.get("user_profile")), "team")}
     is_shared = _map(body).get("is_ext_shared_channel")
     return Asker(
         event.asker or _str(user, "id"),

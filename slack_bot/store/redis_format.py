@@ -30,7 +30,7 @@ def outbound_lease_key(key: str) -> str:
 
 
 def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
-    """Write it, and where it is found."""
+    """Queue what stores `record` in its place among the sent or unsent."""
     pipeline.set(outbound_key(record.key), OUTBOUND.dump_json(record).decode())
     pipeline.zrem(UNSENT if record.ended_at is not None else SENT, record.key)
     if record.ended_at is None:
@@ -40,12 +40,12 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
-    """A turn without its messages."""
+    """Without its messages."""
     return TURN.dump_json(turn, exclude={"messages"}).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
-    """A turn, from the fields of its hash."""
+    """The turn of a hash."""
     messages = (MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
     return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
 
@@ -56,7 +56,7 @@ def name_of(thread: ThreadKey) -> str:
 
 
 def thread_of(name: str) -> ThreadKey:
-    """The thread of `name_of`."""
+    """The thread that `name_of` names."""
     return ThreadKey(*json.loads(name))
 
 
@@ -67,12 +67,12 @@ def signal_of(text: str) -> Signal:
 
 
 def thread_state_key(thread: ThreadKey) -> str:
-    """Names what is known of who writes in the thread."""
+    """Names what is known of a thread without a mention."""
     return f"{PREFIX}thread_state:{name_of(thread)}"
 
 
 def thread_state_of(found: str | None) -> ThreadState | None:
-    """What was found under `thread_state_key`."""
+    """None: nothing is known."""
     return None if found is None else THREAD.validate_json(found)
 
 

@@ -168,6 +168,9 @@ OURS = Organisation("T1", "E1")
         (mention(team="T2", user_team="E1"), False),  # of the same organisation: Slack is asked
         (mention(team="T2") | {"is_ext_shared_channel": False}, False),
         (mention(team=None), False),
+        (mention(team=None, bot_profile={"team_id": "T1"}), True),
+        (mention(bot_profile={"team_id": "T2"}), False),
+        (mention(user_profile={"team": "T2"}), False),
         (mention(team=None) | {"is_ext_shared_channel": True}, False),
         (mention(team=None) | {"is_ext_shared_channel": "no"}, False),
         (mention(team=None) | {"is_ext_shared_channel": False}, True),
