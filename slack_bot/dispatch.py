@@ -8,27 +8,30 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Collection, Coroutine
-from dataclasses import dataclass, field, replace
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
-from .errors import BotError, StoreError
+from .controls import TurnControls
+from .errors import BotError, StoreAway, StoreError
+from .follow import FollowedThreads
+from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
-from .notices import NOT_BEGUN, RESTARTING, Notices
+from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
+from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.sink import Sink
-from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
+from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
@@ -37,44 +40,9 @@ log = logging.getLogger(__name__)
 
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
-_TOO_LONG = "This took too long and was ended."
-_BROKE = "Something went wrong in the bot while it was answering."
-_GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _CLOSING = "The bot is ending and takes no more questions."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
-_NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
-_OVER = "This is over already."
-_NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
-_FORGOTTEN = "I no longer know the question. Please ask it again."
-_ALREADY = "This question is already being asked again."
-_THANKS = "Thanks for your feedback."
+_FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
-
-
-@dataclass(slots=True)
-class _Running:
-    """The turn of a thread, and the questions that wait behind it, each with its reaction."""
-
-    turn: TurnRecord
-    waiting: deque[tuple[TurnRecord, QueuedReaction]]
-    sink: Sink
-    handle: TurnHandle = field(default_factory=TurnHandle)
-    journal: TurnJournal | None = None
-    task: asyncio.Task[None] | None = None
-    is_lost: bool = False  # another process works on the thread
-
-    @property
-    def question(self) -> Question:
-        return self.turn.question
-
-    @property
-    def record(self) -> TurnRecord:
-        """How far the turn has come."""
-        return self.turn if self.journal is None else self.journal.record
-
-    def is_waiting_for(self, user: str) -> bool:
-        """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
-        return self.handle.is_waiting_for_human and self.question.is_of(user)
 
 
 class TurnDispatcher:
@@ -86,24 +54,36 @@ class TurnDispatcher:
         store: Store,
         api: SlackApi,
         settings: Settings,
+        policies: ChannelPolicies,
         clock: Clock,
         observer: Observer,
         health: Health,
     ) -> None:
         self._agent, self._store, self._health = agent, store, health
-        self._settings, self._clock, self._observer = settings, clock, observer
+        self._settings, self._policies, self._clock, self._observer = settings, policies, clock, observer
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        noted = self._journal, self._stream_starts, lambda: store.is_sure
+        self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
-        self._running: dict[ThreadKey, _Running] = {}
-        self._turns: set[asyncio.Task[None]] = set()
+        follow_for = settings.turns.follow_for
+        self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
+        self._lines = ThreadLines(
+            *(self._notices, self._journal, policies, settings.turns, clock),
+            *(self._turn, self._let_go, self._spawn),
+        )
+        self._interruptions = Interruptions(
+            agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
+        )
+        self.controls = TurnControls(
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
+        )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
@@ -131,7 +111,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise
@@ -145,9 +126,10 @@ class TurnDispatcher:
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
-            if self._store.lease and question.thread not in self._running:
+            if self._store.lease and question.thread not in self._lines:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            self._start(claimed)
+            if not self._has(claimed):
+                self._start(claimed, is_new=True)
         return is_new
 
     async def take_over(self) -> None:
@@ -162,37 +144,23 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            is_next = turn.question.thread not in self._running
-            self._start(turn)
-            if is_next:  # it may have waited
-                reaction = self._notices.reaction(turn.question, is_shown=True)
-                reaction.over()
-                self._spawn(reaction.show(), turn.question)
+            self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
-            work = self._notices.break_off(turn, Outcome.LOST, reason, _GIVEN_UP, sink)
+            work = self._notices.break_off(turn, Outcome.LOST, reason, GIVEN_UP, sink)
             self._spawn(work, turn.question)
 
     def _has(self, turn: TurnRecord) -> bool:
         """It runs, waits or is watched in this process."""
-        running = self._running.get(turn.question.thread)
-        own = [] if running is None else [running.turn, *(each for each, _ in running.waiting)]
-        return turn.key in {each.key for each in own} or self.watches.get(turn.key) is not None
+        return self._lines.has(turn) or self.watches.get(turn.key) is not None
 
     def _lose_thread(self, thread: ThreadKey) -> None:
         """Another process works on it: nothing of this one may appear there any more."""
         log.error("a thread is another process's now", extra={"thread_ts": thread.ts})
         for turn in self.watches.turns_in(thread):
             self.watches.take(turn.key)
-        running = self._running.get(thread)
-        if running is None:
-            return
-        while running.waiting:
-            running.waiting.popleft()[1].over()
-        running.is_lost = True
-        if running.task is not None:
-            running.task.cancel()
+        self._lines.lose(thread)
 
     async def _on_signal(self, signal: Signal) -> None:
         """Another process got what is meant for a thread of this one."""
@@ -200,12 +168,17 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn and not self._has(turn) and (claimed := await self._replicas.claim(turn)):
-                    self._start(claimed)
+                claimed = await self._replicas.claim(turn) if turn and not self._has(turn) else None
+                if claimed and not self._has(claimed):  # it may have been found as left meanwhile
+                    self._start(claimed, is_new=True)
             case "stop":
-                await self.stop(signal.thread, values["user"], values["messages"].split())
+                await self.controls.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
-                await self.stop_watch(values["turn"], values["user"])
+                await self.controls.stop_watch(values["turn"], values["user"])
+            case "change":
+                await self.controls.change(values["turn"], signal.thread, values["text"] or None)
+            case "drop":
+                await self.controls.drop(values["turn"], values["user"])
             case "hint":
                 await self.watches.on_hint(values["push"])
             case "stream":
@@ -229,7 +202,7 @@ class TurnDispatcher:
             await self._replicas.tell(turn.question.thread, "hint", push=push_id)
 
     def _let_go(self, thread: ThreadKey) -> None:
-        if self._store.lease and thread not in self._running and not self.watches.turns_in(thread):
+        if self._store.lease and thread not in self._lines and not self.watches.turns_in(thread):
             self._spawn(self._replicas.let_go(thread))
 
     async def wait_for_broken_store(self) -> StoreError:
@@ -243,34 +216,38 @@ class TurnDispatcher:
                 end = "The bot ends so that it is started again and opens the store again."
                 return StoreError(f"{problem} {end}")
 
-    def refuse(self, question: Question) -> None:
-        """Post a notice, once, that `question` could not be accepted."""
+    def refuse(self, question: Question, words: str = "") -> None:
+        """Say, once, that `question` is not taken; `words` are for its asker only."""
         if question.key not in self._refused:
             self._refused.append(question.key)
-            self._spawn(self._notices.notify(question, _NOT_TAKEN), question)
+            self._spawn(self._notices.refuse(question, words), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        running = self._running.get(question.thread)
         if not question.text:
             self._spawn(self._hint(turn), question)
-        elif turn.stage is Stage.ACCEPTED and self._is_stop(question):
-            self._spawn(self._stop_by_word(turn), question)
-        elif running is None:
-            self._launch(turn, deque())
+        elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
+            self._spawn(self.controls.stop_by_word(turn), question)
+        elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
+            self._spawn(self._stop_listening(turn), question)
+        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+            self._spawn(self._notices.turn_away(turn), question)
         else:
-            if running.is_waiting_for(question.user):
-                running.handle.leave()
-            reaction = self._notices.reaction(question)
-            running.waiting.append((turn, reaction))
-            self._spawn(reaction.show(), question)
+            self._lines.add(turn, is_left=is_left)
+            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+                self._interruptions.begin(question)
 
-    def _is_stop(self, question: Question) -> bool:
-        """The asker of what runs or is watched here wants it to end."""
-        running = self._running.get(question.thread)
-        is_asker = running is not None and running.question.is_of(question.user)
-        is_word = question.text.strip(" .!").casefold() == "stop"
-        return is_word and (is_asker or bool(self.watches.of(question.thread, question.user)))
+    async def _stop_listening(self, turn: TurnRecord) -> None:
+        await self.follow.stop(turn.question, float(turn.question.ts))
+        await self._journal.end(turn, Outcome.STOPPED)
+
+    async def stop_listening(self, key: str) -> str | None:
+        """Only a mention counts from now on in the thread of this turn. Else why not. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None:
+            return _FORGOTTEN_THREAD
+        await self.follow.stop(turn.question, self._clock.wall())
+        return None
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
@@ -278,7 +255,7 @@ class TurnDispatcher:
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
-        running = self._running.get(thread)
+        running = self._lines.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
         known = await self._store.conversation(self._agent.name, thread)
@@ -290,76 +267,10 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
-    async def stop(self, thread: ThreadKey, user: str, messages: Collection[str] = ()) -> bool:
-        """End the running turn of a thread for `user`, and what is watched for them. False: there is none.
-
-        `messages`: the streams that the stop is about, if it is about some.
-        """
-        running = self._running.get(thread)
-        if running is not None and not await self._are_others(messages, running):
-            running.handle.stop(user)
-            if running.journal is not None:
-                await running.journal.stop(user)
-            else:
-                await self._journal.keep(replace(running.turn, stopped_by=user))
-            return True
-        watched = self.watches.of(thread, user)
-        for turn in watched:
-            await self.stop_watch(turn.key, user)
-        if watched or running is not None:
-            return bool(watched)
-        return await self._replicas.tell(thread, "stop", user=user, messages=" ".join(messages))
-
-    async def _are_others(self, messages: Collection[str], running: _Running) -> bool:
-        """A stop that comes late names messages of another turn."""
-        if not messages:
-            return False
-        shown = {message.ts for message in running.sink.delivery.messages}
-        return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
-
-    async def _stop_by_word(self, turn: TurnRecord) -> None:
-        await self.stop(turn.question.thread, turn.question.user)
-        await self._journal.end(turn, Outcome.STOPPED)
-
-    async def stop_watch(self, key: str, user: str) -> str | None:
-        """Cancel the watched task of a turn: only its asker may. Else why not."""
-        turn = self.watches.get(key)
-        if turn is None:
-            known = await self._store.turn(key)
-            is_watched = known is not None and known.stage is Stage.WATCHED
-            if known is None or not is_watched or not known.question.is_of(user):
-                return _OVER
-            is_told = await self._replicas.tell(known.question.thread, "stop watch", turn=key, user=user)
-            return None if is_told else _OVER
-        if not turn.question.is_of(user):
-            return _NOT_YOURS_TO_STOP
-        self.watches.take(key)
-        turn = replace(turn, stopped_by=user)
-        await self._journal.keep(turn)
-        self._start(turn)
-        return None
-
-    async def retry(self, turn: str, user: str) -> str | None:
-        """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
-        known = await self._store.turn(turn)
-        if known is None:
-            return _FORGOTTEN
-        if not known.question.is_of(user):
-            return _NOT_YOURS
-        await self.stop_watch(turn, user)
-        attempt = known.question.attempt + 1
-        again = replace(known.question, attempt=attempt, context_id=None, task_id=None)
-        return None if await self.accept(again) else _ALREADY
-
-    async def feedback(self, turn: str, user: str, value: str) -> str | None:
-        """Store it. Gives thanks for what was not stored before. Raises StoreError."""
-        is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
-        return _THANKS if is_new else None
-
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
-        elif self._store.lease and thread not in self._running:
+        elif self._store.lease and thread not in self._lines:
             self._spawn(self._tell_of_stream(thread, ts))
 
     async def _tell_of_stream(self, thread: ThreadKey, ts: str) -> None:
@@ -370,62 +281,39 @@ class TurnDispatcher:
         rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self._closing = True
-        for running in self._running.values():
-            while running.waiting:
-                turn, reaction = running.waiting.popleft()
-                reaction.over(stays=self._store.is_durable)
-                if not self._store.is_durable:
-                    self._spawn(self._notices.notify(turn.question, RESTARTING), turn.question)
-        await _wait(self._turns, grace, hurry)
+        self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
+        await _wait(self._lines.tasks, grace, hurry)
         await self._journal.wait_for_names(hurry)
-        for task in tuple(self._turns):
+        for task in tuple(self._lines.tasks):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):
-            left = self._turns | self._background
+            left = self._lines.tasks | self._background
             await _wait(left, _NOTIFY_SECONDS)
-            if left <= self._turns | self._background:
+            if left <= self._lines.tasks | self._background:
                 break
-        for task in tuple(self._turns | self._background):
+        for task in tuple(self._lines.tasks | self._background):
             task.cancel()
-        await _wait(self._turns | self._background, _NOTIFY_SECONDS)
+        await _wait(self._lines.tasks | self._background, _NOTIFY_SECONDS)
         await self.watches.close()
         await self._replicas.close()
         await self._journal.close()
 
     async def idle(self) -> None:
         """Return when no turn runs or waits, and no background task is left."""
-        while busy := self._turns | self._background:
+        while busy := self._lines.tasks | self._background:
             await asyncio.wait(busy)
 
-    def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
-        question = turn.question
-        sink = self._notices.sink(question, turn.messages)
-        running = self._running[question.thread] = _Running(turn, waiting, sink)
-        if turn.stopped_by is not None:
-            running.handle.stop(turn.stopped_by)
-        task = running.task = asyncio.create_task(self._turn(running), name=f"turn {turn.key}")
-        self._turns.add(task)
-        task.add_done_callback(partial(self._on_turn_done, running=running))
-
-    def _on_turn_done(self, task: asyncio.Task[None], running: _Running) -> None:
-        self._turns.discard(task)
-        _log_if_broken(task, running.question)
-        del self._running[running.question.thread]
-        if running.waiting:
-            turn, reaction = running.waiting.popleft()
-            reaction.over()
-            self._launch(turn, running.waiting)
-        else:
-            self._let_go(running.question.thread)
-
-    async def _turn(self, running: _Running) -> None:
+    async def _turn(self, running: RunningTurn) -> None:
         turn, sink, end = running.turn, running.sink, self._notices.break_off
         try:
             async with asyncio.timeout(self._settings.turns.turn_deadline):
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
                     await end(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
-                running.journal = await self._journal.begin(turn)
+                await self._lines.prepare(running)
+                running.journal = await self._journal.begin(running.turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:
@@ -439,10 +327,10 @@ class TurnDispatcher:
             raise
         except TimeoutError:
             log.error("turn exceeded turns.turn_deadline", extra=_fields(turn))
-            await end(running.record, Outcome.LOST, "its deadline has passed", _TOO_LONG, sink)
+            await end(running.record, Outcome.LOST, "its deadline has passed", TOO_LONG, sink)
         except Exception:  # the only one: a turn that broke ends here
             log.exception("turn broke", extra=_fields(turn))
-            await end(running.record, Outcome.FAILED, "the turn broke; see the log", _BROKE, sink)
+            await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
@@ -454,6 +342,7 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+        await self.follow.answered(journal.question)
         await self._save_profile()
 
     async def _save_profile(self) -> None:
@@ -474,7 +363,7 @@ class TurnDispatcher:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        task.add_done_callback(partial(_log_if_broken, question=question))
+        task.add_done_callback(partial(log_if_broken, question=question))
         return task
 
 
@@ -492,8 +381,3 @@ async def _wait(tasks: set[asyncio.Task[Any]], seconds: float, hurry: asyncio.Ev
     await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for each in ends:
         each.cancel()
-
-
-def _log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("a background task broke", exc_info=error, extra={"turn": question and question.key})

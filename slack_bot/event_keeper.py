@@ -57,7 +57,6 @@ class EventKeeper:
             _log.error("%d events of agents were not stored: %s", len(events), error)
 
     async def close(self) -> None:
-        """Store what waits."""
         if self._writer is not None:
             self._writer.cancel()
         if self._waiting:

@@ -6,7 +6,7 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -33,7 +33,7 @@ class Journal:
         on_lost: Callable[[ThreadKey], None] = lambda _: None,
     ) -> None:
         self._on_lost = on_lost
-        self._store, self._agent, self._clock, self._interval = store, agent, clock, interval
+        self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
         self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
@@ -53,16 +53,25 @@ class Journal:
         await self.save(turn)
         return turn
 
+    async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
+        """The `others` are asked as a part of `record`. All or none of it is stored."""
+        ended = [(self._ended(each, Outcome.MERGED), 0) for each in others]
+        return await self._guard(self._store.save((record, 0), *ended), record)
+
+    def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+
     def sent(self, record: TurnRecord) -> TurnRecord:
         if record.question.task_id is None:
             self._unnamed.add(record.key)
-        return replace(record, stage=Stage.SENT, sent_at=self._clock.wall())
+        return replace(record, stage=Stage.SENT, sent_at=self.now())
 
     async def end(self, record: TurnRecord, outcome: Outcome) -> None:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        await self.keep(self.ended(record, outcome))
+        record = self._ended(record, outcome)
+        await self._until_there(lambda: self.keep(record))
 
     def named(self, record: TurnRecord) -> None:
         """The id of its task is stored, or not needed."""
@@ -80,9 +89,17 @@ class Journal:
         for each in ends:
             each.cancel()
 
-    async def keep(self, record: TurnRecord) -> None:
+    async def keep(self, record: TurnRecord) -> bool:
         """A turn changed that does not run."""
-        await self._guard(self._store.save((record, len(record.messages))), record)
+        return await self._guard(self._store.save((record, len(record.messages))), record)
+
+    async def save_end(self, turn: "TurnJournal") -> None:
+        await self._until_there(lambda: self.save(turn))
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+        """With several replicas another one would go on with a turn whose end is not stored."""
+        while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
@@ -110,7 +127,8 @@ class Journal:
         try:
             lost = await self._store.renew()
         except StoreError as error:
-            _log.error("the lease of a thread was not renewed: %s", error, extra={"turn": record.key})
+            message = "the lease of a thread was not renewed: %s"
+            _log.log(error.log_level, message, error, extra={"turn": record.key})
             return False
         for thread in lost:
             self._on_lost(thread)
@@ -118,10 +136,8 @@ class Journal:
         return record.question.thread not in lost
 
     async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
-        thread, now = turn.record.question.thread, self._clock.wall()
-        await self._guard(
-            self._store.save_conversation(self._agent, thread, known, now), turn.record, "a thread's context"
-        )
+        saving = self._store.save_conversation(self._agent, turn.question.thread, known, self.now())
+        await self._guard(saving, turn.record, "a thread's context")
 
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """Empty if the store fails."""
@@ -153,16 +169,9 @@ class Journal:
             await saving
         except StoreError as error:
             fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            _log.error("%s was not stored: %s", what, error, extra=fields)
+            _log.log(error.log_level, "%s was not stored: %s", what, error, extra=fields)
             return False
         return True
-
-    def watched(self, record: TurnRecord) -> TurnRecord:
-        since = record.watched_at or self._clock.wall()
-        return replace(record, stage=Stage.WATCHED, watched_at=since)
-
-    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
-        return replace(record, stage=Stage.ENDED, ended_at=self._clock.wall(), outcome=outcome)
 
 
 class TurnJournal:
@@ -178,16 +187,13 @@ class TurnJournal:
 
     @property
     def is_takeover(self) -> bool:
-        """The turn goes on after another process, or after its task was watched."""
         return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
 
     def unchanged(self) -> int:
-        """How many of the first messages are stored as they are."""
         pairs = list(zip(self.stored, self.record.messages, strict=False))
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
     async def other_messages(self) -> frozenset[str]:
-        """The `ts` of the thread's other answers."""
         return await self._journal.messages_in(self.question.thread)
 
     async def sending(self, baseline: TaskBaseline | None = None) -> None:
@@ -201,8 +207,7 @@ class TurnJournal:
         record = self.record
         task_id, context_id = task_id or record.task_id, context_id or record.context_id
         if (task_id, context_id) != (record.task_id, record.context_id):
-            self.record = replace(record, task_id=task_id, context_id=context_id)
-            await self._journal.save(self)
+            await self._become(replace(record, task_id=task_id, context_id=context_id))
             if task_id is not None:
                 self._journal.named(record)
         if context_id is not None:
@@ -218,18 +223,14 @@ class TurnJournal:
 
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""
-        self.record = replace(self.record, stopped_by=user)
-        await self._journal.save(self)
+        await self._become(replace(self.record, stopped_by=user))
 
     async def watch(self) -> None:
-        """The turn ends without its task."""
-        self.record = self._journal.watched(self.record)
-        await self._journal.save(self)
+        since = self.record.watched_at or self._journal.now()
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
-        """Another process goes on."""
-        self.record = replace(self.record, messages=messages)
-        await self._journal.save(self)
+        await self._become(replace(self.record, messages=messages))
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
@@ -241,8 +242,14 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        self.record = self._journal.ended(self.record, outcome)
-        await self._journal.save(self)
+        ended_at = self._journal.now()
+        await self._become(
+            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
+        )
+
+    async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
+        self.record = record
+        await (self._journal.save_end if ends else self._journal.save)(self)
 
     async def _save_conversation(self, known: Conversation) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):

@@ -7,7 +7,6 @@ import uuid
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import assert_never
 from urllib.parse import parse_qs, urlsplit
 
 from .app import ages_of, build
@@ -24,8 +23,10 @@ from .turn.record import Outcome
 _LOOK = 0.5  # seconds between two looks whether the running bot has delivered it
 _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
+_ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
 _GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
+_OVER = frozenset({Stage.ENDED, Stage.WATCHED})
 
 
 def message_of(args: Namespace) -> OutboundMessage:
@@ -116,9 +117,11 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     for name, value in (("SLACK_BOT_TOKEN", settings.slack.bot_token), ("A2A_AGENT_URL", settings.agent.url)):
         if value is None:
             raise SettingsError(f"{name} is not set: `say` needs the settings of the bot where none runs")
+    if record.message.is_question:
+        sys.stderr.write(_ALONE)
     async with await build(settings, store=store) as app:
         begun = await _turn_of(store, record)
-        if begun is not None and not _is_over(begun):
+        if begun is not None and begun.stage not in _OVER:
             app.dispatcher.go_on(begun)
         record = await app.outbound.deliver(record)
         await app.dispatcher.idle()
@@ -133,7 +136,7 @@ async def _until_delivered(
     while alone <= patience:
         record = await store.outbound(key)
         turn = None if record is None else await _turn_of(store, record)
-        if record is not None and record.ended_at is not None and (turn is None or _is_over(turn)):
+        if record is not None and record.ended_at is not None and (turn is None or turn.stage in _OVER):
             return record
         alone = 0.0 if await is_held() else alone + _LOOK
         await asyncio.sleep(_LOOK)
@@ -142,16 +145,6 @@ async def _until_delivered(
 
 async def _turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
     return None if record.turn is None else await store.turn(record.turn)
-
-
-def _is_over(turn: TurnRecord) -> bool:
-    match turn.stage:
-        case Stage.ENDED | Stage.WATCHED:
-            return True
-        case Stage.ACCEPTED | Stage.SENT:
-            return False
-        case unknown:
-            assert_never(unknown)
 
 
 def _told(record: OutboundRecord, turn: TurnRecord | None) -> str:

@@ -61,7 +61,7 @@ class Watches:
         clock: Clock,
         on_news: Callable[[TurnRecord], None],
         on_lost: Callable[[TurnRecord, str], None],
-        save: Callable[[TurnRecord], Awaitable[None]],
+        save: Callable[[TurnRecord], Awaitable[object]],
     ) -> None:
         self._agent, self._settings, self._clock = agent, settings, clock
         self._on_news, self._on_lost, self._save = on_news, on_lost, save

@@ -1,9 +1,8 @@
-"""One turn at a time in a thread, who may stop it, what is stored, and how it all ends."""
+"""One turn at a time in a thread, what is stored, and how it all ends."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,11 +11,10 @@ import pytest
 
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Conversation
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer, failure, question, status, task
+from slack_bot.testing.tape.builders import answer, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
@@ -44,57 +42,6 @@ async def test_a_mention_is_answered_in_its_thread() -> None:
         assert bot.read(root) == ["The answer is 42."]
         assert asked(bot) == [("what is it?", None, None)]
         assert bot.outcomes == ["answered"]
-
-
-@on_virtual_time
-async def test_a_second_question_in_a_thread_waits_for_the_first_and_is_marked_while_it_does() -> None:
-    async with run_bot(answer("First.", ids="1"), answer("Second.", ids="1")) as bot:
-        root = await bot.ask("one")
-        second = await bot.ask("two", user="U2", thread_ts=root)
-        await asyncio.sleep(0.5)
-        assert len(asked(bot)) == 1
-        (waiting,) = [seen for seen in bot.thread(root) if seen.ts == second]
-        assert WAITING_REACTION in (waiting.reactions or {})
-        await bot.idle()
-        assert bot.read(root) == ["First.", "Second."]
-        assert asked(bot) == [("one", None, None), ("two", "ctx-1", None)]
-        (marked,) = [seen for seen in bot.thread(root) if seen.ts == second]
-        assert not (marked.reactions or {}).get(WAITING_REACTION)
-        assert bot.workspace.status_rows(CHANNEL, root) == []
-
-
-@on_virtual_time
-async def test_a_mark_that_waits_for_slack_s_budget_is_not_set_when_its_question_s_turn_has_come() -> None:
-    async with run_bot(answer("Yes.", seconds=3)) as bot:
-        roots = [await bot.ask("one") for _ in range(45)]
-        for root in roots:
-            await bot.ask("two", thread_ts=root)
-        await bot.idle()
-        marked = [
-            seen.ts for root in roots for seen in bot.thread(root) if any((seen.reactions or {}).values())
-        ]
-        assert marked == []
-        assert 0 < len(bot.calls("reactions.add")) == len(bot.calls("reactions.remove")) < 45
-
-
-@on_virtual_time
-async def test_questions_of_one_thread_are_answered_in_the_order_they_came() -> None:
-    async with run_bot(answer("Yes.")) as bot:
-        root = await bot.ask("0")
-        for number in range(1, 6):
-            await bot.ask(str(number), thread_ts=root)
-        await bot.idle()
-        assert [text for text, _, _ in asked(bot)] == ["0", "1", "2", "3", "4", "5"]
-
-
-@on_virtual_time
-async def test_threads_do_not_wait_for_each_other() -> None:
-    async with run_bot(answer("Long.", seconds=60), answer("Short.", seconds=1)) as bot:
-        await bot.ask("one")
-        other = await bot.ask("two")
-        await asyncio.sleep(5)
-        assert bot.read(other) == ["Short."]
-        await bot.idle()
 
 
 @on_virtual_time
@@ -326,83 +273,6 @@ async def test_an_observer_that_breaks_does_not_block_a_thread(caplog: pytest.Lo
         assert f"T1:{CHANNEL}:{root}" in [vars(record)["turn"] for record in broken]
 
 
-# -- stop
-
-
-@on_virtual_time
-async def test_a_stop_ends_the_running_turn_of_its_thread() -> None:
-    async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
-        root = await bot.ask("hi")
-        await asyncio.sleep(20)
-        assert not await bot.app.dispatcher.stop(thread_of("9.9"), "U1")
-        assert await bot.app.dispatcher.stop(thread_of(root), "U1")
-        await bot.idle()
-        assert bot.outcomes == ["stopped"]
-        assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
-        assert not await bot.app.dispatcher.stop(thread_of(root), "U1")
-
-
-@on_virtual_time
-async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
-    async with run_bot(answer("A very long answer indeed.", seconds=60), answer("Stopping what?")) as bot:
-        root = await bot.ask("hi")
-        await asyncio.sleep(20)
-        await bot.ask("Stop!", thread_ts=root)
-        await bot.idle()
-        assert bot.outcomes == ["stopped"]
-        assert len(asked(bot)) == 1
-        await bot.ask("stop", thread_ts=root)  # nothing runs: then it is a question
-        await bot.idle()
-        assert asked(bot)[1][0] == "stop"
-
-
-@on_virtual_time
-async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_next_question_runs() -> None:
-    """Agents that do not stream send nothing, not even their task's id, until the end."""
-    slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
-    async with run_bot(slow, answer("Here I am.")) as bot:
-        root = await bot.ask("hi")
-        await asyncio.sleep(10)
-        await bot.app.dispatcher.stop(thread_of(root), "U1")
-        await bot.ask("and now?", thread_ts=root)
-        await asyncio.sleep(60)
-        assert bot.outcomes == ["stopped", "answered"]
-        (notice, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
-        assert "could not be stopped and may still be working" in str(notice.blocks)
-        assert answered.text == "Here I am."
-
-
-@on_virtual_time
-async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
-    async with run_bot(answer("One.", seconds=20), answer("Two.")) as bot:
-        root = await bot.ask("hi")
-        await bot.ask("stop", user="U2", thread_ts=root)
-        await bot.idle()
-        assert bot.outcomes == ["answered", "answered"]
-
-
-# -- again
-
-
-@on_virtual_time
-async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
-    async with run_bot(failure("no luck"), answer("Luck.")) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        key = f"T1:{CHANNEL}:{root}"
-        assert (await bot.app.dispatcher.retry(key, "U2") or "").startswith("Only the person who asked")
-        assert (await bot.app.dispatcher.retry("T1:C1:9.9", "U1") or "").startswith("I no longer know")
-        assert await bot.app.dispatcher.retry(key, "U1") is None
-        assert await bot.app.dispatcher.retry(key, "U1") == "This question is already being asked again."
-        await bot.idle()
-        assert bot.outcomes == ["failed", "answered"]
-        assert bot.read(root)[-1] == "Luck."
-        messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
-        assert len(set(messages)) == 2
-        assert await bot.app.dispatcher.retry(f"{key}:1", "U1") is None
-        await bot.idle()
-
-
 # -- the end of the process
 
 
@@ -453,17 +323,6 @@ async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
         assert asyncio.get_running_loop().time() - began < 20
 
 
-@on_virtual_time
-async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest.LogCaptureFixture) -> None:
-    faults = {"reactions.add": ["missing_scope"], "reactions.remove": ["missing_scope"]}
-    async with run_bot(answer("Yes."), faults=faults) as bot:
-        root = await bot.ask("one")
-        await bot.ask("two", thread_ts=root)
-        with caplog.at_level(logging.WARNING):
-            await bot.idle()
-        assert bot.outcomes == ["answered", "answered"]
-
-
 def test_another_attempt_is_another_question_of_the_same_message() -> None:
     first = Question(thread_of("1.0"), "1.0", "U1", "T1", "q")
     again = replace(first, attempt=1)
@@ -472,20 +331,6 @@ def test_another_attempt_is_another_question_of_the_same_message() -> None:
 
 
 # -- small things
-
-
-@on_virtual_time
-async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
-    class Noting(MemoryStore):
-        async def save_feedback(self, *given: Any) -> bool:
-            noted.append(given)
-            return await super().save_feedback(*given)
-
-    noted: list[tuple[Any, ...]] = []
-    async with run_bot(store=Noting()) as bot:
-        assert await bot.app.dispatcher.feedback("turn", "U1", "positive")
-        assert noted == [("turn", "U1", "positive", bot.now)]
-        assert not await bot.app.dispatcher.feedback("turn", "U1", "positive")
 
 
 @on_virtual_time

@@ -7,14 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from slack_bot.app import build
-from slack_bot.errors import SettingsError
 from slack_bot.store.admin import open_admin
-from slack_bot.store.contracts import KeptEvent
-from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings
-from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.store.contracts import Ages, KeptEvent
+from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer
 
 TAPE = answer("One two three four.", seconds=0.4)
@@ -28,7 +23,7 @@ async def kept(file: Path, **settings: Any) -> list[KeptEvent]:
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await face.settle()
         await app.dispatcher.idle()
-    async with open_admin(url) as store:
+    async with open_admin(url, Ages()) as store:
         (key,) = await store.keys()
         return await store.events(key)
 
@@ -49,8 +44,3 @@ async def test_of_a_long_answer_the_beginning_is_kept(tmp_path: Path) -> None:
 
 async def test_none_is_kept_if_nobody_asked_for_it(tmp_path: Path) -> None:
     assert await kept(tmp_path / "bot.sqlite") == []
-
-
-async def test_another_store_keeps_none_and_says_so() -> None:
-    with pytest.raises(SettingsError, match="SLACK_BOT_STORE__EVENT_BYTES works with a store in SQLite only"):
-        await build(bot_settings({"event_bytes": 1}), store=MemoryStore())

@@ -171,7 +171,7 @@ async def test_a_stop_shows_nothing_more_and_tells_the_truth() -> None:
         root = await bot.ask("hi")
         await asyncio.sleep(5)
         before = bot.read(root)
-        await bot.app.dispatcher.stop(next(iter(bot.app.dispatcher._running)), "U1")
+        await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert bot.read(root) == before
@@ -519,7 +519,7 @@ async def test_a_stop_within_a_long_token_ends_the_turn() -> None:
     async with run_bot(said) as bot:
         root = await bot.ask("hi")
         await asyncio.sleep(0.6)
-        await bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["stopped"]
 

@@ -120,7 +120,7 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
         elif how == "word":
             await bot.ask("stop", thread_ts=root)
         else:
-            assert await bot.app.dispatcher.stop(ThreadKey("T1", CHANNEL, root), "U1")
+            assert await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
         await bot.idle()
         assert bot.outcomes == ["watched", "stopped"]
         assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1

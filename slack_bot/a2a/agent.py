@@ -35,8 +35,7 @@ PUSH = "push"
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
-_PUSH_REFUSED = (-32003, -32004)
-"""No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
+_PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
 _AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
@@ -92,7 +91,6 @@ class Agent:
         return self.habits | {"wire": str(self.wire)} if is_learned else dict(self.habits)
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
-        """Take what was learned before."""
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
@@ -195,7 +193,6 @@ class Agent:
 
     @property
     def can_push(self) -> bool:
-        """The card offers push, and the agent has not refused it."""
         return self._known.card is not None and self._known.card.push and PUSH not in self.habits
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
@@ -215,12 +212,10 @@ class Agent:
         return True
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
-        """End what `set_push` began."""
         card = await self.ensure_card()
         await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
 
     def _wires(self, card: AgentCard) -> tuple[Wire, ...]:
-        """The wires to try."""
         if self._settings.protocol_version != "auto":
             return (self._settings.protocol_version,)
         first = self._known.wire or card.interfaces[0].wire

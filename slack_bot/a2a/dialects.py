@@ -51,11 +51,9 @@ class Dialect:
     answer_source: str = ""  # where its answer is; what was learned counts more
 
     def kind(self, name: str) -> ArtifactKind:
-        """What an artifact called `name` is."""
         return _kind(self, name[:_LONGEST_NAME])
 
     def is_sub_agents(self, metadata: Metadata) -> bool:
-        """The artifact was passed on from another agent."""
         return self.sub_agent is not None and metadata.get(self.sub_agent[0]) == self.sub_agent[1]
 
 

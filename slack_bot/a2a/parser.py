@@ -25,40 +25,19 @@ from ..turn.record import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .content.parts import (
-    DELTA_TYPE,
-    Content,
-    ToolCalls,
-    extract_content,
-    form_in,
-    is_thought,
-    is_true,
-    last_message,
-    plan_in,
-    question_in,
-    tool_part,
-    tool_words,
-)
+from .content import parts
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
-from .wire.frames import (
-    AgentMessage,
-    Artifact,
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Metadata,
-    Part,
-    Snapshot,
-    StatusUpdate,
-    TaskState,
-    Unknown,
-    text_of,
-)
+from .wire import frames
 
 _MAX_CHARS = 4_000_000
 _TEXTS = (ArtifactKind.STREAM, ArtifactKind.ANSWER, ArtifactKind.THOUGHT)
 _RESULTS = (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
-_NAMES = {Snapshot: "task", StatusUpdate: "status_update", MessageReply: "message", Unknown: "unknown"}
+_NAMES = {
+    frames.Snapshot: "task",
+    frames.StatusUpdate: "status_update",
+    frames.MessageReply: "message",
+    frames.Unknown: "unknown",
+}
 
 
 class _Traits(NamedTuple):
@@ -89,12 +68,12 @@ class EventParser:
         marker: str = "auto",
         profile: Mapping[str, str] | None = None,
     ) -> None:
-        self.state = TaskState.UNKNOWN
+        self.state = frames.TaskState.UNKNOWN
         self._auto = dialect == "auto"
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
-        self._last: tuple[str, Metadata, _Traits] | None = None  # the last artifact
-        self._tools = ToolCalls()
+        self._last: tuple[str, frames.Metadata, _Traits] | None = None  # the last artifact
+        self._tools = parts.ToolCalls()
         self._form: Form | None = None
         self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
         self._has_task = self._replied = self._leaked = False
@@ -110,7 +89,7 @@ class EventParser:
     @property
     def has_replied(self) -> bool:
         """A message came, and nothing of any task."""
-        of_a_task = self._has_task or self._answer.has_artifacts or self.state is not TaskState.UNKNOWN
+        of_a_task = self._has_task or self._answer.has_artifacts or self.state is not frames.TaskState.UNKNOWN
         return self._replied and not of_a_task
 
     @property
@@ -120,33 +99,31 @@ class EventParser:
 
     @property
     def asks(self) -> bool:
-        """The agent asked for the human."""
         return self._form is not None or self.state.is_asking
 
-    def kind_of(self, frame: Frame) -> str:
-        """What `frame` is called when events are counted."""
-        if isinstance(frame, ArtifactUpdate):
+    def kind_of(self, frame: frames.Frame) -> str:
+        if isinstance(frame, frames.ArtifactUpdate):
             return str(self._dialect.kind(frame.artifact.name))
         return _NAMES[type(frame)]
 
-    def feed(self, frame: Frame) -> list[Event]:
+    def feed(self, frame: frames.Frame) -> list[Event]:
         """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
         events = self._learn_ids(frame)
         match frame:
-            case ArtifactUpdate():
+            case frames.ArtifactUpdate():
                 events += self._artifact(frame)
-            case StatusUpdate(state=state, message=message):
-                if frame.metadata and (tool := tool_part(Part(data=frame.metadata))) is not None:
-                    events += self._aside(Content(tools=(tool,)))
+            case frames.StatusUpdate(state=state, message=message):
+                if frame.metadata and (tool := parts.tool_part(frames.Part(data=frame.metadata))) is not None:
+                    events += self._aside(parts.Content(tools=(tool,)))
                 events += self._status(state, message)
-            case Snapshot():
+            case frames.Snapshot():
                 events += self._snapshot(frame)
-            case MessageReply(message=message):
+            case frames.MessageReply(message=message):
                 events += self._reply(message)
-            case Unknown(kind=kind):
+            case frames.Unknown(kind=kind):
                 events.append(nothing(f"unknown event {kind!r}"))
             case _:
                 assert_never(frame)
@@ -171,21 +148,20 @@ class EventParser:
         return events
 
     def profile_updates(self) -> dict[str, str]:
-        """What this turn, which is over, adds to the profile."""
-        if self.state is not TaskState.COMPLETED or not self._final_text.strip():
+        if self.state is not frames.TaskState.COMPLETED or not self._final_text.strip():
             return {}
         held_source = STATUS if self._dialect.default is ArtifactKind.ANSWER else ARTIFACT
         return self._answer.profile_updates(self._final_text, held_source)
 
-    def _learn_ids(self, frame: Frame) -> list[Event]:
-        if isinstance(frame, Unknown):
+    def _learn_ids(self, frame: frames.Frame) -> list[Event]:
+        if isinstance(frame, frames.Unknown):
             return []
-        source = frame.message if isinstance(frame, MessageReply) else frame
+        source = frame.message if isinstance(frame, frames.MessageReply) else frame
         trace = source.metadata.get("trace_id")
-        if not trace and isinstance(frame, ArtifactUpdate):
+        if not trace and isinstance(frame, frames.ArtifactUpdate):
             trace = frame.artifact.metadata.get("trace_id")
         task, context, old_trace = self._ids
-        ids = source.task_id or task, source.context_id or context, text_of(trace) or old_trace
+        ids = source.task_id or task, source.context_id or context, frames.text_of(trace) or old_trace
         if ids == self._ids:
             return []
         task, context, trace = (new if new != old else None for new, old in zip(ids, self._ids, strict=True))
@@ -194,7 +170,7 @@ class EventParser:
 
     def _candidates(self) -> list[tuple[str, str]]:
         """Texts that may be the answer, the best first, and where they are from."""
-        failed = self.state.is_terminal and self.state is not TaskState.COMPLETED
+        failed = self.state.is_terminal and self.state is not frames.TaskState.COMPLETED
         answer, reason = self._answer, self._ending_message if failed else ""
         by_settings = answer.text(answer.trusted) if answer.by_settings else ""
         if answer.trusted != ARTIFACT:
@@ -218,14 +194,14 @@ class EventParser:
     def _with_ending(self, answer: str) -> tuple[str, str]:
         """The artifacts' text, with the terminal status message unless it has that already."""
         ending = self._ending_message
-        is_there = self.state is TaskState.COMPLETED and answer.strip() and ending.strip()
+        is_there = self.state is frames.TaskState.COMPLETED and answer.strip() and ending.strip()
         if not is_there or contains(answer, preview(ending)):
             return answer, "artifacts"
         if contains(ending, answer):
             return ending, "the terminal status message"
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
-    def _artifact(self, update: ArtifactUpdate) -> list[Event]:
+    def _artifact(self, update: frames.ArtifactUpdate) -> list[Event]:
         artifact, answer = update.artifact, self._answer
         last = self._last
         if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
@@ -233,7 +209,7 @@ class EventParser:
         traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
             return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
-        content = extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
+        content = parts.extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
         text, append = content.text, update.append
         if append is None:
             append = self._dialect.append_by_default or (
@@ -257,14 +233,14 @@ class EventParser:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
 
-    def _traits(self, artifact: Artifact) -> _Traits:
+    def _traits(self, artifact: frames.Artifact) -> _Traits:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
-        is_answer = is_true(metadata, "is_final_answer") and not is_sub_agents
+        is_answer = parts.is_true(metadata, "is_final_answer") and not is_sub_agents
         reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
         reason = f"is_final_answer on {kind}" if is_answer else reason
-        is_aside = is_true(metadata, "is_narration") or is_thought(metadata)
-        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(tool_words(metadata)), reason)
+        is_aside = parts.is_true(metadata, "is_narration") or parts.is_thought(metadata)
+        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(parts.tool_words(metadata)), reason)
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
         dialect, answer = self._dialect, self._answer
@@ -278,25 +254,25 @@ class EventParser:
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
 
-    def _no_text(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
+    def _no_text(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         if kind is ArtifactKind.TOOL_START:
             return [self._tools.start_of(artifact, self._dialect)]
         if kind is ArtifactKind.TOOL_END:
             self._answer.new_paragraph()
             return [self._tools.end_of(artifact)]
         if kind is ArtifactKind.TOOL:
-            return self._aside(extract_content(artifact.parts)) or [nothing("a tool's output")]
+            return self._aside(parts.extract_content(artifact.parts)) or [nothing("a tool's output")]
         if kind is ArtifactKind.FORM:
             return self._found_form(artifact)
         if kind is ArtifactKind.PLAN:
-            steps, title = plan_in(artifact.parts)
+            steps, title = parts.plan_in(artifact.parts)
             plan = PlanChanged(steps, reason=artifact.name, title=title)
             return [plan if steps else nothing("plan without steps")]
         return [nothing(f"artifact {artifact.name!r} is not shown")]
 
-    def _result(self, artifact: Artifact, kind: ArtifactKind) -> list[Event]:
+    def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         text = self._answer.mend(result_text(artifact))
-        form = form_in(artifact.parts)
+        form = parts.form_in(artifact.parts)
         if kind is not ArtifactKind.FINAL or self._dialect.is_sub_agents(artifact.metadata):
             self._best[kind] = text or self._best.get(kind, "")
             return [nothing(f"{kind} is kept for the end")]
@@ -308,31 +284,30 @@ class EventParser:
         self._final_text = text
         return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
-    def _aside(self, content: Content) -> list[Event]:
-        """What is beside the text: thoughts, tool calls and their results."""
+    def _aside(self, content: parts.Content) -> list[Event]:
         thoughts = content.thoughts
         events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.tools and self._answer.end_run(narrates=self._dialect.narrates_before_tools):
             events.append(NarrationConfirmed(reason="text before a tool call"))
         return [*events, *map(self._tools.part, content.tools)]
 
-    def _found_form(self, artifact: Artifact) -> list[Event]:
-        form = question_in(artifact.parts, artifact.text)
+    def _found_form(self, artifact: frames.Artifact) -> list[Event]:
+        form = parts.question_in(artifact.parts, artifact.text)
         if form is None:
             return [nothing("a form without fields")]
         self._form = form
         return [InputRequired(form, reason="a form")]
 
-    def _status(self, state: TaskState, message: AgentMessage | None) -> list[Event]:
+    def _status(self, state: frames.TaskState, message: frames.AgentMessage | None) -> list[Event]:
         self.state = state
         message = message if message is not None and message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
         if self._form is not None and self._form.is_auth:
             self._form = None  # signed in: it goes on
-        content = Content()
+        content = parts.Content()
         if message is not None and not any(key in message.metadata for key in self._dialect.errors):
-            content = extract_content(message.parts, message.metadata)
+            content = parts.extract_content(message.parts, message.metadata)
         if state.is_terminal:
             text = message.text if message else ""
             self._ending_message = self._answer.filter_text(text)
@@ -341,31 +316,33 @@ class EventParser:
         events = self._aside(content)
         if not content.text:
             return events or [nothing(f"task is {state}")]
-        is_aside = content.calls_a_tool or (message is not None and is_true(message.metadata, "is_narration"))
+        is_aside = content.calls_a_tool or (
+            message is not None and parts.is_true(message.metadata, "is_narration")
+        )
         if is_aside or self._dialect.default is not ArtifactKind.ANSWER:
             return [Narrated(content.text, reason="working-status text"), *events]
         return [*events, *self._answer.status(content.text)]
 
-    def _asked(self, state: TaskState, message: AgentMessage | None) -> Event:
+    def _asked(self, state: frames.TaskState, message: frames.AgentMessage | None) -> Event:
         prompt = message.text if message else ""
-        found = question_in(message.parts, prompt, self._answer.told) if message else None
+        found = parts.question_in(message.parts, prompt, self._answer.told) if message else None
         if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
             prompt = found.prompt if found is not None else prompt
             found = Form(prompt or known.prompt, known.fields, known.title)
-        self._form = replace(found or Form(prompt), is_auth=state is TaskState.AUTH_REQUIRED)
+        self._form = replace(found or Form(prompt), is_auth=state is frames.TaskState.AUTH_REQUIRED)
         return InputRequired(self._form, reason=f"task is {state}")
 
-    def _snapshot(self, task: Snapshot) -> list[Event]:
+    def _snapshot(self, task: frames.Snapshot) -> list[Event]:
         self._has_task = True
-        self._history = self._answer.filter_text(last_message(task.history)) or self._history
+        self._history = self._answer.filter_text(parts.last_message(task.history)) or self._history
         answers: list[tuple[str, str, str]] = []
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._dialect.kind(artifact.name)
-            marked = kind is ArtifactKind.STREAM and is_true(artifact.metadata, "is_final_answer")
+            marked = kind is ArtifactKind.STREAM and parts.is_true(artifact.metadata, "is_final_answer")
             if kind is ArtifactKind.ANSWER or marked:
                 if text := stored_text(artifact):
                     answers.append((artifact.artifact_id, artifact.name, text))
@@ -378,18 +355,19 @@ class EventParser:
                 events += self._found_form(artifact)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
 
-    def _reply(self, message: AgentMessage) -> list[Event]:
+    def _reply(self, message: frames.AgentMessage) -> list[Event]:
         if message.role != "agent":
             return [nothing("the human's own message")]
-        content = extract_content(message.parts, message.metadata)
+        content = parts.extract_content(message.parts, message.metadata)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.trusted == MESSAGE
         return [*self._aside(content), *self._answer.message(message.message_id, content.text, live=live)]
 
 
-def _is_chunk(metadata: Metadata) -> bool:
+def _is_chunk(metadata: frames.Metadata) -> bool:
     """An event that says so carries a delta, though it does not say that it appends (trpc-agent)."""
     return bool(metadata) and (
-        is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(DELTA_TYPE)
+        parts.is_true(metadata, "partial")
+        or frames.text_of(metadata.get("object_type")).endswith(parts.DELTA_TYPE)
     )

@@ -22,13 +22,11 @@ class PushTarget:
 
     @classmethod
     def new(cls, public_url: str) -> Self:
-        """One that nobody can guess."""
         push_id = secrets.token_urlsafe(_ID_BYTES)
         return cls(push_id, push_url(public_url, push_id), secrets.token_urlsafe(_SECRET_BYTES))
 
     @property
     def secret_hash(self) -> str:
-        """What is kept of the secret."""
         return hash_secret(self.secret)
 
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from uuid import NAMESPACE_URL, uuid5
 
+from .. import errors
 from ..a2a.agent import CONTEXT, Agent
 from ..a2a.recovery_policy import (
     FORGOTTEN,
@@ -19,18 +20,8 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Part, Received, Snapshot
+from ..a2a.wire.frames import Part, Received, Snapshot, TaskState
 from ..clock import Clock
-from ..errors import (
-    AgentError,
-    AgentFailed,
-    AgentRefused,
-    AgentUnreachable,
-    CardError,
-    StreamCut,
-    StreamIdle,
-    StreamLost,
-)
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ..turn.progress import TaskBaseline, TurnRecord
@@ -47,6 +38,7 @@ _SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
+_INTERRUPTED = "Interrupted by a new message."
 _REFUSED_STOPS: Mapping[int | None, str] = {
     NOT_CANCELABLE: "Stopped. The agent had already finished.",
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
@@ -58,11 +50,11 @@ _TOO_LONG = "The agent took too long and may still be working on it."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
-_NAMES: Mapping[type[AgentError], str] = {
-    AgentUnreachable: "the agent could not be reached",
-    CardError: "the agent's card could not be used",
-    StreamCut: "the connection to the agent was cut",
-    StreamIdle: "the agent said nothing for too long",
+_NAMES: Mapping[type[errors.AgentError], str] = {
+    errors.AgentUnreachable: "the agent could not be reached",
+    errors.CardError: "the agent's card could not be used",
+    errors.StreamCut: "the connection to the agent was cut",
+    errors.StreamIdle: "the agent said nothing for too long",
 }
 
 
@@ -104,7 +96,11 @@ class TaskConsumer:
             goes_on = self.view.task_id is not None and not self.view.is_over
             kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
             end = StreamEnded(kind, note, reason="the turn's time is up")
-        if (user := self._handle.stopped_by) is not None:
+        await self._handle.end_listening()
+        if self._handle.interrupted_by is not None and self.view.state is not TaskState.COMPLETED:
+            self._on_event(StopRequested(self._handle.interrupted_by))
+            end = StreamEnded(StreamEnd.CLOSED, _INTERRUPTED, reason="interrupted by a new message")
+        elif (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
         await self.view.finish()
@@ -134,18 +130,20 @@ class TaskConsumer:
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
                     safe, why = _SILENT, "the stream fell silent"
-            except StreamLost as error:
+            except errors.StreamLost as error:
                 safe, why, cut = error.safe, self._log(error), True
             return await self._after(safe, why, cut=cut)
-        except AgentError as error:
-            is_refused = isinstance(error, AgentUnreachable | CardError | AgentRefused)
+        except errors.AgentError as error:
+            is_refused = isinstance(error, errors.AgentUnreachable | errors.CardError | errors.AgentRefused)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
-        request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
+        request = MessageRequest(
+            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+        )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
             request = replace(request, context_id=self._own_context)
@@ -158,12 +156,12 @@ class TaskConsumer:
                 await self._on_send(self._baseline)
                 stream = self._agent.ask(request)
                 return await self._stream_consumer.consume(stream, self.on_silence)
-            except AgentFailed as error:
+            except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
                     raise
                 is_ours, habits[CONTEXT] = False, _REFUSED
                 request = replace(request, context_id=None)
-            except (AgentUnreachable, AgentRefused) as error:
+            except (errors.AgentUnreachable, errors.AgentRefused) as error:
                 pause = None if self.view.heard else retries.pause_after(error, now())
                 if pause is None or self._handle.must_exit:
                     raise
@@ -173,7 +171,6 @@ class TaskConsumer:
                     raise
 
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
-        """The stream is over: learn how the task ended."""
         view = self.view
         if view.has_ended(cut=cut):
             return StreamEnded(StreamEnd.CLOSED, reason=why)
@@ -215,7 +212,7 @@ class TaskConsumer:
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
-        except AgentError as error:
+        except errors.AgentError as error:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
@@ -223,17 +220,16 @@ class TaskConsumer:
                 await self.view.set_baseline(task)
 
     async def poll(self) -> PollResult:
-        """Ask for the task once, and report what is new."""
         assert self.view.task_id is not None
         self._retry_after = 0.0
         try:
             snapshot = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
-        except AgentFailed as error:
+        except errors.AgentFailed as error:
             if error.code == TASK_NOT_FOUND:
                 return PollResult.UNKNOWN
             return PollResult.CANNOT if error.code in NOT_OFFERED else PollResult.AWAY
-        except AgentError as error:
-            if isinstance(error, AgentRefused):
+        except errors.AgentError as error:
+            if isinstance(error, errors.AgentRefused):
                 self._retry_after = error.retry_after or 0.0
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
             return PollResult.AWAY
@@ -250,7 +246,6 @@ class TaskConsumer:
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
     async def follow(self) -> TaskLost | None:
-        """Follow the task until its end is known (None), or there is a reason to leave."""
         settings, joins = self._settings, self._agent.can_resubscribe
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
@@ -280,8 +275,8 @@ class TaskConsumer:
         self._has_gap = False
         try:
             await self._stream_consumer.consume(self._subscribe(self.view.task_id), self.on_silence)
-        except AgentError as error:
-            possible = not (isinstance(error, AgentFailed) and error.code in NOT_OFFERED)
+        except errors.AgentError as error:
+            possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
             log.info("the task's stream was not joined, or broke again: %s", error.brief)
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
         policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
@@ -303,14 +298,14 @@ class TaskConsumer:
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
         try:
             await self._agent.task("cancel", self.view.task_id)
-        except AgentError as error:
-            code = error.code if isinstance(error, AgentFailed) else None
+        except errors.AgentError as error:
+            code = error.code if isinstance(error, errors.AgentFailed) else None
             return StreamEnded(
                 StreamEnd.CLOSED, _REFUSED_STOPS.get(code, _MAY_GO_ON), reason=self._log(error)
             )
         return StreamEnded(StreamEnd.CLOSED, _STOPPED, reason="the agent stopped")
 
-    def _log(self, error: AgentError) -> str:
+    def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
         asked = self._question
         extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
@@ -318,9 +313,9 @@ class TaskConsumer:
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=extra)
         match error:
-            case AgentFailed(code=code):
+            case errors.AgentFailed(code=code):
                 return f"the agent answered with error {code}"
-            case AgentRefused(status=status):
+            case errors.AgentRefused(status=status):
                 return f"the agent's server refused with HTTP {status}"
             case _:
                 return _NAMES.get(type(error), "the agent's answer could not be read")

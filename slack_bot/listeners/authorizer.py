@@ -10,6 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from ..errors import SlackError
+from ..turn.people import Organisation
+from .inbound import BotIdentity
 
 _AGAIN = "copy the token again from your Slack app settings"
 _REINSTALL = "install the app again and copy the new token"
@@ -32,14 +34,22 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 _READS_BACK = "and what became of a call without an answer cannot be looked up"
 NEEDED: Mapping[str, str] = {
     "app_mentions:read": "mentions of the bot in channels do not reach it",
+    "assistant:write": "no questions are suggested above a new conversation with the bot",
+    "channels:read": "the agent is not told the names of public channels",
     "channels:history": f"replies in public channels do not reach the bot, {_READS_BACK} there",
     "chat:write": "no answer can be written",
     "files:write": "an answer that is too long for messages does not come as a file",
     "groups:history": f"replies in private channels do not reach the bot, {_READS_BACK} there",
+    "groups:read": "the agent is not told the names of private channels",
     "im:history": f"direct messages do not reach the bot, {_READS_BACK} there",
     "im:write": "who asks where the bot may not write gets no notice",
     "mpim:history": f"messages in group conversations do not reach the bot, {_READS_BACK} there",
     "reactions:write": "a question that waits for the one before it gets no mark",
+    "usergroups:read": "where only members of user groups may ask, nobody may",
+    "users:read": (
+        "who is a guest or of another organisation cannot be told, so that where they may not ask, nobody may"
+        " of whom Slack's events do not say it, and the agent learns no names"
+    ),
 }
 """Scopes of `docs/slack-app-manifest.json`, and what does not work without each."""
 
@@ -66,6 +76,14 @@ def new_authorize(client: AsyncWebClient) -> Authorize:
         return identity
 
     return authorize
+
+
+def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
+    """Who the bot is there."""
+    if signed_in is None:
+        return BotIdentity("", "")
+    ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
+    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours)
 
 
 def missing(granted: Collection[str]) -> Iterator[str]:

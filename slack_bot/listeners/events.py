@@ -9,26 +9,35 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import TurnDispatcher
-from ..errors import BotError
-from ..turn.record import Question, ThreadKey
+from ..errors import BotError, StoreError
+from ..settings.channels import ChannelPolicies
+from ..turn.people import Organisation
+from ..turn.record import Question
+from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
+from .authorizer import identity_of
 from .inbound import (
+    DROP_ACTION,
     FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
+    STOP_LISTENING_ACTION,
     BotIdentity,
+    ButtonPress,
     Ignored,
+    MessageChanged,
     StreamStarted,
     ThreadReply,
-    asker_ids,
+    read_asker,
     read_message,
     read_press,
     read_stop,
@@ -38,18 +47,25 @@ log = logging.getLogger(__name__)
 
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
-_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
-_MOST = 10_000  # threads, and questions; beyond it the oldest is dropped
+_NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
 class SlackListeners:
-    """All listeners of the bot. `bots` decides which bots may ask."""
+    """All listeners of the bot. `access`, `bots` and `hourly` decide who may ask."""
 
-    def __init__(self, dispatcher: TurnDispatcher, bots: BotAccess) -> None:
-        self._dispatcher, self._bots = dispatcher, bots
+    def __init__(
+        self,
+        dispatcher: TurnDispatcher,
+        policies: ChannelPolicies,
+        access: Access,
+        bots: BotAccess,
+        hourly: HourlyQuestions,
+    ) -> None:
+        self._dispatcher, self._policies = dispatcher, policies
+        self._access, self._bots, self._hourly = access, bots, hourly
 
     def register(self, bolt: AsyncApp) -> None:
         """The first listener that matches gets the request; the last ones match everything.
@@ -59,7 +75,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION):
+        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -69,15 +85,15 @@ class SlackListeners:
         self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
         """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
-        question, context = None, request.context
+        question = None
         try:
-            me = BotIdentity(context.bot_user_id or "", context.bot_id or "")
-            question = await self.judge(request.body, me)
+            question = await self.judge(request.body, identity_of(request.context.authorize_result))
             if question is not None:
                 await self._dispatcher.accept(question)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
-                log.error("a question was not accepted, Slack will send it again: %s", error)
+                level = error.log_level if isinstance(error, StoreError) else logging.ERROR
+                log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
             if question is not None:  # None: it is unknown whether it was for the bot
@@ -85,41 +101,95 @@ class SlackListeners:
         await next_()
         return None
 
-    async def judge(self, body: dict[str, Any], me: BotIdentity) -> Question | None:
-        """The question in an event, if it is for the bot. Raises BotError."""
+    async def judge(self, body: dict[str, Any], me: BotIdentity, *, is_old: bool = False) -> Question | None:
+        """The question in an event, if it is for the bot. Raises BotError.
+
+        `is_old`: it is none of now, so it does not count, and who may not ask is not told.
+        """
         question: Question | None
         reason: str | None
+        is_mention = False
         match read_message(body, me):
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
+            case MessageChanged(key=key, thread=thread, text=text):
+                await self._dispatcher.controls.change(key, thread, text)
+                return None
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
-            case ThreadReply(question=question):
+            case ThreadReply(question=question, names_others=names_others):
                 self._bots.person_wrote(question.thread)
-                is_expected = await self._dispatcher.is_waiting_for(question.thread, question.user)
-                reason = None if is_expected else _NOT_EXPECTED
+                reason = None if await self._is_expected(question, names_others) else _NOT_EXPECTED
             case Question() as question:
-                reason = self._bots.refusal(question, asker_ids(body))
+                is_mention = True
+                reason = self._bots.refusal(question, read_asker(body).ids)
                 if reason:
                     log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             case unknown:
                 assert_never(unknown)
-        if reason and question is not None:
+        if question is None:
+            return None
+        if reason is None:
+            ours = me.ours if me.ours.team else Organisation(question.thread.team)
+            refused = await self._access.refusal(question, read_asker(body), ours)
+            reason = await self._refusal(question, refused, is_mention=is_mention, is_old=is_old)
+        await self._follow(question, is_taken=reason is None, is_mention=is_mention)
+        if reason:
             self._dispatcher.ignored(question, reason)
         return question if reason is None else None
 
-    async def stop(self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+    async def _follow(self, message: Question, *, is_taken: bool, is_mention: bool) -> None:
+        dispatcher = self._dispatcher
+        if is_taken and not await dispatcher.controls.is_stop_somewhere(message):
+            await dispatcher.follow.taken(message, is_mention=is_mention)
+        await dispatcher.follow.heard(message)
+
+    async def _is_expected(self, reply: Question, names_others: bool) -> bool:
+        """Whether a reply without a mention is for the bot all the same."""
+        dispatcher = self._dispatcher
+        if await dispatcher.is_waiting_for(reply.thread, reply.user):
+            return True
+        if await dispatcher.controls.is_stop_somewhere(reply):
+            return True
+        return not names_others and await dispatcher.follow.is_question(reply)
+
+    async def _refusal(
+        self, question: Question, refused: Refusal | None, *, is_mention: bool, is_old: bool
+    ) -> str | None:
+        """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
+        is_told = not is_old and not question.asker_is_bot
+        if refused is not None:
+            is_told = is_told and is_mention and self._access.is_to_be_told(question)
+        elif question.text and not is_old and not await self._is_command(question):
+            refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
+        if refused is None:
+            return None
+        log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
+        if is_told:
+            self._dispatcher.refuse(question, refused.words)
+        return refused.reason
+
+    async def _is_command(self, message: Question) -> bool:
+        controls, follow = self._dispatcher.controls, self._dispatcher.follow
+        return follow.is_stop(message) or await controls.is_stop_somewhere(message)
+
+    async def stop(
+        self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
+    ) -> None:
         """The middleware of `agent_session_stopped`. Slack has closed the stream; the agent still works."""
+        ours = identity_of(context.authorize_result).ours
         if (request := read_stop(body)) is None:
             log.warning("ignored: a stop without a thread")
+        elif not await self._access.may_press(request[0].channel, read_asker(body), ours):
+            log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.stop(*request) else "not running"
+            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
-    async def press(self, ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """The buttons below an answer: feedback, retry where it failed, stop while a task is watched.
 
         What is pressed is stored before Slack is told that it came.
@@ -129,13 +199,12 @@ class SlackListeners:
             log.warning("ignored: %s", press.reason)
             await ack()
             return
+        ours = identity_of(context.authorize_result).ours
         try:
-            if press.value:
-                reply = await self._dispatcher.feedback(press.turn, press.user, press.value)
-            elif press.action == STOP_ACTION:
-                reply = await self._dispatcher.stop_watch(press.turn, press.user)
+            if await self._access.may_press(press.channel, read_asker(body), ours):
+                reply = await self._pressed(press)
             else:
-                reply = await self._dispatcher.retry(press.turn, press.user)
+                reply = NOT_FOR_OTHERS
         except BotError as error:
             what = "feedback was not stored" if press.value else "a question was not asked again"
             log.error("%s: %s", what, error, extra={"turn": press.turn})
@@ -144,6 +213,19 @@ class SlackListeners:
         if reply is not None:
             await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
 
+    async def _pressed(self, press: ButtonPress) -> str | None:
+        """What the person is told. Raises BotError."""
+        if press.value:
+            return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
+        if press.action == STOP_ACTION:
+            return await self._dispatcher.controls.stop_watch(press.turn, press.user)
+        if press.action == STOP_LISTENING_ACTION:
+            return await self._dispatcher.stop_listening(press.turn)
+        if press.action == DROP_ACTION:
+            return await self._dispatcher.controls.drop(press.turn, press.user)
+        refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+        return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
+
 
 async def _do_nothing() -> None:
     """Bolt acknowledges an event itself, before its listener runs."""
@@ -151,57 +233,3 @@ async def _do_nothing() -> None:
 
 async def _acknowledge(ack: AsyncAck) -> None:
     await ack()
-
-
-class BotAccess:
-    """Which bots may ask, and how often: two bots that mention each other would go on for ever.
-
-    `allowed`: ids of bots (`U...`, `B...`, `A...`), and of channels in which every bot may ask. `max_turns`:
-    questions of bots in one thread until a person writes there. A refused bot gets no reply.
-    """
-
-    def __init__(self, allowed: Collection[str], max_turns: int) -> None:
-        self._allowed = frozenset(allowed)
-        self._max_turns = max_turns
-        self._turns: dict[ThreadKey, int] = {}
-        self._judged: dict[str, str | None] = {}
-
-    def person_wrote(self, thread: ThreadKey) -> None:
-        """Bots may ask in `thread` again."""
-        self._turns.pop(thread, None)
-
-    def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
-        """Why `question` is not answered, "" the next time; None: it is, and a bot's counts once.
-
-        Slack sends a mention as two events, and retries.
-        """
-        if not question.asker_is_bot:
-            self.person_wrote(question.thread)
-            return None
-        if question.key not in self._judged:
-            reason = self._judge(question.thread, asker_ids)
-            _keep(self._judged, question.key, None if reason is None else "")
-            return reason
-        return self._judged[question.key]
-
-    def _judge(self, thread: ThreadKey, asker_ids: Collection[str]) -> str | None:
-        if self._allowed.isdisjoint({*asker_ids, thread.channel}):
-            ids = ", ".join(sorted(asker_ids))
-            return (
-                f"a bot ({ids}) mentioned the bot in {thread.channel}; to let it ask, add one of"
-                " these ids to SLACK_BOT_SLACK__ALLOWED_BOTS"
-            )
-        turns = self._turns.pop(thread, 0)
-        _keep(self._turns, thread, min(turns + 1, self._max_turns))
-        if turns < self._max_turns:
-            return None
-        return (
-            f"bots have asked {self._max_turns} times in this thread since a person wrote there"
-            " (SLACK_BOT_TURNS__MAX_BOT_TURNS)"
-        )
-
-
-def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
-    kept[key] = value
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]

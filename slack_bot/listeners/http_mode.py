@@ -4,8 +4,6 @@ Anyone may send anything to the port, or try to block Slack. So a body is read o
 Slack's and is recent, and parsed only if it is signed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
@@ -31,8 +29,7 @@ _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
 """A body that is not text, or that Bolt cannot read."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
-_OLDEST = 300.0
-"""Seconds for which a signature is valid. Slack: five minutes."""
+_OLDEST = 300.0  # seconds for which a signature is valid. Slack: five minutes.
 
 
 async def serve_http(
@@ -66,8 +63,6 @@ async def serve_http(
 
 
 class _Events:
-    """Checks requests and gives them to Bolt."""
-
     def __init__(
         self, bolt: AsyncApp, slack: SlackSettings, verifier: SignatureVerifier, now: Callable[[], float]
     ) -> None:
@@ -90,7 +85,6 @@ class _Events:
         return await read_body(request, self._slack.http_body_timeout, self._slack.http_max_body_bytes)
 
     def _check_head(self, request: web.BaseRequest) -> int | None:
-        """The status with which the request is refused by its head."""
         if request.method != "POST":
             return 405
         return None if self._may_be_signed(request.headers) else 401

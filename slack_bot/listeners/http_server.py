@@ -4,8 +4,6 @@ aiohttp limits neither connections nor the time for a head, and logs a traceback
 cannot read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import logging
@@ -23,14 +21,11 @@ log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
-"""An incomplete request."""
-_LAST_REQUESTS = 2.0
-"""Seconds for running requests when the bot ends: one takes milliseconds."""
-_IDLE = 75.0
-"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
-_LINGER = 2.0
-"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
+_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)  # an incomplete request
+_LAST_REQUESTS = 2.0  # seconds for running requests when the bot ends: one takes milliseconds
+_IDLE = 75.0  # seconds between two requests of one connection. nginx closes after 60, and must be the first.
+_PORT_SECONDS = 0.2  # between two looks at a port that another process has
+_LINGER = 2.0  # seconds to discard the rest of a refused request, so that its sender sees the answer
 
 
 @asynccontextmanager
@@ -42,29 +37,43 @@ async def listening(
     SettingsError if the address cannot be used; `settings` is what the names of its two settings begin with.
     """
     runner = web.ServerRunner(_Server(routes, slack), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    async with running(runner, settings, host, port):
+        yield
+
+
+@asynccontextmanager
+async def running(runner: web.BaseRunner, settings: str, host: str, port: int) -> AsyncIterator[None]:
+    """`runner` listens at an address meanwhile. SettingsError as `listening`."""
     await runner.setup()
     try:
         try:
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
-            raise unusable(settings, host, port, error) from error
+            raise _unusable(settings, host, port, error) from error
         yield
     finally:
         await runner.cleanup()
 
 
-async def check_address(settings: str, host: str, port: int) -> None:
-    """Listen there for a moment. SettingsError as `listening`."""
-    try:
-        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
-    except OSError as error:
-        raise unusable(settings, host, port, error) from error
-    server.close()
-    await server.wait_closed()
+async def check_address(settings: str, host: str, port: int, wait: float = 0.0) -> None:
+    """Listen there for a moment. SettingsError as `listening`; another process gets `wait` seconds to end."""
+    looks = round(wait / _PORT_SECONDS)
+    for look in range(looks + 1):
+        try:
+            server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or look == looks:
+                raise _unusable(settings, host, port, error) from error
+            if look == 0:
+                log.info("another process listens on port %d: waiting up to %g s for its end", port, wait)
+            await asyncio.sleep(_PORT_SECONDS)
+        else:
+            server.close()
+            await server.wait_closed()
+            return
 
 
-def unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
-    """Why an address cannot be listened on. `settings`: what the names of its two settings begin with."""
+def _unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
         return SettingsError(
             f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"

@@ -7,14 +7,18 @@ change to them. Only a question uses up its dedupe key: if an ignored twin did, 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
+STOP_LISTENING_ACTION = "stop_listening"
+DROP_ACTION = "drop"
+HOME_STOP_ACTION = "stop_in_home"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
 # sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
@@ -25,23 +29,54 @@ _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
 
 _WRAPPED = re.compile(r"<([^<>\s|][^<>|]*)(?:\|([^<>]*))?>")
+_NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 _ENTITY = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 _ENTITIES = re.compile("|".join(_ENTITY))
 
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, and whose workspace it is."""
 
     user: str
     bot: str
+    ours: Organisation = field(default_factory=Organisation)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who did something. `ids`: of the user, the bot and its app; `teams`: those that Slack names with them.
+
+    `is_shared`: the channel is shared with another organisation; None: Slack does not say.
+    """
+
+    user: str
+    ids: frozenset[str]
+    teams: frozenset[str]
+    is_shared: bool | None = None
+
+    def is_surely_of(self, ours: Organisation) -> bool:
+        """Whether this alone says that they are of our organisation."""
+        if self.teams:
+            return all(ours.has(team) for team in self.teams)
+        return self.is_shared is False
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply without a mention: for the bot only if the agent waits for its author."""
+    """A reply without a mention of the bot. `names_others`: it mentions somebody else."""
 
     question: Question
+    names_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChanged:
+    """A person has edited the message of the question `key`, or deleted it: then `text` is None."""
+
+    key: str
+    thread: ThreadKey
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +100,16 @@ class ButtonPress:
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody opens the Home tab (`is_home`), the messages with the bot, or a new thread of them."""
+
+    user: str
+    is_home: bool
+    channel: str = ""
+    thread_ts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StreamStarted:
     """The message `ts` of the bot is a new stream."""
 
@@ -72,15 +117,18 @@ class StreamStarted:
     ts: str
 
 
-Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
+Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
 
 
 class _Event:
     """The event in a body. A field that is missing, or no text, is ""."""
 
-    def __init__(self, body: object) -> None:
+    def __init__(self, body: object, *, part: str | None = None) -> None:
+        """`part`: of the event, in its channel."""
         payload = _map(body)
         self.raw = _map(payload.get("event"))
+        if part is not None:
+            self.raw = {**_map(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
         installed = _str(_first(payload.get("authorizations")), "team_id")
@@ -115,8 +163,8 @@ class _Event:
 def read_message(body: object, me: BotIdentity) -> Inbound:
     """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
     event = _Event(body)
-    if (started := _stream_started(event, me)) is not None:
-        return started
+    if (news := _stream_started(event, me) or _changed(body, event, me)) is not None:
+        return news
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
     wording = without_mention(event["text"], me.user)
@@ -129,13 +177,21 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
         return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
-    return ThreadReply(question)
+    return ThreadReply(question, _NAMED.search(event["text"]) is not None)
 
 
-def asker_ids(body: object) -> frozenset[str]:
-    """All ids of a message's author: of the user, the bot and its app."""
-    event = _Event(body)
-    return frozenset({event["user"], event["bot_id"], event["app_id"]} - {""})
+def read_asker(body: object) -> Asker:
+    """Who wrote a message, stopped or pressed."""
+    event, user = _Event(body), _map(_map(body).get("user"))
+    ids = {event["user"], event["bot_id"], event["app_id"], _str(user, "id")}
+    teams = {event["user_team"], event["source_team"], event["team"], _str(user, "team_id")}
+    is_shared = _map(body).get("is_ext_shared_channel")
+    return Asker(
+        event.asker or _str(user, "id"),
+        frozenset(ids - {""}),
+        frozenset(teams - {""}),
+        is_shared if isinstance(is_shared, bool) else None,
+    )
 
 
 def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
@@ -171,6 +227,23 @@ def read_press(body: object) -> ButtonPress | Ignored:
     )
 
 
+def read_visit(body: object) -> Visit:
+    """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
+    event = _Event(body)
+    thread = _map(event.raw.get("assistant_thread"))
+    if thread:
+        return Visit(_str(thread, "user_id"), False, _str(thread, "channel_id"), _str(thread, "thread_ts"))
+    tab = event["tab"]
+    return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
+
+
+def read_home_stop(body: object) -> tuple[str, str] | None:
+    """The turn that is to end, and who pressed."""
+    payload = _map(body)
+    turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
+    return (turn, user) if turn and user else None
+
+
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     """A new stream is a plain message without text (facts: Slack 1.8)."""
     is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
@@ -178,6 +251,20 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
         return None
     return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
+
+
+def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
+    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone."""
+    kind = event["subtype"]
+    if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
+        return None
+    before, now = _Event(body, part="previous_message"), _Event(body, part="message")
+    if not before["ts"] or not event["channel"] or before.is_of(me):
+        return None
+    old = before.question("")
+    is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
+    text = None if is_gone else to_text(without_mention(now["text"], me.user))
+    return MessageChanged(old.key, old.thread, text)
 
 
 def _why_not(event: _Event, me: BotIdentity) -> str | None:

@@ -15,8 +15,9 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -35,14 +36,10 @@ log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 300.0
 _MOST_DOUBLINGS = 16
-_OPEN_TIMEOUT = 30.0
-"""Seconds to open a connection, with Slack's hello."""
-_OVERLAP = 5.0
-"""Seconds for which a connection is read after another one has taken its place."""
-_ACK_TIMEOUT = 3.0
-"""Seconds in which Slack wants its acknowledgement (facts: Slack 3.4)."""
-_CLOSE_TIMEOUT = 2.0
-"""Seconds to close a connection whose other end may be gone: half of them for its answer."""
+_OPEN_TIMEOUT = 30.0  # seconds to open a connection, with Slack's hello
+_OVERLAP = 5.0  # seconds for which a connection is read after another one has taken its place
+_ACK_TIMEOUT = 3.0  # seconds in which Slack wants its acknowledgement (facts: Slack 3.4)
+_CLOSE_TIMEOUT = 2.0  # seconds to close a connection whose other end may be gone: half of them for its answer
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 _TOO_MANY = "too_many_websockets"
 _SILENT = "no event came for long"
@@ -60,68 +57,59 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-async def serve_socket(
-    bolt: AsyncApp,
-    slack: SlackSettings,
-    client: AsyncWebClient,
-    stop: asyncio.Event,
-    *,
-    health: Health,
-    is_alone: bool = True,
-    ready: Callable[[], None] | None = None,
-) -> None:
-    """Let Slack in until `stop` is set; `ready` is called when it is in, and again after an outage that was
+class SocketConnections:
+    """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 
-    `is_alone`: there should be no other process of this app; if there is, it is warned of. SettingsError
-    without an app token, SlackError if it is not good or Slack's API cannot be reached.
+    `is_alone`: there should be no other process of this app; if there is, it is warned of.
     """
-    if slack.app_token is None:
-        raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
-    async with aiohttp.ClientSession() as session:
-        connections = _Connections(bolt, slack, client, session, health, is_alone=is_alone, ready=ready)
-        # here a wrong token ends the bot; later it would be tried for ever
-        addresses = [await connections.new_address(), *[None] * (slack.socket_connections - 1)]
-        tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
-        tasks += [
-            asyncio.create_task(connections.keep_one(each), name="slack connection") for each in addresses
-        ]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            connections.end()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await connections.close()
-
-
-class _Connections:
-    """All connections of this process."""
 
     def __init__(
         self,
         bolt: AsyncApp,
         slack: SlackSettings,
         client: AsyncWebClient,
-        session: aiohttp.ClientSession,
         health: Health,
         *,
-        is_alone: bool,
-        ready: Callable[[], None] | None,
+        is_alone: bool = True,
+        ready: Callable[[], None] | None = None,
     ) -> None:
-        self._bolt, self._slack, self._client, self._session = bolt, slack, client, session
+        self._bolt, self._slack, self._client = bolt, slack, client
         self._health, self._is_alone, self._ready = health, is_alone, ready
         self._open: set[_Connection] = set()
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
+        self._told: dict[str, int] = {}  # problems, with how many failures in a row were logged
         self._ends = False
         self._out_since: float | None = -math.inf  # None: some connection is alive
 
-    async def new_address(self) -> str:
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Let Slack in until `stop` is set.
+
+        SettingsError without an app token, SlackError if it is not good or Slack's API cannot be reached.
+        """
+        if self._slack.app_token is None:
+            raise SettingsError("SLACK_APP_TOKEN is not set: Socket Mode needs it (xapp-...)")
+        async with aiohttp.ClientSession() as self._session:
+            # here a wrong token ends the bot; later it would be tried for ever
+            addresses = [await self._new_address(), *[None] * (self._slack.socket_connections - 1)]
+            tasks: list[asyncio.Task[object]] = [asyncio.create_task(stop.wait(), name="stop")]
+            tasks += [
+                asyncio.create_task(self._keep_one(each), name="slack connection") for each in addresses
+            ]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+            finally:
+                self._ends = True
+                self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
+                await _cancelled(tasks)
+                await _cancelled([task for task in (self._check, *self._closing) if task is not None])
+                await asyncio.gather(*map(self._close, tuple(self._open)))
+
+    async def _new_address(self) -> str:
         """With its ticket. Raises SlackError."""
         token = self._slack.app_token.get_secret_value() if self._slack.app_token else ""
         answer = await call_or_raise(
@@ -129,7 +117,7 @@ class _Connections:
         )
         return str(answer.get("url"))
 
-    async def keep_one(self, address: str | None) -> None:
+    async def _keep_one(self, address: str | None) -> None:
         """Keep one connection, for ever; the first one at `address`.
 
         After each failure in a row the pause is longer. A short life counts as one, but the first is free.
@@ -142,7 +130,9 @@ class _Connections:
                 may_make_room = problem.reason == _TOO_MANY and present is not None and self._alive() > 1
                 pause = self._pause(failures if may_make_room else failures + 1)
                 failures += 1
-                log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+                if failures > self._told.get(str(problem), 0):  # the other connections fail as often
+                    self._told[str(problem)] = failures
+                    log.warning("%s The next attempt to connect is in %g s.", problem, pause)
                 self._report(str(problem))
                 if present is not None and may_make_room:  # the others go on meanwhile
                     await self._close(present)
@@ -151,14 +141,14 @@ class _Connections:
                 if present is not None:
                     self._retire(present)
                 present, began = following, loop.time()
-                log.info("a connection to Slack is replaced: %s", await present.end_of_use())
+                self._told.clear()
+                log.info("a connection to Slack is replaced: %s", await present.end_of_use)
                 failures = 0 if loop.time() - began > self._slack.socket_ping_interval else failures + 1
                 pause = self._pause(failures - 1)
             address = None
             await asyncio.sleep(pause)
 
     def _pause(self, failures: int) -> float:
-        """Seconds."""
         if failures < 1:
             return 0.0
         doublings = min(failures - 1, _MOST_DOUBLINGS)
@@ -194,7 +184,7 @@ class _Connections:
     async def _new(self, address: str | None = None) -> _Connection:
         try:
             async with asyncio.timeout(_OPEN_TIMEOUT):
-                address = address or await self.new_address()
+                address = address or await self._new_address()
                 socket = await self._session.ws_connect(
                     address,
                     proxy=self._client.proxy,
@@ -205,7 +195,7 @@ class _Connections:
                 connection = _Connection(socket, self._bolt, self._slack.socket_silence_timeout, self._report)
                 self._open.add(connection)
                 try:
-                    await connection.greeted()
+                    await connection.hello
                 finally:
                     if not connection.is_alive:
                         await self._close(connection)
@@ -235,19 +225,6 @@ class _Connections:
             await connection.close()
         finally:
             self._open.discard(connection)
-
-    def end(self) -> None:
-        """From now on connections only close."""
-        self._ends = True
-        self._health.failed(HealthCheck.SLACK, "The bot closes its connections to Slack.")
-
-    async def close(self) -> None:
-        """Close everything, after the last acknowledgements."""
-        tasks = [task for task in (self._check, *self._closing) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*map(self._close, tuple(self._open)))
 
     async def _count_again(self) -> None:
         """During a restart the old process, or a connection that broke, may count for a while."""
@@ -285,8 +262,8 @@ class _Connection:
         self.count = 0
         """Connections of the app, as Slack counted them for its hello."""
         loop = asyncio.get_running_loop()
-        self._hello: asyncio.Future[None] = loop.create_future()
-        self._end: asyncio.Future[str] = loop.create_future()
+        self.hello: asyncio.Future[None] = loop.create_future()  # Slack's, or a _NotConnected
+        self.end_of_use: asyncio.Future[str] = loop.create_future()  # why another one should take its place
         self._silence = loop.call_later(silence_timeout, self._end_use, _SILENT)
         self._handlers: set[asyncio.Task[None]] = set()
         self._reading = asyncio.create_task(self._read(), name="slack connection")
@@ -296,20 +273,10 @@ class _Connection:
     def is_alive(self) -> bool:
         return self.count > 0 and not self._reading.done()
 
-    async def greeted(self) -> None:
-        """Wait for Slack's hello. Raises _NotConnected."""
-        await self._hello
-
-    async def end_of_use(self) -> str:
-        """Wait until another connection should take its place; says why."""
-        return await self._end
-
     async def over(self, seconds: float) -> None:
-        """Wait so long for Slack to close it."""
         await asyncio.wait({self._reading}, timeout=seconds)
 
     async def close(self) -> None:
-        """After the acknowledgements that are still to come. Takes some seconds at most."""
         try:
             if self._handlers:
                 await asyncio.wait(self._handlers, timeout=_ACK_TIMEOUT)
@@ -331,8 +298,8 @@ class _Connection:
             error = self._socket.exception()
             why = "Slack closed it" if error is None else f"it no longer answers ({_reason(error)})"
             self._end_use(why)
-            if not self._hello.done():
-                self._hello.set_exception(_NotConnected(f"Slack did not say hello: {why}.", why))
+            if not self.hello.done():
+                self.hello.set_exception(_NotConnected(f"Slack did not say hello: {why}.", why))
 
     def _take(self, text: str) -> None:
         try:
@@ -351,20 +318,20 @@ class _Connection:
             handler.add_done_callback(self._handled)
         elif message.get("type") == "disconnect":
             self._on_disconnect(str(message.get("reason")))
-        elif message.get("type") == "hello" and not self._hello.done():
+        elif message.get("type") == "hello" and not self.hello.done():
             count = message.get("num_connections")
             self.count = count if isinstance(count, int) and count > 0 else 1
-            self._hello.set_result(None)
+            self.hello.set_result(None)
 
     def _on_disconnect(self, reason: str) -> None:
         self._end_use(f"Slack asked for it ({reason})")
-        if not self._hello.done():
+        if not self.hello.done():
             problem = _CROWDED if reason == _TOO_MANY else f"Slack let nobody in ({reason})."
-            self._hello.set_exception(_NotConnected(problem, reason))
+            self.hello.set_exception(_NotConnected(problem, reason))
 
     def _end_use(self, why: str) -> None:
-        if not self._end.done():
-            self._end.set_result(why)
+        if not self.end_of_use.done():
+            self.end_of_use.set_result(why)
 
     async def _handle(self, request: SocketModeRequest) -> None:
         """Give it to Bolt. What is not acknowledged comes again."""
@@ -383,6 +350,12 @@ class _Connection:
         self._handlers.discard(handler)
         if not handler.cancelled() and (error := handler.exception()) is not None:
             log.error("an event from Slack could not be handled", exc_info=error)
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _reason(error: BaseException) -> str:

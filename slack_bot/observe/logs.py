@@ -10,16 +10,7 @@ import sys
 import time
 from typing import assert_never
 
-from .facts import (
-    AgentEvent,
-    EventHandled,
-    Fact,
-    MessageIgnored,
-    SlackCalled,
-    TurnEnded,
-    TurnStarted,
-    reference_of,
-)
+from . import facts
 
 _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and its name in a line; `thread` itself is logging's own."""
@@ -38,13 +29,12 @@ class LogLines(logging.Formatter):
         self._secrets = tuple(sorted(filter(None, secrets), key=len, reverse=True))
 
     def format(self, record: logging.LogRecord) -> str:
-        """One entry."""
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         stamp, said = f"{moment}.{int(record.msecs):03d}Z", self._said(record)
         found = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
         ids = {shown: str(value) for shown, value in found.items() if value is not None}
         if "turn" in ids:
-            ids["ref"] = reference_of(ids["turn"])  # which the note of a failed turn shows
+            ids["ref"] = facts.reference_of(ids["turn"])  # which the note of a failed turn shows
         if self._is_json:
             level = record.levelname.lower()
             entry = {"time": stamp, "level": level, "logger": record.name, "message": said, **ids}
@@ -80,29 +70,27 @@ class LogObserver:
 
     @property
     def wants_details(self) -> bool:
-        """Single events are logged."""
         return log.isEnabledFor(logging.DEBUG)
 
-    def __call__(self, fact: Fact) -> None:
-        """Log one fact."""
-        if isinstance(fact, TurnStarted):
+    def __call__(self, fact: facts.Fact) -> None:
+        if isinstance(fact, facts.TurnStarted):
             self._threads[fact.turn] = fact.thread_ts
         extra: dict[str, object] = {"turn": fact.turn or None, "thread_ts": self._threads.get(fact.turn)}
         match fact:
-            case TurnStarted():
+            case facts.TurnStarted():
                 log.info("turn begins", extra=extra)
                 log.debug("question: %s", fact.text, extra=extra)
-            case TurnEnded():
+            case facts.TurnEnded():
                 reason = f" ({fact.reason})" if fact.reason else ""
                 log.info("turn ends: %s%s", fact.outcome, reason, extra={**extra, "task": fact.task_id})
                 self._threads.pop(fact.turn, None)
-            case SlackCalled():  # a call that failed is logged as a warning where it failed
+            case facts.SlackCalled():  # a call that failed is logged as a warning where it failed
                 log.debug("%s: %s in %.2f s", fact.method, fact.error or "ok", fact.took, extra=extra)
-            case EventHandled():
+            case facts.EventHandled():
                 log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
-            case AgentEvent():
+            case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
-            case MessageIgnored():
+            case facts.MessageIgnored():
                 pass  # it was logged where it was ignored
             case _:
                 assert_never(fact)

@@ -16,32 +16,22 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
-from .models import (
-    AgentSettings,
-    GovernorSettings,
-    HealthSettings,
-    LogSettings,
-    PushSettings,
-    ReferenceSettings,
-    SettingsSection,
-    SlackSettings,
-    StoreSettings,
-    StreamSettings,
-    TurnSettings,
-    expected,
-)
+from . import models
+from .channels import ChannelSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
 _WATCHED = ("A2A_AGENT", "SLACK_APP", "SLACK_SIGN", "SLACK_API")
 _OTHERS = {"SLACK_API_TOKEN"}
+CONFIG = "SLACK_BOT_CONFIG"
 ALIASES = {
     "SLACK_BOT_TOKEN": ("slack", "bot_token"),
     "SLACK_APP_TOKEN": ("slack", "app_token"),
     "SLACK_SIGNING_SECRET": ("slack", "signing_secret"),
     "SLACK_API_URL": ("slack", "api_url"),
     "A2A_AGENT_URL": ("agent", "url"),
+    CONFIG: ("slack", "config"),
 }
 # Kubernetes puts the address of every service into the environment; one called `slack-bot` looks like ours.
 _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+_\w+)\Z")
@@ -58,27 +48,32 @@ _BUDGETS = (
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
+_STREAM_LIFE = 300.0
+"""Seconds [obs] (facts: Slack 1.6)."""
+
 Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """The variable, and its value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
 
 
-class Settings(SettingsSection):
+class Settings(models.SettingsSection):
     """All settings. Frozen; `load()` builds it."""
 
-    slack: SlackSettings = SlackSettings()
-    agent: AgentSettings = AgentSettings()
-    stream: StreamSettings = StreamSettings()
-    governor: GovernorSettings = GovernorSettings()
-    turns: TurnSettings = TurnSettings()
-    store: StoreSettings = StoreSettings()
-    push: PushSettings = PushSettings()
-    health: HealthSettings = HealthSettings()
-    log: LogSettings = LogSettings()
-    reference: ReferenceSettings = ReferenceSettings()
+    slack: models.SlackSettings = models.SlackSettings()
+    agent: models.AgentSettings = models.AgentSettings()
+    stream: models.StreamSettings = models.StreamSettings()
+    governor: models.GovernorSettings = models.GovernorSettings()
+    channel: ChannelSettings = ChannelSettings()
+    """What variables say of all channels: `ChannelPolicies` knows what counts in one."""
+    turns: models.TurnSettings = models.TurnSettings()
+    store: models.StoreSettings = models.StoreSettings()
+    push: models.PushSettings = models.PushSettings()
+    health: models.HealthSettings = models.HealthSettings()
+    log: models.LogSettings = models.LogSettings()
+    reference: models.ReferenceSettings = models.ReferenceSettings()
 
 
-def sections() -> Iterator[tuple[str, type[SettingsSection]]]:
+def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
     """The name and the model of each section."""
     for section, field in Settings.model_fields.items():
         assert isinstance(field.annotation, type)
@@ -102,6 +97,12 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    age = values["rotate_after"] + values["rotate_grace"]
+    if age >= _STREAM_LIFE:
+        yield (
+            f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
+            f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
+        )
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
@@ -239,9 +240,9 @@ def _undivided(rest: str) -> str | None:
 
 def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str]]:
     """`base`, or the defaults, with what is given and not refused; and one line for each problem."""
-    tree = {section: dict(getattr(base, section, ())) for section in Settings.model_fields}
+    tree = {} if base is None else base.model_dump(exclude_unset=True)
     for (section, leaf), (_, value) in given.items():
-        tree[section][leaf] = value
+        tree.setdefault(section, {})[leaf] = value
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
@@ -279,13 +280,22 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
         if path not in seen:
             seen.add(path)
             name, value = given.get(path, (env_name(path), problem["input"]))
-            words = expected(FIELDS[path], problem["msg"])
+            words = models.expected(FIELDS[path], problem["msg"])
             is_secret = "SecretStr" in str(FIELDS[path].annotation)
             is_secret = is_secret or re.search(r"@|xox|xapp-", str(value)) is not None
             if words.startswith("should"):
                 yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
             else:
                 yield f"{name} {words}"
+
+
+def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
+    """Why `value` is no value of `field`, which the person knows as `name`. `message` is the validator's."""
+    words = models.expected(field, message)
+    is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
+    if not words.startswith("should"):
+        return f"{name} {words}"
+    return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:

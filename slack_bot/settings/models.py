@@ -92,6 +92,17 @@ class SlackSettings(SettingsSection):
     allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
+    lookup_timeout: float = Field(default=1.5, gt=0)
+    """Seconds to find out who somebody is. Slack wants its acknowledgement within 3."""
+    lookup_ttl: float = Field(default=3600.0, ge=0)
+    """Seconds for which that is believed."""
+    lookup_retry: float = Field(default=300.0, ge=0)
+    """Seconds after which Slack is asked again where it did not say."""
+    config: str | None = None
+    """TOML file with settings of single channels. It is read again on SIGHUP."""
+    suggested_prompts: Texts = ()
+    """Up to four questions that Slack offers above a new conversation with the bot. Empty: examples from the
+    skills on the agent's card."""
     http_host: str = "0.0.0.0"
     """Address that the HTTP server of HTTP mode listens on. 0.0.0.0: every address of this machine;
     127.0.0.1: only programs on this machine, such as a reverse proxy, can reach the port."""
@@ -295,8 +306,21 @@ class TurnSettings(SettingsSection):
     more than this."""
     max_takeovers: int = Field(default=3, ge=1)
     """Processes that go on with a turn, one after the other, until it ends with a notice."""
+    follow_for: float = Field(default=86_400.0, ge=0)
+    """Seconds from the last question or answer in a thread for which a mention is not needed there (see
+    `respond`)."""
+    max_waiting: int = Field(default=10, ge=1)
+    """Questions that may wait in one thread. Who asks one more is told that it is not taken."""
+    collect_delay: float = Field(default=1.5, ge=0)
+    """Seconds within which a person's next lines belong to the same question, where `busy` is collect."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
+    hourly_person: int = Field(default=0, ge=0)
+    """Questions that one person may ask in an hour; 0: any number. Each replica counts for itself."""
+    hourly_channel: int = Field(default=0, ge=0)
+    """Questions that may be asked in one channel in an hour; 0: any number."""
+    hourly_total: int = Field(default=0, ge=0)
+    """Questions that may be asked in an hour in all; 0: any number."""
 
 
 class StoreSettings(SettingsSection):
@@ -316,11 +340,12 @@ class StoreSettings(SettingsSection):
     """Days for which feedback is kept."""
     event_bytes: int = Field(default=0, ge=0)
     """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
-    `slack-bot store export-tape` can make a tape of it; 0: none. With SQLite only."""
+    `slack-bot store export-tape` can make a tape of it; 0: none."""
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)
-    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
+    """Seconds that a process waits for another one to close the store and its ports: more than its
+    `shutdown_grace`."""
     outbound_interval: float = Field(default=1.0, gt=0)
     """Seconds between two looks for what `slack-bot say` has left there."""
     lease: float = Field(default=10.0, gt=0)

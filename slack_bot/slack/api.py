@@ -58,8 +58,7 @@ _MAX_PAGES = 20
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
-_AS_WANTED = frozenset({"already_reacted", "no_reaction"})
-"""Another process did it before."""
+_AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
@@ -71,6 +70,10 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 
 _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
+_UNFENCED = READS | {"chat.appendStream", "chat.stopStream"}
+"""What may be called though another process may work on the thread: that one stops an open stream first, and
+Slack refuses more of it then."""
+_LOOK_AGAIN = 0.2  # seconds until the lease is looked at again
 _MAX_REFUSALS = 1_000
 
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
@@ -120,11 +123,12 @@ class SlackApi:
         self.priority: Priority | None = None
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
+        self.is_sure: Callable[[], bool] = lambda: True
 
-    def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
+    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at = {}, 0.0
+        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
 
     def reserve(
@@ -155,19 +159,13 @@ class SlackApi:
             self._reserved.popitem()[1].give_back()
 
     async def call(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        *,
-        patience: float | None = None,
-        priority: Priority | None = None,
+        self, method: str, args: Mapping[str, object], *, patience: float | None = None
     ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        `priority` None: that of these calls, or of the method. Never raises for what Slack or the network
-        does.
+        Never raises for what Slack or the network does. While `is_sure` says that the thread may be another
+        process's, nothing is begun or edited.
         """
-        priority = self.priority if priority is None else priority
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
@@ -176,16 +174,18 @@ class SlackApi:
         block, again = left, False
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            permit = self._permit(method, channel, block, priority, again=again)
+            permit = self._permit(method, channel, block, again=again)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
+            while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
+                await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
             result = await self._attempt(method, args, self._send(method, args))
             if isinstance(result, CallOk):
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
-            self._note_failed(method, channel, result, is_quiet=priority is Priority.BACKGROUND)
+            self._note_failed(method, channel, result, is_quiet=self.priority is Priority.BACKGROUND)
             if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
@@ -200,18 +200,13 @@ class SlackApi:
             left, block, again = left - asked, left, True
 
     async def read(
-        self,
-        method: str,
-        args: Mapping[str, object],
-        *,
-        patience: float | None = None,
-        priority: Priority | None = None,
+        self, method: str, args: Mapping[str, object], *, patience: float | None = None
     ) -> Messages | CallFailed:
         """All messages that a method of `conversations` gives page by page."""
         found: Messages = []
         args = {**args, "limit": _PAGE, "include_all_metadata": True}
         for _ in range(_MAX_PAGES):
-            result = await self.call(method, args, patience=patience, priority=priority)
+            result = await self.call(method, args, patience=patience)
             if isinstance(result, CallFailed):
                 return result
             messages = result.data.get("messages") or []
@@ -222,10 +217,8 @@ class SlackApi:
             args = {**args, "cursor": cursor}
         return found
 
-    def _permit(
-        self, method: str, channel: str, patience: float, priority: Priority | None, *, again: bool
-    ) -> Permit:
-        priority = priority_of(method) if priority is None else priority
+    def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
+        priority = priority_of(method) if self.priority is None else self.priority
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority)
@@ -363,12 +356,15 @@ class TurnClient:
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool] = lambda: True,
     ) -> None:
         self.question, self.settings, self.clock = question, settings, clock
         self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
         self.api = api.for_turn(self.turn, self.thread_ts)
+        self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.session = ""
+        self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

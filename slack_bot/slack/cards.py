@@ -92,7 +92,6 @@ class MessageCards:
         return len(self._cards) > MAX_CARDS
 
     def want(self, cards: Iterable[TaskCard]) -> None:
-        """Details are added to what the cards read so far."""
         for card in cards:
             known = self._cards.get(card.id)
             if known is None:
@@ -137,7 +136,6 @@ class MessageCards:
         )
 
     def confirm_closed(self, close: CardClosing) -> None:
-        """Slack shows what `closing` gave."""
         for card in self._cards.values():
             if card.shown is not None:
                 end = self._end(card, close)

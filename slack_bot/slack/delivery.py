@@ -19,7 +19,7 @@ from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, Remedy, SurfaceKind, after_write
+from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .readback import ShownRest, unrecorded
@@ -47,7 +47,7 @@ class Delivery:
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         asked, now = client.question, client.clock.monotonic()
         self.surface = client.refusals.best(
-            asked.user_team, client.channel, now, can_stream=not asked.asker_is_bot
+            asked.user_team, client.channel, now, can_stream=client.can_stream
         )
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
@@ -102,8 +102,7 @@ class Delivery:
             failed = left if isinstance(left, CallFailed) else None
             if has_note and is_last:
                 failed = await self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
-            if failed is not None and self.ended is None:
-                await self.apply_fault(failed)
+            await self.apply_fault(failed)
 
     @property
     def last(self) -> SlackMessage | None:
@@ -362,9 +361,7 @@ class Delivery:
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
-        ended = await self.reconciler.end(message)
-        if isinstance(ended, CallFailed):
-            await self.apply_fault(ended)
+        await self.apply_fault(await self.reconciler.end(message))
         await self._next_message(message)
 
     async def _next_message(self, message: SlackMessage) -> None:
@@ -375,16 +372,18 @@ class Delivery:
             self.messages.remove(message)
         self._cards.next_message(len(self.messages) + 1, message.cards, exists=message.ts is not None)
 
-    async def apply_fault(self, failed: CallFailed) -> None:
-        """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
-        remedy = after_write(failed.fault, opens=False, is_plain=True)
-        if remedy not in ENDS or self.ended is not None:
+    async def apply_fault(self, result: CallResult | None) -> None:
+        """A call that shows no text may have failed: does the turn end? SlackError for a dead token."""
+        if not isinstance(result, CallFailed) or self.ended is not None:
+            return
+        remedy = after_write(result.fault, opens=False, is_plain=True)
+        if remedy not in ENDS:
             return
         self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
         if remedy is Remedy.TELL:
             await self.posts.tell_asker()
         if remedy is Remedy.DEAD:
-            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
+            raise SlackError(f"Slack no longer accepts the bot token ({result.error}).", error=result.error)
 
     def downgrade_surface(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
@@ -440,8 +439,7 @@ class Delivery:
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
     ) -> bool:
         stopped = await self.stream.stop(message, close, footer, session=session)
-        if isinstance(stopped, CallFailed):
-            await self.apply_fault(stopped)
+        await self.apply_fault(stopped)
         return isinstance(stopped, CallOk)
 
     async def attach_footer(
@@ -460,8 +458,7 @@ class Delivery:
             failed = await self.posts.rewrite(message, message.text, footer, close)
         else:
             failed = await self.posts.write(message, Batch(), footer, close)
-        if failed is not None:
-            await self.apply_fault(failed)
+        await self.apply_fault(failed)
         return message.is_signed
 
 

@@ -30,11 +30,10 @@ class History:
     """
 
     def __init__(self, api: SlackApi) -> None:
-        self._api = api
+        self._api = api.for_turn("", priority=Priority.BACKGROUND)
         self._lacking: set[str] = set()  # scopes
 
     async def channel(self, channel: str, oldest: float, latest: float) -> Messages | None:
-        """The messages of a conversation that are no replies."""
         return await self._read("conversations.history", {"channel": channel}, oldest, latest)
 
     async def thread(self, thread: ThreadKey, oldest: float, latest: float) -> Messages | None:
@@ -46,9 +45,7 @@ class History:
         self, method: str, place: Mapping[str, Any], oldest: float, latest: float
     ) -> Messages | None:
         args = {**place, "oldest": f"{oldest:.6f}", "latest": f"{latest:.6f}"}
-        found = await call_until_known(
-            lambda: self._api.read(method, args, patience=0.0, priority=Priority.BACKGROUND)
-        )
+        found = await call_until_known(lambda: self._api.read(method, args, patience=0.0))
         if not isinstance(found, CallFailed):
             return found
         if found.fault in _NOTHING_MORE:

@@ -203,7 +203,7 @@ def titles_of(blocks: object) -> list[str]:
 
 
 def has_open_card(blocks: object) -> bool:
-    """Whether a card of the message runs on."""
+    """Whether one of the task cards in `blocks` still runs."""
     return any(
         block.get("status") == CardState.RUNNING or has_open_card(block.get("tasks"))
         for block in (blocks if isinstance(blocks, list) else ())

@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
-from ..observe.facts import AddedMarkup
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
@@ -25,6 +24,7 @@ from .cards import CardClosing
 from .delivery import Delivery, refused
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
 from .model import Batch, Ending, SlackMessage, WriteResult
+from .rate_limiter.governor import Priority
 from .status import TypingStatus
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ WHOLE = f"All of it is in {FILE}."
 PART = f"What there is of it is in {FILE}."
 
 T = TypeVar("T")
+_TITLE = 80  # characters of a session's title; Slack takes 200
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
@@ -74,14 +75,6 @@ class Sink:
     # -- while the answer comes ------------------------------------------------------------------------------
 
     @property
-    def markup(self) -> tuple[AddedMarkup, ...]:
-        return tuple(
-            AddedMarkup(message.ts, segment.opening, segment.closing)
-            for message in self.delivery.messages
-            if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
-        )
-
-    @property
     def is_stopped(self) -> bool:
         """The human stopped it, so the answer may be cut; after `finish`: and the thread says so."""
         is_stopped = self._is_stop_shown if self._is_finished else self._client.is_cancelled
@@ -92,11 +85,9 @@ class Sink:
             self._client.api.log_fields["task"] = task_id
 
     def cancel_writes(self) -> None:
-        """The human pressed Stop: drop the write that waits, and every later one."""
         self._client.cancel_writes()
 
     async def show_status(self, text: str) -> None:
-        """Show a typing status; "" clears. Ignored while a message is open."""
         if not self.delivery.messages or self.delivery.begins:
             self._status_at = self.delivery.begun
             self._status.show(text)
@@ -168,15 +159,13 @@ class Sink:
         """This process ends, and another one goes on: no stream may stay open until then."""
         if self._is_finished:
             return
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
             await self._client.set_status(RESTARTING)
 
     async def abandon(self) -> None:
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open()
 
     async def finish(self, ending: Ending) -> None:
@@ -229,6 +218,16 @@ class Sink:
             await self._status.clear()
         if not delivery.is_gone:
             await delivery.stream.rest_session(_session(ending))
+            await self._name_session()
+
+    async def _name_session(self) -> None:
+        """Slack lists the threads of a direct message by the titles of their sessions (facts: Slack 1.9)."""
+        asked, client = self._client.question, self._client
+        if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
+            place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
+            args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
+            api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
+            await api.call("agents.sessions.rename", args, patience=0.0)
 
     async def _deliver(self, ending: Ending) -> None:
         text = ending.rest if ending.rewrite is None else ending.rewrite

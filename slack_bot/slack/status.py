@@ -40,7 +40,6 @@ class TypingStatus:
                 self._task = asyncio.create_task(self._keep_shown(), name=f"status {self._client.turn}")
 
     async def close(self) -> None:
-        """Show no status any more. Returns when none is under way."""
         self._is_closed, self._wanted = True, None
         task, self._task = self._task, None
         if task is None or task.done():
@@ -123,9 +122,8 @@ class QueuedReaction:
         self._changed.set()
 
     async def show(self) -> None:
-        """A failure is only logged."""
         try:
-            if not self._is_shown and not await self._add():
+            if not await self._add() and not self._is_shown:
                 return
             while not self._is_over:
                 await self._change()

@@ -1,53 +1,48 @@
-"""The file of a store, for an operator: look into it, copy it, give out or erase what it holds of a person.
+"""The bot's store, for an operator: look into it, copy it, give out or erase what it holds of a person.
 
-The bot may go on with it meanwhile: a write-ahead log lets another process read, and write for a moment.
+The bot may go on with it: SQLite's write-ahead log lets another process read, and write for a moment.
 """
 
-import asyncio
+from __future__ import annotations
+
 import json
 import os
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError, StoreError
-from ..turn.progress import TurnRecord
+from ..observe.outage import Outage
 from ..turn.record import ThreadKey
-from .contracts import Ages, Erased, KeptEvent, KeptFeedback, KeptWait, PersonalData, PersonRecords
-from .sqlite import OUTBOUND, URL, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
+from .contracts import (
+    MOST_SHOWN,
+    Ages,
+    Count,
+    Erased,
+    KeptEvent,
+    KeptFeedback,
+    KeptWait,
+    PersonRecords,
+    StoreAdmin,
+    StoreSummary,
+)
+from .private_file import inode_of, unusable
+from .sqlite import OUTBOUND, THREAD, VERSION, SqliteStore, as_store_errors, file_of
+
+if TYPE_CHECKING:
+    from .redis_admin import RedisAdmin
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
 _FEEDBACK_OF = "user = ?1 AND (?2 IS NULL OR substr(turn, 1, length(?2) + 1) = ?2 || ':')"
+_ASKED_IN = "asker = ?1 AND (?2 IS NULL OR team = ?2)"
 _WAITS_FOR = "EXISTS (SELECT 1 FROM json_each(waits) WHERE json_each.key = ?1) AND (?2 IS NULL OR team = ?2)"
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many of a kind there are, and the times of the oldest and the newest."""
-
-    kind: str
-    number: int
-    oldest: float | None
-    newest: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoreSummary:
-    """What is in a store. `format` is its version; `bytes` are those of the file and of its log."""
-
-    file: str
-    format: int
-    bytes: int
-    counts: tuple[Count, ...]
-    unfinished: tuple[TurnRecord, ...]
-
-
-class StoreAdmin(SqliteStore, PersonalData):
-    """A store that exists. Use `open_admin`."""
+class SqliteAdmin(SqliteStore, StoreAdmin):
+    """A file that exists. Use `open_admin`."""
 
     def _prepare_file(self) -> None:
         if not self._path.is_file():
@@ -67,24 +62,30 @@ class StoreAdmin(SqliteStore, PersonalData):
             )
 
     async def summary(self) -> StoreSummary:
-        """Counts, and the turns that have not ended."""
         turns = (
             "SELECT CASE WHEN data IS NULL THEN 'keys only' ELSE json_extract(data, '$.stage') END AS kind,"
             " count(*), min(accepted_at), max(accepted_at) FROM turns GROUP BY kind ORDER BY kind"
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "feedback", "events")
+            for table in ("conversations", "threads", "feedback", "events")
         )
+        states = (
+            "SELECT CASE WHEN ended_at IS NULL THEN 'waiting'"
+            " WHEN json_extract(data, '$.error') IS NULL THEN 'sent' ELSE 'failed' END AS state,"
+            " count(*), min(accepted_at), max(accepted_at) FROM outbound GROUP BY state ORDER BY state"
+        )
+        latest = f"SELECT data FROM outbound ORDER BY accepted_at DESC LIMIT {MOST_SHOWN}"
         counts = [(f"turns: {kind}", *rest) for kind, *rest in await self._read(turns)]
         counts += await self._read(others)
+        counts += [(f"outbound: {state}", *rest) for state, *rest in await self._read(states)]
+        said = [OUTBOUND.validate_json(data) for (data,) in await self._read(latest)][::-1]
         log = self._path.with_name(f"{self._path.name}-wal")
         size = sum(each.stat().st_size for each in (self._path, log) if each.exists())
-        found = tuple(Count(*each) for each in counts)
-        return StoreSummary(str(self._path), VERSION, size, found, tuple(await self.unfinished()))
+        found, unfinished = tuple(Count(*each) for each in counts), tuple(await self.unfinished())
+        return StoreSummary(str(self._path), VERSION, size, found, unfinished, tuple(said))
 
     async def keys(self) -> list[str]:
-        """The keys of all turns, the oldest first."""
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 
@@ -103,6 +104,7 @@ class StoreAdmin(SqliteStore, PersonalData):
             f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
             *(user, team),
         )
+        threads = await self._read(f"SELECT data FROM threads WHERE {_ASKED_IN}", user, team)
         # said to a person directly: it has no workspace
         outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
         return PersonRecords(
@@ -114,32 +116,23 @@ class StoreAdmin(SqliteStore, PersonalData):
             ),
             tuple(KeptEvent(*each) for each in events),
             tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
+            tuple([THREAD.validate_json(data) for (data,) in threads]),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
         erased = await self._run(lambda connection: _erase(connection, user, team))
+
+        def truncate(connection: sqlite3.Connection) -> None:  # no transaction may be open
+            with as_store_errors(self._path):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
         # what was erased stands in the log until it is moved to the file
-        await self._outside("PRAGMA wal_checkpoint(TRUNCATE)")
+        await self._in_thread(truncate)
         return erased
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
         """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""
-
-        def work() -> None:
-            assert self._connection is not None
-            _copy(self._connection, self._path, target, overwrite=overwrite)
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-    async def _outside(self, statement: str) -> None:
-        """Run it without a transaction."""
-
-        def work() -> None:
-            assert self._connection is not None
-            with as_store_errors(self._path):
-                self._connection.execute(statement).fetchall()
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        await self._in_thread(lambda opened: _copy(opened, self._path, target, overwrite=overwrite))
 
 
 def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erased:
@@ -148,17 +141,20 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
 
     others = f"SELECT team, channel, thread FROM conversations WHERE {_WAITS_FOR}"
     running = connection.execute(
-        f"SELECT key FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
-        f" AND (({_OF_PERSON}) OR (team, channel, thread) IN ({others})) ORDER BY accepted_at",
+        f"SELECT key, accepted_at FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
+        f" AND (({_OF_PERSON}) OR (team, channel, thread) IN ({others}))"
+        " UNION ALL SELECT key, accepted_at FROM outbound WHERE user = ?1 AND ended_at IS NULL"
+        " ORDER BY accepted_at",
         (user, team),
     ).fetchall()
     ended = f"{_OF_PERSON} AND ended_at IS NOT NULL"
     for table in ("messages", "events"):
         run(f"DELETE FROM {table} WHERE turn IN (SELECT key FROM turns WHERE {ended})")
-    turns = run(
-        f"UPDATE turns SET team = '', channel = '', thread = '', user = '', data = NULL WHERE {ended}"
-    )
-    run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
+    # it is old as soon as it need not be known any more that its question was accepted
+    nothing = "team = '', channel = '', thread = '', user = '', ended_at = 0, data = NULL"
+    turns = run(f"UPDATE turns SET {nothing} WHERE {ended}")
+    outbound = run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
+    run(f"DELETE FROM threads WHERE {_ASKED_IN}")
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
@@ -173,7 +169,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
             "UPDATE conversations SET waits = ? WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(json.dumps(left), *place),
         )
-    return Erased(turns, feedback, len(known), tuple(key for (key,) in running))
+    return Erased(turns, feedback, len(known), outbound, tuple(key for key, _ in running))
 
 
 def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:
@@ -200,16 +196,27 @@ def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bo
 
 
 @asynccontextmanager
-async def open_admin(url: str) -> AsyncIterator[StoreAdmin]:
-    """The store that `url` names, and that exists. Raises StoreError, SettingsError where it has no file."""
-    if not url.startswith(URL) or url == URL:
+async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterator[StoreAdmin]:
+    """The store that `url` names, and that exists. `patience`: seconds for each command of Redis.
+
+    Raises StoreError, and SettingsError for an address that has none.
+    """
+    if url == "memory://":
         raise SettingsError(
-            f"SLACK_BOT_STORE__URL names no SQLite file ({url.partition(':')[0]}://); this verb works with"
-            " sqlite:///file.sqlite only."
+            "SLACK_BOT_STORE__URL is memory://, which is gone when the bot's process ends; this verb works"
+            " with sqlite:///file.sqlite and redis://host:6379/0."
         )
-    store = StoreAdmin(file_of(url), Ages(), None)
+    is_redis = url.startswith("redis")
+    store = _redis_admin(url, ages, patience) if is_redis else SqliteAdmin(file_of(url), ages, None)
     try:
         await store.open()
         yield store
     finally:
         await store.close()
+
+
+def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAdmin:
+    from .redis import connect
+    from .redis_admin import RedisAdmin
+
+    return RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())

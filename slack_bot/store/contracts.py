@@ -5,16 +5,21 @@ Times are seconds since 1970 (UTC), errors are `StoreError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
+MOST_SHOWN = 20
+"""Messages of the bot's own that a summary names."""
 RENEWALS = 6
 """Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
@@ -59,7 +64,6 @@ class Conversation:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
 
     def task_for(self, user: str) -> str | None:
-        """The task that waits for an answer of `user`."""
         return self.waits.get(user, self.waits.get(""))
 
     def asked(self, user: str, task_id: str) -> Conversation:
@@ -109,8 +113,15 @@ class TurnStore(Protocol):
         """Remove what is older than it is to be kept."""
 
 
-class ConversationStore(Protocol):
-    """What is known of threads, by agent."""
+class RecentTurns(Protocol):
+    """What was asked lately."""
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        """The turns accepted since then that are still kept."""
+
+
+class KnowledgeStore(Protocol):
+    """What is known of threads, by agent, and of agents; what people said of answers."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -120,22 +131,29 @@ class ConversationStore(Protocol):
     ) -> None:
         """Replace what is known."""
 
-
-class FeedbackStore(Protocol):
-    """What people said of answers."""
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
-
-
-class ProfileStore(Protocol):
-    """What was learned about agents."""
-
     async def profile(self, agent: str) -> dict[str, str]:
         """What was learned about an agent, by name."""
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact about an agent."""
+
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
+
+
+class ThreadStateStore(Protocol):
+    """Whose words in a thread are questions without a mention. Kept as long as conversations."""
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        """None: nobody has asked there."""
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        """Replace it by what `change` makes of it, if that is something. Returns what was there. Atomic.
+
+        `change` may be called more than once.
+        """
 
 
 class OutboundStore(Protocol):
@@ -170,7 +188,7 @@ class EventStore(Protocol):
     """Raw events of agents. They are kept as long as their turn."""
 
     async def save_events(self, *events: KeptEvent) -> None:
-        """Add events, all or none."""
+        """Add events, all or none; those of a turn that is not stored are dropped."""
 
     async def events(self, turn: str) -> list[KeptEvent]:
         """Those of a turn, in the order they were added."""
@@ -203,20 +221,25 @@ class PersonRecords:
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
+    threads: tuple[ThreadState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How much of a person was erased. `running`: the keys of the turns for which something was left."""
+    """How much of a person was erased.
+
+    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
+    """
 
     turns: int
     feedback: int
     waits: int
+    outbound: int
     running: tuple[str, ...]
 
 
 class PersonalData(Protocol):
-    """What is kept of one person. `team`: only in this workspace."""
+    """What is kept of one person. `team`: only in this workspace; messages to a person have none."""
 
     async def person(self, user: str, team: str | None) -> PersonRecords:
         """All of it."""
@@ -240,8 +263,11 @@ class Signal:
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-class LeaseStore(Protocol):
-    """Which process works on which threads. Who lost a thread can write its turns no more."""
+class ReplicaStore(Protocol):
+    """Which process works on which threads, and what one tells another.
+
+    Who lost a thread can write its turns no more.
+    """
 
     lease: float
     """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
@@ -258,12 +284,12 @@ class LeaseStore(Protocol):
     async def renew(self) -> frozenset[ThreadKey]:
         """Hold on to all threads of this process. Returns those that it has lost."""
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether no other process can have taken a thread of this one: its leases have not ended."""
+
     async def let_go(self, thread: ThreadKey) -> None:
         """This process has nothing more to do in a thread. What has not ended there is left to others."""
-
-
-class SignalStore(Protocol):
-    """What one process tells another."""
 
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
@@ -274,15 +300,54 @@ class SignalStore(Protocol):
 
 class Store(
     TurnStore,
-    ConversationStore,
-    FeedbackStore,
-    ProfileStore,
-    LeaseStore,
-    SignalStore,
+    RecentTurns,
+    KnowledgeStore,
+    ThreadStateStore,
+    ReplicaStore,
     OutboundStore,
+    EventStore,
     Protocol,
 ):
     """All that the bot keeps."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many of a kind there are, and the times of the oldest and the newest, where they are known."""
+
+    kind: str
+    number: int
+    oldest: float | None = None
+    newest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """What is in a store.
+
+    `format` is its version; `bytes` are those of its file and of the file's log. `unfinished`: turns that
+    have not ended; `outbound`: the newest messages of the bot's own, the oldest of them first.
+    """
+
+    place: str
+    format: int
+    bytes: int | None
+    counts: tuple[Count, ...]
+    unfinished: tuple[TurnRecord, ...]
+    outbound: tuple[OutboundRecord, ...]
+
+
+class StoreAdmin(Store, PersonalData, Protocol):
+    """What an operator does with a store, while the bot goes on with it."""
+
+    async def summary(self) -> StoreSummary:
+        """What is in it."""
+
+    async def keys(self) -> list[str]:
+        """The keys of all turns."""
+
+    async def backup(self, target: Path, *, overwrite: bool) -> None:
+        """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -26,7 +26,9 @@ from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, EventStore, KeptEvent, Store
+from ..turn.thread_state import ThreadState
+from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
+from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -34,15 +36,10 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = (
-    "schema.sql",
-    "schema_2.sql",
-    "schema_3.sql",
-    "schema_4.sql",
-)  # file n turns version n - 1 into version n
+# file n turns version n - 1 into version n
+_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql")
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
-_PRIVATE = 0o600
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 _WAL_PAGES = 100
@@ -53,10 +50,10 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 
 
-class SqliteStore(SoleProcess, Store, EventStore):
+class SqliteStore(SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -71,16 +68,19 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
         `reads`: it changes nothing, so it does not wait for another process that writes.
         """
+        return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
-        begin = "BEGIN" if reads else "BEGIN IMMEDIATE"
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, begin)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], begin: str) -> T:
-        assert self._connection is not None
+    def _transact(
+        self, work: Callable[[sqlite3.Connection], T], begin: str, connection: sqlite3.Connection
+    ) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
-        with as_store_errors(self._path), self._connection as connection:
+        with as_store_errors(self._path), connection:
             connection.execute(begin)
             return work(connection)
 
@@ -122,10 +122,9 @@ class SqliteStore(SoleProcess, Store, EventStore):
         if self.is_durable:
             if problem := unusable(self._path):
                 raise StoreError(f"The store cannot be opened: {problem}.")
-            self._inode = _make_private(self._path)
+            self._inode = make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        """Bring the file to VERSION in one transaction."""
         if version < VERSION:
             room = resources.files(__package__)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
@@ -171,6 +170,9 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def unfinished(self) -> list[TurnRecord]:
         return await self._turns("ended_at IS NULL")
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return await self._turns("accepted_at >= ?", since)
 
     async def _turns(self, condition: str, *values: object) -> list[TurnRecord]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, list[str]]]:
@@ -234,6 +236,7 @@ class SqliteStore(SoleProcess, Store, EventStore):
             " (SELECT team, channel, thread FROM turns)",
             oldest.conversations,
         )
+        await self._write("DELETE FROM threads WHERE at <= ?", oldest.conversations)
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
 
@@ -254,6 +257,25 @@ class SqliteStore(SoleProcess, Store, EventStore):
             *(agent, thread.team, thread.channel, thread.ts),
             *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
         )
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return await self._run(lambda connection: _thread_state(connection, thread))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        def work(connection: sqlite3.Connection) -> ThreadState | None:
+            before = _thread_state(connection, thread)
+            after = change(before)
+            if after is not None and after != before:
+                values = thread.team, thread.channel, thread.ts, after.asker, now
+                data = THREAD.dump_json(after).decode()
+                connection.execute(
+                    "INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)", (*values, data)
+                )
+            return before
+
+        return await self._run(work)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         statement = (
@@ -292,9 +314,11 @@ class SqliteStore(SoleProcess, Store, EventStore):
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
-        await self._run(
-            lambda connection: connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        statement = (
+            "INSERT INTO events SELECT ?1, ?2, ?3"
+            " WHERE EXISTS (SELECT 1 FROM turns WHERE key = ?1 AND data IS NOT NULL)"
         )
+        await self._run(lambda connection: connection.executemany(statement, rows))
 
     async def events(self, turn: str) -> list[KeptEvent]:
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
@@ -317,15 +341,7 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     StoreError if the store cannot be opened.
     """
     path = file_of(url)
-    if path == _MEMORY:
-        return await open_sqlite(path, ages)
-    with ExitStack() as on_failure:
-        lock = await _lock(path, wait)
-        if lock is not None:
-            on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, ages, lock)
-        on_failure.pop_all()
-    return store
+    return await open_sqlite(path, ages, None if path == _MEMORY else await _lock(path, wait))
 
 
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
@@ -351,7 +367,7 @@ async def _lock(path: Path, wait: float) -> int | None:
     """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
     if unusable(path):
         return None  # opening it says why
-    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     looks = max(1, round(wait / _LOCK_SECONDS))
     for look in range(looks + 1):
         try:
@@ -398,11 +414,17 @@ async def open_sqlite(
 ) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, ages, lock)
-    with ExitStack() as on_failure:
-        on_failure.callback(store._thread.shutdown, wait=False)
+    async with AsyncExitStack() as on_failure:
+        on_failure.push_async_callback(store.close)
         await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
+
+
+def _thread_state(connection: sqlite3.Connection, thread: ThreadKey) -> ThreadState | None:
+    query = "SELECT data FROM threads WHERE team = ? AND channel = ? AND thread = ?"
+    found = connection.execute(query, (thread.team, thread.channel, thread.ts)).fetchone()
+    return None if found is None else THREAD.validate_json(found[0])
 
 
 def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> None:
@@ -415,41 +437,6 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 def _json(turn: TurnRecord) -> str:
     return _TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def _make_private(path: Path) -> int:
-    """Questions and answers are for the bot's user only. Returns the file's inode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
-    if path.stat().st_uid == os.geteuid():
-        path.chmod(_PRIVATE)
-    return inode_of(path)
-
-
-def inode_of(path: Path) -> int:
-    """0: there is no such file."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-def unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
-    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
-    if not folder.is_dir():
-        return f"the directory {folder} does not exist; create it, or {elsewhere}"
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
-    for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
-        if place.exists() and not os.access(place, need, effective_ids=True):
-            user, owner = os.geteuid(), place.stat().st_uid
-            if user == owner:
-                return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"
-            return (
-                f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
-                f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"
-            )
-    return None
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:

@@ -12,7 +12,8 @@
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
 -- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
--- PREFIX feedback:TURN    hash of persons
+-- PREFIX feedback:TURN    hash of persons; a value and its time, as JSON
+-- PREFIX events:TURN      list of raw events of the agent, each a time and the event, as JSON
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
 local INBOX_AGE, INBOX_LENGTH = 3600, 1000
@@ -59,7 +60,7 @@ local function forget(name)
   end
   call('ZREM', PREFIX .. 'unfinished', name)
   call('ZREM', PREFIX .. 'ended', name)
-  call('DEL', turn)
+  call('DEL', turn, key('events', name))
 end
 
 local function lease_of(thread)
@@ -296,10 +297,11 @@ end
 
 function actions.feedback()
   local turn = key('feedback', args.turn)
-  if call('HGET', turn, args.user) == args.value then
+  local known = call('HGET', turn, args.user)
+  if known and cjson.decode(known)[1] == args.value then
     return 0
   end
-  call('HSET', turn, args.user, args.value)
+  call('HSET', turn, args.user, args.data)
   call('EXPIRE', turn, args.age)
   return 1
 end
@@ -311,6 +313,37 @@ function actions.signal()
   end
   signal(holder, args.thread, args.kind, args.values)
   return 1
+end
+
+function actions.save_events()
+  for _, event in ipairs(args.events) do
+    if call('HEXISTS', key('turn', event.turn), 'data') == 1 then
+      call('RPUSH', key('events', event.turn), event.data)
+    end
+  end
+end
+
+-- Of turns that have ended only the acceptance is kept, as long as Slack may bring the question again. Returns
+-- those that have not.
+function actions.erase()
+  local left = {}
+  for _, name in ipairs(args.turns) do
+    local turn = key('turn', name)
+    local known = call('HMGET', turn, 'accepted_at', 'thread')
+    local accepted_at, thread = known[1], known[2]
+    if call('ZSCORE', PREFIX .. 'unfinished', name) then
+      table.insert(left, name)
+    elseif accepted_at then
+      forget(name)
+      call('HSET', turn, 'accepted_at', accepted_at)
+      call('ZADD', PREFIX .. 'ended', string.format('%.17g', accepted_at + args.dedupe_age), name)
+      if thread and call('EXISTS', key('thread', thread)) == 0 then
+        call('ZREM', PREFIX .. 'threads', thread)
+        call('HDEL', PREFIX .. 'latest', thread)
+      end
+    end
+  end
+  return left
 end
 
 return actions[ARGV[1]]()

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from ..store.contracts import (
     Ages,
+    ChangeThread,
     Conversation,
     Erased,
+    KeptEvent,
     KeptFeedback,
     KeptWait,
     PersonalData,
@@ -16,6 +18,7 @@ from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 
 class MemoryStore(SoleProcess, Store, PersonalData):
@@ -30,9 +33,15 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._turns: dict[str, TurnRecord] = {}
         self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
+        self._threads: dict[ThreadKey, tuple[ThreadState, float]] = {}
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
+        self._events: dict[str, list[KeptEvent]] = {}
+
+    def handed_on(self) -> None:
+        """Another process has it now, and asks what was left."""
+        self._has_asked = False
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -74,18 +83,23 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 last[turn.question.thread] = turn.question.ts
         return list(last.items())[::-1]
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return [turn for turn in self._turns.values() if turn.accepted_at >= since]
+
     async def remove_old(self, now: float) -> None:
         oldest, used = self._ages.begin(now), set[ThreadKey]()
         for key, turn in tuple(self._turns.items()):
             is_old = turn.ended_at is not None and turn.ended_at <= oldest.turns
             if is_old and turn.accepted_at <= oldest.accepted:
                 del self._turns[key]
+                self._events.pop(key, None)
                 self._used(turn.question.thread, oldest.turns)
             else:
                 used.add(turn.question.thread)
         for (agent, thread), (_, at) in tuple(self._conversations.items()):
             if at <= oldest.conversations and thread not in used:
                 del self._conversations[agent, thread]
+        self._threads = {key: kept for key, kept in self._threads.items() if kept[1] > oldest.conversations}
         self._feedback = {
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
@@ -107,6 +121,18 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         self._conversations[agent, thread] = conversation, now
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return self._threads[thread][0] if thread in self._threads else None
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        before = await self.thread_state(thread)
+        after = change(before)
+        if after is not None and after != before:
+            self._threads[thread] = after, now
+        return before
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         if self._feedback.get((turn, user), ("", 0.0))[0] == value:
@@ -130,6 +156,18 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for (agent, thread), (known, _) in self._conversations.items()
                 if user in known.waits and team in (None, thread.team)
             ),
+            tuple(
+                event
+                for turn in self._turns.values()
+                if _is_of(turn, user, team)
+                for event in self._events.get(turn.key, ())
+            ),
+            tuple(each for each in self._outbound.values() if each.message.user == user),
+            tuple(
+                state
+                for thread, (state, _) in self._threads.items()
+                if state.asker == user and team in (None, thread.team)
+            ),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -146,17 +184,22 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         ended = [turn for turn in found.turns if turn.key not in running]
         for turn in ended:
             del self._turns[turn.key]
+            self._events.pop(turn.key, None)
             self._erased[turn.key] = turn.accepted_at
-        for key, out in tuple(self._outbound.items()):
-            if out.message.user == user and out.ended_at is not None:
-                del self._outbound[key]
+        delivered = [each.key for each in found.outbound if each.ended_at is not None]
+        for key in delivered:
+            del self._outbound[key]
+        running += [each.key for each in found.outbound if each.ended_at is None]
+        for thread, (state, _) in tuple(self._threads.items()):
+            if state.asker == user and team in (None, thread.team):
+                del self._threads[thread]
         for said in found.feedback:
             del self._feedback[said.turn, user]
         answered = [each for each in found.waits if each.thread not in busy]
         for each in answered:
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
-        return Erased(len(ended), len(found.feedback), len(answered), tuple(running))
+        return Erased(len(ended), len(found.feedback), len(answered), len(delivered), tuple(running))
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)
@@ -170,6 +213,14 @@ class MemoryStore(SoleProcess, Store, PersonalData):
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         return [said for said in self._outbound.values() if said.ended_at is None]
+
+    async def save_events(self, *events: KeptEvent) -> None:
+        for event in events:
+            if event.turn in self._turns:
+                self._events.setdefault(event.turn, []).append(event)
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        return list(self._events.get(turn, ()))
 
     async def close(self) -> None:
         pass

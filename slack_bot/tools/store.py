@@ -5,19 +5,22 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from ..app import ages_of
 from ..errors import StoreError
 from ..observe.facts import reference_of
 from ..settings.load import load
-from ..store.admin import StoreAdmin, StoreSummary, open_admin
-from ..store.contracts import Erased, PersonRecords
+from ..store.admin import open_admin
+from ..store.contracts import Erased, PersonRecords, StoreAdmin, StoreSummary
 from ..testing.tape.tape import Moment, Tape, write_tape
+from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
 
@@ -30,14 +33,21 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+@asynccontextmanager
+async def _opened() -> AsyncIterator[StoreAdmin]:
+    kept = load().store
+    async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+        yield store
+
+
 async def _output(args: argparse.Namespace) -> str:
-    async with open_admin(load().store.url) as store:
+    async with _opened() as store:
         match args.what:
             case "show":
                 summary = await store.summary()
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
             case "export":
-                return _as_json(PersonRecords, await store.person(args.user, args.team))
+                return _exported(args, await store.person(args.user, args.team))
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))
             case "erase":
@@ -53,7 +63,7 @@ def turn_tape(name: str) -> Tape | None:
 
 
 async def _found_tape(name: str) -> Tape:
-    async with open_admin(load().store.url) as store:
+    async with _opened() as store:
         return await _tape_of(store, name)
 
 
@@ -74,18 +84,34 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
     return Tape({"question": turn.question.text}, (*moments, end))
 
 
+def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
+    if not any((found.turns, found.feedback, found.waits, found.outbound)):
+        place = f" in the workspace {args.team}" if args.team else ""
+        raise StoreError(f"The store holds nothing of {args.user}{place}.")
+    return _as_json(PersonRecords, found)
+
+
 def _as_json(kind: Any, value: object) -> str:
     """Times are seconds since 1970 (UTC)."""
     return TypeAdapter(kind).dump_json(value, indent=2).decode() + "\n"
 
 
 def _shown(summary: StoreSummary) -> Iterator[str]:
-    yield f"{summary.file}: format {summary.format}, {summary.bytes:,} bytes"
+    size = "" if summary.bytes is None else f", {summary.bytes:,} bytes"
+    yield f"{summary.place}: format {summary.format}{size}"
     for each in summary.counts:
-        ages = f"  {_day(each.oldest)} to {_day(each.newest)}" if each.number else ""
+        ages = "" if each.oldest is None else f"  {_day(each.oldest)} to {_day(each.newest)}"
         yield f"{each.kind:<20}{each.number:>8,}{ages}"
     for turn in summary.unfinished:
         yield f"unfinished  {turn.key}  {turn.stage} since {_day(_since(turn))}  task {turn.task_id or '-'}"
+    for said in summary.outbound:
+        state = f"{said.state} {_day(said.ended_at or said.accepted_at)}"
+        yield f"outbound    {said.key}  {state}  {_where(said)}"
+
+
+def _where(said: OutboundRecord) -> str:
+    """Or why it is nowhere."""
+    return said.error or said.link or said.message.thread_ts or said.message.channel or said.message.user
 
 
 def _since(turn: TurnRecord) -> float:
@@ -100,8 +126,8 @@ def _day(at: float | None) -> str:
 def _said(user: str, erased: Erased) -> str:
     said = (
         f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
-        f" open questions of an agent {erased.waits}."
+        f" open questions of an agent {erased.waits}, messages to them {erased.outbound}."
     )
     if erased.running:
-        said += f" Left because a turn runs: {', '.join(erased.running)}; erase again when it has ended."
+        said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."
     return f"{said}\n"

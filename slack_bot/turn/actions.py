@@ -30,7 +30,6 @@ class TaskCard:
     details: str = ""
 
     def then(self, newer: TaskCard) -> TaskCard:
-        """The newer state, with the details of both."""
         first, second = self.details, newer.details
         if len(first) > LONGEST:  # no call takes as much: an agent may change it again and again
             return replace(newer, details=first)

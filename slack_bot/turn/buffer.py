@@ -80,7 +80,6 @@ class StreamBuffer:
         self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
 
     def end(self, now: float) -> None:
-        """Nothing follows at all."""
         self.start_new_text(now)
         self.flush()
 
@@ -92,7 +91,6 @@ class StreamBuffer:
 
     @property
     def is_unsent(self) -> bool:
-        """Nothing since the last `start_new_text` was released."""
         return self._since_mark <= self._waiting.size
 
     def retract(self) -> None:

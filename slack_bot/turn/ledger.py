@@ -60,7 +60,6 @@ class TextQueue:
             self._more.append(text[room:])
 
     def take(self, count: int) -> str:
-        """Remove the first `count` characters and return them."""
         return self._keep(slice(count, None))[:count]
 
     def drop_last(self, count: int) -> None:
@@ -84,7 +83,6 @@ class TextQueue:
         return tail[-count:]
 
     def is_visible(self, count: int) -> bool:
-        """More than white space is among the first `count` characters."""
         if self.front[:count].strip():
             return True
         return count > len(self.front) and any(piece.strip() for piece in self._more)
@@ -110,7 +108,6 @@ class Segment:
         return quality_at_end(self.text, self.state)
 
     def grown(self, opening: str, body: str, cards: int) -> Segment:
-        """The message with `body` behind it; `opening` only where it had no text."""
         added = opening + body
         is_blank = not self.opening and (not self.body or self.body.isspace())
         return Segment(
@@ -123,7 +120,6 @@ class Segment:
         )
 
     def closed(self, closing: str) -> Segment:
-        """The message with `closing` behind it."""
         return replace(self, closing=closing, weight=self.weight + utf8_len(closing))
 
 
@@ -247,7 +243,6 @@ class Ledger:
         return ""
 
     def release(self, count: int) -> str:
-        """Let the first `count` waiting characters be sent. Returns them."""
         text = self.waiting.take(count)
         if self.is_comparing:
             self._held += text
@@ -316,7 +311,6 @@ class Ledger:
             self.closed()
 
     def closed(self) -> None:
-        """The present message is stopped."""
         assert self.present is not None, "no message is open"
         self._over.append(self.present)
         self.present, self._is_ending = None, False

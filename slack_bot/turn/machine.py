@@ -144,13 +144,11 @@ class Turn:
         return self._answer() if self._target is None else "".join(self._target)
 
     def prepare(self, event: Event) -> Iterator[None]:
-        """The long work of `handle` in advance: answers are compared."""
         if isinstance(event, _WHOLE):
             texts = self._answer(), event.text
             self._prepared = texts, (yield from compare_in_steps(*texts))
 
     def handle(self, event: Event) -> list[Action]:
-        """What `event` means now."""
         rule = TABLE.get((self.state, type(event)))
         if rule is None:
             self.late += 1

@@ -66,7 +66,6 @@ class OpenMarks:
 
     @property
     def inline(self) -> tuple[str, ...]:
-        """Emphasis and code span, outermost first."""
         return (*self.emphasis, self.code) if self.code else self.emphasis
 
 
@@ -81,7 +80,6 @@ class MarkdownState:
     line: str = ""
 
     def then(self, text: str) -> MarkdownState:
-        """The message with `text` behind it."""
         *lines, last = (self.line + text).split("\n")
         state = self.open
         for line in lines:
@@ -92,7 +90,6 @@ class MarkdownState:
 
     @property
     def at_end(self) -> OpenMarks:
-        """What is open where the message ends."""
         if not self.line:
             return self.open
         is_fence = self.open.fence or _fence(self.line)

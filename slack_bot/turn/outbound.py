@@ -36,6 +36,13 @@ class OutboundRecord:
     error: str | None = None
     ended_at: float | None = None
 
+    @property
+    def state(self) -> str:
+        """For an operator."""
+        if self.ended_at is None:
+            return "waiting"
+        return "sent" if self.error is None else "failed"
+
 
 def accepted(known: OutboundRecord | None, new: OutboundRecord) -> OutboundRecord:
     """What is stored when `new` is said under the key of `known`: what failed may be said again."""

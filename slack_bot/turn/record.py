@@ -1,4 +1,4 @@
-"""What a turn is about, what the agent asks in it, and how it ended."""
+"""What a turn is about, who answers it, what the agent asks in it, and how it ended."""
 
 import uuid
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"  # the question was never taken
     LOST = "lost"  # the stream broke and the end could not be learned
     WATCHED = "watched"  # the task goes on, and its end will be shown
+    MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
 
 
@@ -34,7 +35,8 @@ class Question:
     """One message to the agent, as accepted from Slack.
 
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
-    answers an agent that asked. `attempt` counts the asker's retries. No `user`: the bot speaks first.
+    answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
+    it. No `user`: the bot speaks first.
     """
 
     thread: ThreadKey
@@ -46,10 +48,10 @@ class Question:
     context_id: str | None = None
     task_id: str | None = None
     attempt: int = 0
+    references: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """The key of deduplication, records and logs. It never changes."""
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
@@ -66,6 +68,24 @@ class Question:
 def message_id_of(key: str) -> str:
     """The A2A messageId of the question with this key."""
     return str(uuid.uuid5(_SEED, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One thing that the agent can do, and examples of what to ask."""
+
+    name: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """The agent's name, what it is for, what it can do. All of it is the agent's text: not to be trusted."""
+
+    name: str = ""
+    description: str = ""
+    skills: tuple[Skill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +113,6 @@ class Form:
     hidden_fields: int = 0
 
     def as_markdown(self) -> str:
-        """The question as a person reads it."""
         head = [f"**{self.title}**"] if self.title else []
         if self.prompt:
             head.append(self.prompt)

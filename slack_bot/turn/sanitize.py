@@ -206,7 +206,6 @@ class _Filter:
         return found.group()[: danger.keeps] + MASK
 
     def _drop(self) -> bool:
-        """Drop what belongs to the last secret. True if something is left."""
         if self._in_key:
             end = _KEY_END.search(self._text, self._at)
             self._in_key = end is None

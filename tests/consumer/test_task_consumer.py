@@ -358,7 +358,7 @@ async def test_a_stop_that_comes_too_late_says_so() -> None:
 
 
 def stop(bot: BotHarness) -> None:
-    for running in bot.app.dispatcher._running.values():
+    for running in bot.app.dispatcher._lines:
         running.handle.stop("U1")
 
 

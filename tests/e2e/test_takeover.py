@@ -196,6 +196,27 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
 
 
 @on_virtual_time
+async def test_the_mark_of_a_question_that_waits_on_is_taken_away_in_the_end() -> None:
+    tapes = answer(LINES, seconds=SECONDS), answer(LINES, seconds=2, ids="2")
+    store, refused = MemoryStore(is_durable=True), {"reactions.add": [None, *["too_many_reactions"] * 9]}
+    async with run_bot(*tapes, store=store, faults=refused) as first:
+        root = await first.ask("one")
+        waiting = await first.ask("two", user="U2", thread_ts=root)
+        await wait_until(lambda: mark(first, root, waiting), first.workspace)
+        await wait_until(lambda: first.workspace.open_streams(), first.workspace)
+        first.life.end_now()
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert bot.outcomes == ["answered", "answered"]
+            assert not mark(bot, root, waiting)
+
+
+def mark(bot: BotHarness, root: str, ts: str) -> list[str]:
+    (marked,) = [message for message in bot.thread(root) if message.ts == ts]
+    return list((marked.reactions or {}).get(WAITING_REACTION) or [])
+
+
+@on_virtual_time
 async def test_a_stop_is_kept_by_the_next_process() -> None:
     async with run_bot(answer(LINES, seconds=SECONDS), store=MemoryStore(is_durable=True)) as first:
         root = await first.ask("hi")
@@ -214,7 +235,7 @@ async def test_a_stop_is_kept_by_the_next_process() -> None:
 @on_virtual_time
 async def test_a_question_that_was_stopped_before_it_was_asked_is_not_asked() -> None:
     async with run_bot(answer(LINES), store=MemoryStore(is_durable=True)) as first:
-        first.life.end_after(4)  # it is accepted, and the agent is not asked yet
+        first.life.end_after(6)  # it is accepted, and the agent is not asked yet
         root = first.workspace.say("U1", CHANNEL, f"<@{first.workspace.bot.user_id}> hi", now=first.now)
         await asyncio.wait({asyncio.create_task(first.deliver())}, timeout=1)
         (turn,) = await first.store.unfinished()

@@ -12,7 +12,6 @@ import pytest
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.errors import StoreError
-from slack_bot.listeners.events import BotAccess
 from slack_bot.observe.facts import MessageIgnored
 from slack_bot.store.contracts import Ages, Conversation
 from slack_bot.store.sqlite import open_sqlite
@@ -22,7 +21,7 @@ from slack_bot.testing.slack.workspace import Change, Envelope
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
-from slack_bot.turn.record import Question, ThreadKey
+from slack_bot.turn.record import ThreadKey
 from tests.log_watch import log_watch
 from tests.store.small_disk import add_yesterday_keys, fill, small_disk
 
@@ -134,7 +133,7 @@ async def test_what_people_say_to_each_other_is_left_alone() -> None:
                 CHANNEL,
                 root,
                 "yes",
-                "a reply that does not mention the bot, and the agent waits for no answer from its author",
+                "a reply that does not mention the bot, in a thread where it needs to",
             ),
         ]
 
@@ -404,29 +403,6 @@ async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytes
     assert OTHER in refused
     assert "SLACK_BOT_TURNS__MAX_BOT_TURNS" in limited
     assert "the words" not in refused + limited
-
-
-def asked(root: str = "1.0", ts: str = "2.0") -> Question:
-    return Question(ThreadKey("T1", "C1", root), ts, "U7", "T1", "more", asker_is_bot=True)
-
-
-def test_a_question_that_comes_twice_is_counted_once() -> None:
-    access = BotAccess(["U7"], 1)
-    assert [access.refusal(asked(), ["U7"]) for _ in range(3)] == [None] * 3
-    assert access.refusal(asked(ts="3.0"), ["U7"])
-    access.person_wrote(asked().thread)
-    assert access.refusal(asked(ts="3.0"), ["U7"]) == ""  # judged before, and not again
-    assert access.refusal(asked(ts="4.0"), ["U7"]) is None
-
-
-def test_of_too_many_threads_the_one_that_was_quiet_longest_is_forgotten() -> None:
-    access = BotAccess(["U7"], 1)
-    assert access.refusal(asked(), ["U7"]) is None
-    assert access.refusal(asked(ts="3.0"), ["U7"]) is not None
-    for number in range(10_000):
-        access.refusal(asked(f"{number}.5", f"{number}.6"), ["U7"])
-    assert access.refusal(asked(ts="4.0"), ["U7"]) is None
-    assert access.refusal(asked("9999.5", "9999.7"), ["U7"]) is not None
 
 
 # -- whatever comes is acknowledged -----------------------------------------------------------------------

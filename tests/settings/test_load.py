@@ -9,16 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import (
-    ALIASES,
-    AgentSettings,
-    Settings,
-    StreamSettings,
-    load,
-    read_env_file,
-    secrets_of,
-    sections,
-)
+from slack_bot.settings.load import ALIASES, Settings, load, read_env_file, secrets_of, sections
+from slack_bot.settings.models import AgentSettings, StreamSettings
 from slack_bot.settings.names import RENAMED, env_name
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
@@ -164,7 +156,8 @@ def test_a_name_like_no_other_is_reported_without_a_guess() -> None:
         ("NOSUCH__TURN_TIMEOUT", "; did you mean SLACK_BOT_AGENT__TURN_TIMEOUT?"),
         (
             "NOSUCH__X",
-            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, TURNS, STORE, PUSH, HEALTH, LOG, REFERENCE",
+            "; the sections are SLACK, AGENT, STREAM, GOVERNOR, CHANNEL, TURNS, STORE, PUSH, HEALTH, LOG,"
+            " REFERENCE",
         ),
         ("AGENT", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
         ("AGENT__", ": it is a section; write SLACK_BOT_AGENT__URL or another setting of it"),
@@ -223,6 +216,11 @@ def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
             "SLACK_BOT_SLACK__BACKFILL_HOURS",
             "25",
             " (25) must not be larger than SLACK_BOT_STORE__DEDUPE_HOURS",
+        ),
+        (
+            "SLACK_BOT_STREAM__ROTATE_AFTER",
+            "400",
+            " + SLACK_BOT_STREAM__ROTATE_GRACE (420 s) must be smaller than 300 s",
         ),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
         ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),

@@ -1,16 +1,27 @@
-"""What every store promises. `test_memory` and `test_sqlite` each run all of it on their own."""
+"""What every store promises. The tests of each store run all of it on their own."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
-from slack_bot.store.contracts import Conversation, Erased, PersonalData, PersonRecords, Signal, Store
+from slack_bot.store.contracts import (
+    Conversation,
+    Erased,
+    KeptEvent,
+    PersonalData,
+    PersonRecords,
+    Signal,
+    Store,
+    StoreAdmin,
+)
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
+from slack_bot.turn.thread_state import ThreadState
 
 HOUR, DAY = 3600.0, 86_400.0
 THREAD = ThreadKey("T1", "C1", "111.222")
@@ -35,6 +46,10 @@ class StoreContract:
     async def test_of_fifty_at_once_one_is_accepted(self, store: Store) -> None:
         accepted = await asyncio.gather(*(store.accept(turn("1.0", 1000.0)) for _ in range(50)))
         assert sum(accepted) == 1
+
+    async def test_three_hundred_at_once_are_all_accepted(self, store: Store) -> None:
+        many = [turn(f"{number}.0", 1000.0) for number in range(300)]
+        assert all(await asyncio.gather(*map(store.accept, many)))
 
     async def test_a_question_is_forgotten_after_its_hours_and_not_before(self, store: Store) -> None:
         assert await store.accept(turn("1.0", 1000.0))
@@ -146,6 +161,23 @@ class StoreContract:
         a, b = (replace(THREAD, ts=ts) for ts in "ab")
         assert await store.active_threads(10.0) == [(a, "3.0"), (b, "2.0")]
 
+    async def test_the_turns_that_were_accepted_since_a_time(self, store: Store) -> None:
+        made = [
+            turn(ts, at, thread=thread)
+            for ts, at, thread in (
+                ("1.0", 10.0, "a"),
+                ("2.0", 30.0, "b"),
+                ("3.0", 40.0, "a"),
+                ("4.0", 5.0, "c"),
+            )
+        ]
+        for each in made:
+            assert await store.accept(each)
+        found = await store.accepted_since(20.0)
+        assert sorted(each.question.ts for each in found) == ["2.0", "3.0"]
+        assert found[0] in made
+        assert await store.accepted_since(50.0) == []
+
     async def test_removing_old_turns_leaves_those_that_still_count(self, store: Store) -> None:
         for number in range(250):
             each = turn(f"{number}.0", 1000.0 + number)
@@ -199,6 +231,24 @@ class StoreContract:
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
             assert await store.conversation("agent", replace(THREAD, **other)) == Conversation()
 
+    async def test_the_state_of_a_thread_is_changed_in_one_step(self, store: Store) -> None:
+        new = ThreadState("U1", 1.0, 1.0)
+        assert await store.thread_state(THREAD) is None
+        assert await store.change_thread_state(THREAD, lambda before: before, 1.0) is None
+        assert await store.change_thread_state(THREAD, lambda before: new, 1.0) is None
+        assert await store.thread_state(THREAD) == new
+        assert await store.thread_state(replace(THREAD, team="T2")) is None
+
+        def later(state: ThreadState | None) -> ThreadState:
+            assert state is not None
+            return replace(state, active_at=state.active_at + 1.0)
+
+        before = await asyncio.gather(*(store.change_thread_state(THREAD, later, 2.0) for _ in range(10)))
+        assert sorted(each.active_at for each in before if each) == [1.0 + n for n in range(10)]
+        assert await store.thread_state(THREAD) == replace(new, active_at=11.0)
+        assert await store.change_thread_state(THREAD, lambda before: None, 3.0) is not None
+        assert await store.thread_state(THREAD) is not None
+
     async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
         assert await store.save_feedback("turn", "U1", "positive", 1.0)
         assert await store.save_feedback("turn", "U2", "positive", 2.0)
@@ -216,6 +266,24 @@ class StoreContract:
         await store.save_fact("agent", "answer", "artifact", 2.0)
         await store.save_fact("other", "wire", "0.3", 2.0)
         assert await store.profile("agent") == {"wire": "1.0", "answer": "artifact"}
+
+    async def test_events_are_kept_in_their_order_as_long_as_their_turn(self, store: Store) -> None:
+        kept, other = turn("1.0", 1000.0), turn("2.0", 1000.0)
+        for each in (kept, other):
+            assert await store.accept(each)
+        first, second, third = (
+            KeptEvent(kept.key, 1000.123457 + at, json.dumps({"n": at, "text": "\u2028 😀"}))
+            for at in range(3)
+        )
+        await store.save_events(first, KeptEvent(other.key, 1.0, "{}"), second)
+        await store.save_events(third, KeptEvent("not stored", 1.0, "{}"))
+        assert await store.events(kept.key) == [first, second, third]
+        assert await store.events("not stored") == []
+        await store.save((replace(kept, stage=Stage.ENDED, ended_at=1002.0), 0))
+        assert len(await store.events(kept.key)) == 3
+        await store.remove_old(1002.0 + 7 * DAY)
+        assert await store.events(kept.key) == []
+        assert await store.events(other.key) == [KeptEvent(other.key, 1.0, "{}")]
 
     async def test_text_of_any_script_and_quotes_are_kept_as_they_are(self, store: Store) -> None:
         odd = ThreadKey("T'1", 'C"1', "1;--\u2028😀")
@@ -244,6 +312,13 @@ class AgesContract:
         assert await known(49 * DAY) == [False, True, True]
         assert await known(60 * DAY) == [False, False, True]
 
+    async def test_the_state_of_a_thread_is_kept_as_long_as_a_context(self, store: Store) -> None:
+        await store.change_thread_state(THREAD, lambda _: ThreadState("U1", 0.0, 0.0), 0.0)
+        await store.remove_old(30 * DAY - 1)
+        assert await store.thread_state(THREAD) is not None
+        await store.remove_old(30 * DAY)
+        assert await store.thread_state(THREAD) is None
+
     async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
         assert await store.save_feedback("turn", "U1", "positive", 0.0)
         await store.remove_old(90 * DAY - 1)
@@ -256,7 +331,8 @@ class PersonalDataContract:
     """Collected only where a subclass gives the fixtures `store` and `people`, the same data."""
 
     async def fill(self, store: Store) -> None:
-        """U1 has asked twice in T1, once in T2, U2 once; both gave feedback; agents wait for both."""
+        """U1 has asked twice in T1, once in T2, U2 once; both gave feedback; agents wait for both. Both were
+        written to once, and are to be written to once more."""
         for number, (team, user) in enumerate((("T1", "U1"), ("T2", "U1"), ("T1", "U2"), ("T1", "U1")), 1):
             thread = ThreadKey(team, "C1", f"{number}.0")
             asked = Question(thread, f"{number}.0", user, team, f"question {number}")
@@ -264,10 +340,20 @@ class PersonalDataContract:
             shown = (message(f"{number}.5", f"answer {number}"),)
             ended = TurnRecord(asked, float(number), Stage.ENDED, messages=shown, ended_at=number + 0.5)
             await store.save((ended, 0))
+            await store.save_events(KeptEvent(ended.key, number + 0.2, f'"event {number}"'))
             await store.save_feedback(ended.key, "U1", "positive", float(number))
             await store.save_feedback(ended.key, "U2", "negative", float(number))
             waits = {"U2": f"task {number}", user: f"task {number}"}
             await store.save_conversation("agent", thread, Conversation("ctx", waits), float(number))
+            state = ThreadState(user, float(number), float(number))
+            await store.change_thread_state(thread, lambda _, state=state: state, float(number))  # type: ignore[misc]
+        for user in ("U1", "U2"):
+            hello = OutboundRecord(f"hello {user}", OutboundMessage("hello", user=user), 1.0)
+            await store.accept_outbound(hello)
+            await store.save_outbound(replace(hello, ended_at=2.0))
+        await store.accept_outbound(
+            OutboundRecord("news", OutboundMessage("news", channel="C1"), 3.0, ended_at=4.0)
+        )
 
     async def test_all_of_a_person_is_given(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
@@ -284,6 +370,13 @@ class PersonalDataContract:
         assert {(each.agent, each.thread.ts, each.task_id) for each in found.waits} == {
             ("agent", f"{number}.0", f"task {number}") for number in (1, 2, 4)
         }
+        assert [(each.turn, each.data) for each in found.events] == [
+            ("T1:C1:1.0", '"event 1"'),
+            ("T2:C1:2.0", '"event 2"'),
+            ("T1:C1:4.0", '"event 4"'),
+        ]
+        assert [each.key for each in found.outbound] == ["hello U1"]
+        assert sorted(each.since for each in found.threads) == [1.0, 2.0, 4.0]
         assert await people.person("U9", None) == PersonRecords((), (), ())
 
     async def test_only_of_one_workspace(self, store: Store, people: PersonalData) -> None:
@@ -292,34 +385,62 @@ class PersonalDataContract:
         assert [each.key for each in found.turns] == ["T2:C1:2.0"]
         assert [each.turn for each in found.feedback] == ["T2:C1:2.0"]
         assert [each.thread.ts for each in found.waits] == ["2.0"]
-        assert await people.erase("U1", "T2") == Erased(1, 1, 1, ())
+        assert [each.data for each in found.events] == ['"event 2"']
+        assert await people.erase("U1", "T2") == Erased(1, 1, 1, 1, ())
         assert len((await people.person("U1", None)).turns) == 2
         assert await people.person("U1", "T2") == PersonRecords((), (), ())
 
     async def test_who_is_erased_is_gone_and_nobody_else(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
         before = await people.person("U2", None)
-        assert await people.erase("U1", None) == Erased(3, 4, 3, ())
+        assert await people.erase("U1", None) == Erased(3, 4, 3, 1, ())
         assert await people.person("U1", None) == PersonRecords((), (), ())
         assert await people.person("U2", None) == before
-        assert await store.turn("T1:C1:1.0") is None
+        for number, team in ((1, "T1"), (2, "T2"), (4, "T1")):
+            assert await store.turn(f"{team}:C1:{number}.0") is None
+            assert await store.events(f"{team}:C1:{number}.0") == []
+            assert await store.messages_in(ThreadKey(team, "C1", f"{number}.0")) == frozenset()
+        assert [thread.ts for thread, _ in await store.active_threads(0.0)] == ["3.0"]
         known = await store.conversation("agent", ThreadKey("T1", "C1", "1.0"))
         assert known == Conversation("ctx", {"U2": "task 1"})
-        assert await people.erase("U1", None) == Erased(0, 0, 0, ())
+        assert await people.erase("U1", None) == Erased(0, 0, 0, 0, ())
 
-    async def test_what_was_said_to_the_person_goes_too(self, store: Store, people: PersonalData) -> None:
+    async def test_what_is_still_to_be_said_to_the_person_is_named_and_left(
+        self, store: Store, people: PersonalData
+    ) -> None:
         for key, user, ended_at in (("a", "U1", 2.0), ("b", "U2", 2.0), ("c", "U1", None)):
             await store.accept_outbound(
                 OutboundRecord(key, OutboundMessage("hi", user=user), 1.0, ended_at=ended_at)
             )
-        await people.erase("U1", None)
+        assert await people.erase("U1", None) == Erased(0, 0, 0, 1, ("c",))
         assert [key for key in "abc" if await store.outbound(key) is None] == ["a"]
+
+    async def test_an_event_that_comes_after_the_erasure_is_not_kept(
+        self, store: Store, people: PersonalData
+    ) -> None:
+        await self.fill(store)
+        await people.erase("U1", None)
+        await store.save_events(KeptEvent("T1:C1:1.0", 9.0, '"late"'), KeptEvent("T1:C1:3.0", 9.0, '"U2"'))
+        assert await store.events("T1:C1:1.0") == []
+        assert [each.data for each in await store.events("T1:C1:3.0")] == ['"event 3"', '"U2"']
+
+    async def test_the_others_that_an_agent_waits_for_keep_their_order(
+        self, store: Store, people: PersonalData
+    ) -> None:
+        waits = {"U9": "a", "U1": "b", "U10": "c", "U2": "d"}
+        await store.save_conversation("agent", THREAD, Conversation("ctx", waits), 1.0)
+        assert (await people.erase("U1", None)).waits == 1
+        known = await store.conversation("agent", THREAD)
+        assert list(known.waits) == ["U9", "U10", "U2"]
+        assert known.context_id == "ctx"
 
     async def test_what_was_erased_is_not_asked_again(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
         await people.erase("U1", None)
         asked = Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "question 1")
         assert not await store.accept(TurnRecord(asked, 2.0))
+        await store.remove_old(1.0 + 24 * HOUR - 1)
+        assert not await store.accept(TurnRecord(asked, 24 * HOUR))
         assert await store.accept(TurnRecord(asked, 1.0 + 24 * HOUR))
         assert [each.key for each in (await people.person("U1", None)).turns] == [asked.key]
 
@@ -329,11 +450,60 @@ class PersonalDataContract:
         other = Question(ThreadKey("T1", "C1", "1.0"), "8.0", "U3", "T1", "where an agent waits for U1")
         for number, each in enumerate((own, other)):
             assert await store.accept(TurnRecord(each, 100.0 + number))
-        assert await people.erase("U1", None) == Erased(3, 4, 2, (own.key, other.key))
+        assert await people.erase("U1", None) == Erased(3, 4, 2, 1, (own.key, other.key))
         left = await people.person("U1", None)
         assert [each.key for each in left.turns] == [own.key]
         assert [each.thread.ts for each in left.waits] == ["1.0"]
         await store.save(
             *((replace(each, stage=Stage.ENDED, ended_at=200.0), 0) for each in await store.unfinished())
         )
-        assert await people.erase("U1", None) == Erased(1, 0, 1, ())
+        assert await people.erase("U1", None) == Erased(1, 0, 1, 0, ())
+
+
+class AdminContract(PersonalDataContract):
+    """Collected only where a subclass gives the fixtures `store` and `people`, a StoreAdmin."""
+
+    async def test_the_summary_counts_what_is_there(self, store: Store, people: StoreAdmin) -> None:
+        for number in range(4):
+            assert await store.accept(turn(f"{number}.0", 10.0 + number))
+        asked = Question(ThreadKey("T1", "C1", "9.0"), "9.0", "U9", "T1", "to be erased")
+        assert await store.accept(TurnRecord(asked, 9.0))
+        for each in (turn("0.0", 10.0), TurnRecord(asked, 9.0)):
+            await store.save((replace(each, stage=Stage.ENDED, ended_at=20.0), 0))
+        await people.erase("U9", None)
+        await store.save((replace(turn("1.0", 11.0), stage=Stage.SENT, task_id="task"), 0))
+        await store.save_conversation("agent", THREAD, Conversation("ctx"), 30.0)
+        await store.save_feedback("T1:C1:0.0", "U1", "positive", 31.0)
+        await store.save_feedback("T1:C1:0.0", "U2", "positive", 31.0)
+        await store.save_events(KeptEvent("T1:C1:0.0", 12.0, "{}"), KeptEvent("T1:C1:0.0", 13.0, "{}"))
+        for number in range(25):
+            said = OutboundRecord(f"k{number}", OutboundMessage("hi", channel="C1"), 40.0 + number)
+            await store.accept_outbound(said)
+            if number > 1:
+                error = "refused" if number == 24 else None
+                await store.save_outbound(replace(said, ended_at=50.0 + number, error=error))
+        found = await people.summary()
+        by_kind = {each.kind: (each.number, each.oldest, each.newest) for each in found.counts}
+        assert {kind: each for kind, each in by_kind.items() if kind.startswith(("turns", "outbound"))} == {
+            "turns: accepted": (2, 12.0, 13.0),
+            "turns: ended": (1, 10.0, 10.0),
+            "turns: keys only": (1, 9.0, 9.0),
+            "turns: sent": (1, 11.0, 11.0),
+            "outbound: failed": (1, 64.0, 64.0),
+            "outbound: sent": (22, 42.0, 63.0),
+            "outbound: waiting": (2, 40.0, 41.0),
+        }
+        others = ("conversations", "feedback", "events")
+        assert [by_kind[kind][0] for kind in others] == [1, 2, 2]
+        assert [(each.key, each.task_id) for each in found.unfinished] == [
+            ("T1:C1:1.0", "task"),
+            ("T1:C1:2.0", None),
+            ("T1:C1:3.0", None),
+        ]
+        assert [each.key for each in found.outbound] == [f"k{number}" for number in range(5, 25)]
+        assert {f"T1:C1:{number}.0" for number in range(4)} <= set(await people.keys())
+
+    async def test_an_empty_store_is_counted_too(self, store: Store, people: StoreAdmin) -> None:
+        found = await people.summary()
+        assert [each.number for each in found.counts] == [0, 0, 0, 0]
+        assert (found.unfinished, found.outbound, await people.keys()) == ((), (), [])

@@ -1,4 +1,4 @@
-"""`slack-bot store` on a file that a bot has open."""
+"""`slack-bot store` on a store that a bot has open."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from slack_bot.cli import main
 from slack_bot.observe.facts import reference_of
 from slack_bot.store.admin import open_admin
 from slack_bot.store.contracts import Ages, Store
+from slack_bot.store.redis import open_redis
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
+from tests.redis_server import RedisServer
 from tests.store.contract import message, turn
 
 
@@ -34,17 +37,34 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "bot.sqlite"
 
 
+@pytest.fixture(params=["sqlite", "redis"])
+def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where the store is."""
+    is_redis = request.param == "redis"
+    url = request.getfixturevalue("redis_server").url if is_redis else "sqlite:///bot.sqlite"
+    monkeypatch.setenv("SLACK_BOT_STORE__URL", url)
+    return str(url)
+
+
 @contextmanager
-def bot_running() -> Iterator[None]:
-    """A bot with an answer, an answer that runs, and the lock."""
+def bot_running(url: str = "sqlite:///bot.sqlite") -> Iterator[None]:
+    """A bot with an answer, an answer that runs, messages of its own, and the lock."""
 
     async def fill() -> Store:
-        store = await open_store("sqlite:///bot.sqlite", Ages(), 0.0)
+        is_redis = url.startswith("redis")
+        store = await open_redis(url, Ages()) if is_redis else await open_store(url, Ages(), 0.0)
         for number in (1, 2):
             assert await store.accept(turn(f"{number}.0", float(number), text=f"question {number}"))
         shown = (message("5.0", "An answer."),)
         await store.save((replace(turn("1.0", 1.0), stage=Stage.ENDED, ended_at=3.0, messages=shown), 0))
         await store.save((replace(turn("2.0", 2.0), stage=Stage.SENT, sent_at=4.0, task_id="task"), 0))
+        said = OutboundRecord("hello", OutboundMessage("Hello.", user="U5"), 5.0)
+        await store.accept_outbound(said)
+        await store.save_outbound(replace(said, link="https://w.slack.com/archives/D1/p1", ended_at=6.0))
+        refused = OutboundRecord("news", OutboundMessage("News.", channel="C9"), 7.0)
+        await store.accept_outbound(refused)
+        await store.save_outbound(replace(refused, error="Slack does not take this.", ended_at=8.0))
+        await store.accept_outbound(OutboundRecord("soon", OutboundMessage("Soon.", channel="C9"), 9.0))
         return store
 
     with asyncio.Runner() as runner:
@@ -53,32 +73,85 @@ def bot_running() -> Iterator[None]:
         runner.run(store.close())
 
 
-def test_show_counts_and_names_what_has_not_ended(capsys: pytest.CaptureFixture[str]) -> None:
-    with bot_running():
+def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with bot_running(url):
         assert main(["store", "show"]) == 0
         said = capsys.readouterr().out.splitlines()
-        assert said[0].startswith("bot.sqlite: format ")
-        assert said[1] == "turns: ended               1  1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z"
-        assert said[-1] == "unfinished  T1:C1:2.0  sent since 1970-01-01 00:00:04Z  task task"
+        assert said[0].startswith(f"{url.removeprefix('sqlite:///').removesuffix('/0')}: format ")
+        assert said[1:] == [
+            "turns: ended               1  1970-01-01 00:00:01Z to 1970-01-01 00:00:01Z",
+            "turns: sent                1  1970-01-01 00:00:02Z to 1970-01-01 00:00:02Z",
+            "conversations              0",
+            "threads                    0",
+            "feedback                   0",
+            "events                     0",
+            "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
+            "outbound: sent             1  1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z",
+            "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
+            "unfinished  T1:C1:2.0  sent since 1970-01-01 00:00:04Z  task task",
+            "outbound    hello  sent 1970-01-01 00:00:06Z  https://w.slack.com/archives/D1/p1",
+            "outbound    news  failed 1970-01-01 00:00:08Z  Slack does not take this.",
+            "outbound    soon  waiting 1970-01-01 00:00:09Z  C9",
+        ]
         assert main(["store", "show", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert [each["question"]["ts"] for each in found["unfinished"]] == ["2.0"]
         assert found["counts"][0] == {"kind": "turns: ended", "number": 1, "oldest": 1.0, "newest": 1.0}
 
 
-def test_a_person_is_exported_and_erased_while_the_bot_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    with bot_running():
+def test_a_person_is_exported_and_erased_while_the_bot_runs(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with bot_running(url):
         assert main(["store", "export", "--user", "U1", "--team", "T1"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert [each["messages"][0]["body"] for each in found["turns"] if each["messages"]] == ["An answer."]
         assert len(found["turns"]) == 2
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
-            "Erased of U1: turns 1, feedback 0, open questions of an agent 0."
-            " Left because a turn runs: T1:C1:2.0; erase again when it has ended.\n"
+            "Erased of U1: turns 1, feedback 0, open questions of an agent 0, messages to them 0."
+            " Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
         assert [each["question"]["ts"] for each in json.loads(capsys.readouterr().out)["turns"]] == ["2.0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--user", "U7"], "The store holds nothing of U7."),
+        (["--user", "U1", "--team", "T9"], "The store holds nothing of U1 in the workspace T9."),
+    ],
+)
+def test_of_whom_nothing_is_kept_is_one_sentence(
+    url: str, words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with bot_running(url):
+        assert main(["store", "export", *words]) == 1
+    assert capsys.readouterr() == ("", f"slack-bot store: {told}\n")
+
+
+def test_what_was_said_to_a_person_is_all_that_is_kept_of_them(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with bot_running(url):
+        assert main(["store", "export", "--user", "U5"]) == 0
+        assert [each["key"] for each in json.loads(capsys.readouterr().out)["outbound"]] == ["hello"]
+
+
+def test_redis_is_copied_by_its_own_means(
+    redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_STORE__URL", redis_server.url)
+    with bot_running(redis_server.url):
+        assert main(["store", "backup", "copy"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "Redis' own means" in said.err
+    assert not (tmp_path / "copy").exists()
 
 
 def test_a_copy_is_made_while_the_bot_runs_and_never_overwritten_by_chance(
@@ -94,21 +167,23 @@ def test_a_copy_is_made_while_the_bot_runs_and_never_overwritten_by_chance(
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o777 == 0o600
 
 
-async def answer_one(reading: str) -> str:
+async def answer_one(reading: str, url: str) -> str:
     """The key of a question that a bot has answered, with the agent's events."""
     tape = answer(reading, seconds=0.3)
-    options = {"store.url": "sqlite:///bot.sqlite", "event_bytes": 100_000}
+    options = {"store.url": url, "event_bytes": 100_000}
     async with bot_on_network(tape, http=True, **options) as (workspace, face, app):
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
         await face.settle()
         await app.dispatcher.idle()
-    async with open_admin("sqlite:///bot.sqlite") as store:
+    async with open_admin(url, Ages()) as store:
         (key,) = await store.keys()
         return key
 
 
-def test_a_turn_becomes_a_tape_and_is_explained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    key = asyncio.run(answer_one("These words came from the agent."))
+def test_a_turn_becomes_a_tape_and_is_explained(
+    url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    key = asyncio.run(answer_one("These words came from the agent.", url))
     for name in (key, reference_of(key)):
         assert main(["store", "export-tape", name]) == 0
         (tmp_path / "turn.jsonl").write_text(capsys.readouterr().out)
@@ -127,9 +202,9 @@ def test_a_turn_becomes_a_tape_and_is_explained(capsys: pytest.CaptureFixture[st
     [("T1:C1:1.0", "No events of the agent were kept"), ("0123abcd", "The store has no turn 0123abcd")],
 )
 def test_a_turn_that_cannot_be_a_tape_is_one_sentence(
-    name: str, told: str, capsys: pytest.CaptureFixture[str]
+    url: str, name: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with bot_running():
+    with bot_running(url):
         for words in (["store", "export-tape", name], ["explain", name]):
             assert main(words) == 1
             said = capsys.readouterr()
@@ -137,11 +212,11 @@ def test_a_turn_that_cannot_be_a_tape_is_one_sentence(
             assert told in said.err
 
 
-@pytest.mark.parametrize(("url", "status"), [("sqlite:///bot.sqlite", 1), ("memory://", 2)])
+@pytest.mark.parametrize(("address", "status"), [("sqlite:///bot.sqlite", 1), ("memory://", 2)])
 def test_no_store_is_one_sentence(
-    url: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: Path
+    address: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: Path
 ) -> None:
-    monkeypatch.setenv("SLACK_BOT_STORE__URL", url)
+    monkeypatch.setenv("SLACK_BOT_STORE__URL", address)
     assert main(["store", "show"]) == status
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)

@@ -95,21 +95,17 @@ class AnswerAssembler:
 
     @property
     def overflow(self) -> bool:
-        """More text came than may be kept."""
         return self._artifacts.overflow or self._statuses.overflow or self._replies.overflow
 
     @property
     def has_artifacts(self) -> bool:
-        """Text came in artifacts."""
         return self._artifacts.has_text
 
     @property
     def question(self) -> Form | None:
-        """What the JSON around an answer asks the human."""
         return next(iter(self._questions.values()), None)
 
     def has_taken(self, artifact: Artifact) -> bool:
-        """Text of `artifact` was taken for the answer."""
         return self._artifacts.has(artifact.artifact_id or artifact.name)
 
     def in_envelope(self, key: str, text: str) -> bool:
@@ -121,7 +117,6 @@ class AnswerAssembler:
         return not found.envelope.is_plain
 
     def filter_text(self, text: str) -> str:
-        """The answer in a whole text."""
         return filter_text(text) if self._uses_filters else text
 
     def goes_on(self, artifact: Artifact, text: str, *, says_so: bool) -> bool:
@@ -196,7 +191,6 @@ class AnswerAssembler:
         return events + self._take(STATUS, key, fresh, reason, append=append and is_begun)
 
     def _shows_status(self) -> bool:
-        """The text so far is taken for the answer."""
         if self.by_settings or self.trusted:
             is_all = self.by_settings or self._has_lines
             return self.trusted == STATUS and (is_all or not self._pace.is_sentence)
@@ -220,7 +214,6 @@ class AnswerAssembler:
         return [Narrated(text, reason="a message beside the task")]
 
     def new_paragraph(self) -> None:
-        """What follows is a new paragraph."""
         self._gap_due = bool(self._live_source)
 
     def end_run(self, *, narrates: bool) -> bool:
@@ -405,7 +398,6 @@ class AnswerAssembler:
         return self._texts[self._live_source].shown.ending(_LONGEST_QUESTION) if self._live_source else ""
 
     def text(self, source: str) -> str:
-        """The whole text of `source`."""
         return self._texts[source].final.text
 
     def contains(self, text: str) -> bool:
@@ -427,9 +419,10 @@ class AnswerAssembler:
         if self.by_settings:
             return facts
         facts |= self._source_learned(answer, held_source)
-        has_narrated = self._live_source == STATUS and self._has_told_more(answer)
-        if has_narrated and self._profile.get(NARRATES) != "yes":
-            facts[NARRATES] = "yes"
+        if self._live_source == STATUS and self._profile.get(NARRATES) != "yes":
+            told_more = len(self._statuses.final.normalized) > len(normalize(answer))
+            if self._is_narrator or told_more:
+                facts[NARRATES] = "yes"
         return facts
 
     def _source_learned(self, answer: str, held_source: str) -> dict[str, str]:
@@ -452,9 +445,6 @@ class AnswerAssembler:
         """`answer` is what was shown since the last tool, or its end, or goes on with it."""
         shown = texts.final.text
         return missing_suffix(shown, answer) is not None or normalize(shown).endswith(normalize(answer))
-
-    def _has_told_more(self, answer: str) -> bool:
-        return self._is_narrator or len(self._statuses.final.normalized) > len(normalize(answer))
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:
         """The source that had the answer, in several pieces, and was held."""
@@ -489,6 +479,5 @@ def nothing(reason: str) -> Narrated:
 
 
 def _with_gap(before: str, text: str) -> str:
-    """`text` as a new paragraph behind `before`."""
     have = len(before) - len(before.rstrip("\n")) + len(text) - len(text.lstrip("\n"))
     return "\n" * max(0, 2 - have) + text

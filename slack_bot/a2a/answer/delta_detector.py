@@ -51,7 +51,6 @@ class DeltaDetector:
         self.restart(text)
 
     def restart(self, *deltas: str) -> None:
-        """Forget everything but these deltas."""
         self._deltas: list[str] = []
         self._whole, self._joined = "", 0
         self.size = self.steps = 0
@@ -63,14 +62,12 @@ class DeltaDetector:
             self._grow(delta)
 
     def replace(self, text: str) -> None:
-        """The whole text is now `text`."""
         steps = self.steps
         self.restart(text)
         self.steps += steps
 
     @property
     def text(self) -> str:
-        """The whole text."""
         if self._joined < len(self._deltas):
             self._whole += "".join(self._deltas[self._joined :])
             self._joined = len(self._deltas)
@@ -234,13 +231,11 @@ class SnapshotMerger:
         self._reply_text = DeltaDetector()
 
     def set_baseline(self, task: Snapshot) -> None:
-        """The task before this turn."""
         self._before = {each.artifact_id or each.name: each.text for each in task.artifacts}
         for message in (*task.history, *([task.message] if task.message else [])):
             self._messages[message.message_id] = message.text
 
     def on_frame(self, frame: Frame) -> None:
-        """A frame of the stream."""
         if isinstance(frame, ArtifactUpdate):
             artifact, metadata = frame.artifact, frame.artifact.metadata
             key = artifact.artifact_id or artifact.name
@@ -258,7 +253,6 @@ class SnapshotMerger:
             self._reply_text.take(frame.message.text)
 
     def merge(self, task: Snapshot) -> list[Frame]:
-        """What was not streamed, as frames; the task itself is the last."""
         missed = self._missed(task.history)
         artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         message = task.message

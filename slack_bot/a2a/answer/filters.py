@@ -82,7 +82,6 @@ class TextFilter:
         return True
 
     def feed(self, text: str) -> tuple[str, str]:
-        """Take the next text; what is certain of it."""
         envelope, was_closed = self.envelope, self.envelope.is_closed
         found = self.marker.feed(envelope.feed(self.tags.feed(text)))
         self._passes_all = envelope.is_plain and not self.marker.holds
@@ -114,7 +113,6 @@ class ThinkTagFilter:
         self._thoughts: list[str] = []
 
     def take_thoughts(self) -> str:
-        """What the tags held, as far as it was not taken before."""
         thoughts, self._thoughts = "".join(self._thoughts), []
         return thoughts
 
@@ -171,7 +169,6 @@ class JsonContentFilter:
         self._expects_value = False
 
     def feed(self, text: str) -> str:
-        """Take the next text; what a reader sees of it."""
         if not (self.is_envelope or self.is_plain):
             text = self._sniff(text)
         if self.is_plain or self.is_closed or not self.is_envelope:
@@ -279,7 +276,6 @@ class MarkerFilter:
 
     @property
     def holds(self) -> bool:
-        """The next text is not simply passed on."""
         return bool(self._held) or self._strips
 
     def feed(self, text: str, *, is_end: bool = False) -> tuple[str, str]:

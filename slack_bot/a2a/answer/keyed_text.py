@@ -33,7 +33,6 @@ class StringBuilder:
         self.set(text)
 
     def set(self, text: str) -> None:
-        """Replace all of it."""
         self._parts: list[str] = []
         self._normalized: str | None = None
         self.size = 0
@@ -41,7 +40,6 @@ class StringBuilder:
         self.add(text)
 
     def add(self, text: str) -> None:
-        """Append `text`."""
         if text:
             self._parts.append(text)
             self._normalized = None
@@ -51,20 +49,17 @@ class StringBuilder:
 
     @property
     def text(self) -> str:
-        """All of it."""
         if len(self._parts) > 1:
             self._parts = ["".join(self._parts)]
         return self._parts[0] if self._parts else ""
 
     @property
     def normalized(self) -> str:
-        """All of it, as it is compared."""
         if self._normalized is None:
             self._normalized = normalize(self.text)
         return self._normalized
 
     def ending(self, size: int) -> str:
-        """Its last `size` characters."""
         return "".join(part[-size:] for part in self._parts[-size:])[-size:]
 
 
@@ -115,20 +110,16 @@ class KeyedText:
 
     @property
     def has_text(self) -> bool:
-        """There is more than white space."""
         return bool(self._spoken)
 
     @property
     def last_key(self) -> str:
-        """The key of the last text, or ""."""
         return next(reversed(self._texts), "")
 
     def has(self, key: str) -> bool:
-        """A text of this key began."""
         return key in self._texts
 
     def text_of(self, key: str) -> str:
-        """The text `key`, or ""."""
         return self._texts[key].text if key in self._texts else ""
 
     def is_cut(self, key: str, text: str, most: int) -> bool:

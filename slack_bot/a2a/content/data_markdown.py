@@ -154,7 +154,6 @@ class _Lines:
             yield _row([_scalar(value) for value in row.values()])
 
     def _read(self, values: Iterable[T]) -> Iterator[T]:
-        """`values`, until enough was read."""
         for each in values:
             if self._left <= 0:
                 self.is_cut = True

@@ -157,7 +157,6 @@ class ToolCalls:
         self._running: dict[str, OrderedDict[str, None]] = {}
 
     def start_of(self, artifact: Artifact, dialect: Dialect) -> Event:
-        """An artifact says that a tool starts."""
         name = tool_name(artifact)
         if dialect.announcements.search(name):
             return Narrated(name, passing=True, reason="an announcement, not a tool")
@@ -167,7 +166,6 @@ class ToolCalls:
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
-        """An artifact says that a tool ended, or is its output."""
         name = tool_name(artifact)
         call = self._end(name, first_text(artifact.metadata, _CALL_IDS))
         if call is None:
@@ -175,7 +173,6 @@ class ToolCalls:
         return ToolEnded(call, name, failed=tool_failed(artifact), reason=artifact.name)
 
     def part(self, tool: ToolPart) -> Event:
-        """A part is a tool call or its result."""
         if tool.begins and tool.waits:
             return Narrated("", reason="a call that waits for somebody: it is asked, not shown as running")
         if tool.begins:

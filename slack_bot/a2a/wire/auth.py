@@ -86,7 +86,6 @@ class Credentials(httpx.Auth):
         self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Add the headers, or leave the request bare."""
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return

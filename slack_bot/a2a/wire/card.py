@@ -6,7 +6,7 @@ sentence says what cannot be used, with the setting to change.
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -14,6 +14,7 @@ import httpx
 
 from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ...settings.models import AgentSettings
+from ...turn.record import Introduction, Skill
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
 from .frames import Object, object_of, objects_of, text_of
@@ -21,6 +22,7 @@ from .transport import map_exceptions, media_type, parse_json, read_body
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
 _MAX_CARD_BYTES = 1024 * 1024
+_MAX_SKILLS = 20  # and examples of each
 _ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
@@ -42,9 +44,9 @@ class AgentCard:
     streaming: bool | None
     auth: tuple[tuple[str, ...], ...] = ()
     push: bool = False
+    introduction: Introduction = field(default_factory=Introduction)
 
     def on(self, wire: Wire) -> Interface:
-        """The interface for `wire`, or the first one's address with that wire."""
         found = (each for each in self.interfaces if each.wire == wire)
         return next(found, replace(self.interfaces[0], wire=wire))
 
@@ -99,7 +101,6 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
 
 
 async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
-    """The card, or what is there instead."""
     host = str(origin_of(url))
     with map_exceptions(host):
         async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:
@@ -154,7 +155,20 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         streaming=streaming if isinstance(streaming, bool) else None,
         auth=tuple(_auth(card)),
         push=capabilities.get("pushNotifications") is True,
+        introduction=_introduction(card),
     )
+
+
+def _introduction(card: Object) -> Introduction:
+    skills = map(_skill, objects_of(card.get("skills"))[:_MAX_SKILLS])
+    return Introduction(text_of(card.get("name")), text_of(card.get("description")), tuple(skills))
+
+
+def _skill(skill: Object) -> Skill:
+    listed = skill.get("examples")
+    examples = listed[:_MAX_SKILLS] if isinstance(listed, list) else []
+    texts = tuple(each for each in examples if isinstance(each, str))
+    return Skill(text_of(skill.get("name")), text_of(skill.get("description")), texts)
 
 
 def _interfaces(card: Object) -> Iterator[Interface]:

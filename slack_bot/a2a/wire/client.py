@@ -19,29 +19,8 @@ import httpx
 
 from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
-from . import sse
+from . import frames, sse, transport
 from .auth import origin_of
-from .frames import (
-    Object,
-    Received,
-    Snapshot,
-    Unknown,
-    failure,
-    frame_of,
-    objects_of,
-    text_of,
-    unwrap,
-)
-from .transport import (
-    LARGE,
-    error_from_status,
-    map_exceptions,
-    media_type,
-    not_a2a,
-    offload,
-    parse_json,
-    read_body,
-)
 
 Json: TypeAlias = dict[str, Any]
 Wire: TypeAlias = Literal["0.3", "1.0"]
@@ -52,8 +31,7 @@ HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
 """Messages to read of a task whose stream was lost."""
 _PAGE_TASKS = 20
-_MOST_PAGES = 10
-"""Pages that are read to find a task. Servers send the newest first ([spec] 3.1.4)."""
+_MOST_PAGES = 10  # pages that are read to find a task. Servers send the newest first ([spec] 3.1.4).
 
 _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
@@ -83,12 +61,13 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers that task's question."""
+    """One question. `task_id` only where it answers that task's question; `references`: other tasks."""
 
     text: str
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
+    references: tuple[str, ...] = ()
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
@@ -101,6 +80,8 @@ def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
         waiting = {"returnImmediately": False}
     ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
     message |= {name: value for name, value in ids.items() if value}
+    if request.references:
+        message["referenceTaskIds"] = list(request.references)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": accepted | waiting}
     return _envelope(at, "stream" if stream else "send", request.message_id, params)
@@ -189,22 +170,21 @@ class Client:
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
         self._host = str(origin_of(interface.url) or "the agent")
 
-    def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[Received, None]:
+    def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
         """Ask, and yield each event as it comes, or the one answer. Close it (`aclosing`).
 
         The caller keeps the time between events.
         """
         return self._received(ask_body(self._interface, asking, stream=stream), stream=stream)
 
-    def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+    def subscribe(self, task_id: str) -> AsyncGenerator[frames.Received, None]:
         """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
         return self._received(task_body(self._interface, "subscribe", task_id))
 
-    async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
-        """Read or cancel the task; the task as it is then."""
+    async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> frames.Snapshot:
         body = task_body(self._interface, verb, task_id, messages)
         received = await self._framed(*await self._called(body, self._settings.call_timeout))
-        if not isinstance(received.frame, Snapshot):
+        if not isinstance(received.frame, frames.Snapshot):
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
         return received.frame
 
@@ -214,10 +194,10 @@ class Client:
         for _ in range(_MOST_PAGES):
             body = list_body(self._interface, context_id, since, page)
             found, _ = await self._called(body, self._settings.call_timeout)
-            tasks = objects_of(found.get("tasks"))
-            if task_id := await offload(_holder, tasks, message_id):
+            tasks = frames.objects_of(found.get("tasks"))
+            if task_id := await transport.offload(_holder, tasks, message_id):
                 return task_id
-            page = text_of(found.get("nextPageToken"))
+            page = frames.text_of(found.get("nextPageToken"))
             if not page:
                 break
         return None
@@ -228,34 +208,33 @@ class Client:
         await self._called(body, self._settings.call_timeout)
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
-        """End what `set_push` began."""
         body = delete_push_body(self._interface, task_id, push_id)
         await self._called(body, self._settings.call_timeout)
 
-    async def _called(self, body: Json, limit: float) -> tuple[Object, int]:
+    async def _called(self, body: Json, limit: float) -> tuple[frames.Object, int]:
         """The result, and the size of the answer in bytes."""
-        with map_exceptions(self._host):
+        with transport.map_exceptions(self._host):
             try:
                 async with asyncio.timeout(limit), self._posted(body, stream=False) as response:
                     return await self._result(response)
             except TimeoutError as error:
                 raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
 
-    async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[Received, None]:
+    async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
         if not stream:
             yield await self._framed(*await self._called(body, self._settings.turn_timeout))
             return
-        with map_exceptions(self._host):
+        with transport.map_exceptions(self._host):
             async with self._posted(body, stream=True) as response:
-                if media_type(response) != _SSE:
+                if transport.media_type(response) != _SSE:
                     yield await self._framed(*await self._result(response))
                     return
                 async with aclosing(sse.events(response, self._settings.max_event_bytes)) as events:
                     async for event in events:
-                        if len(event.raw) <= LARGE:
+                        if len(event.raw) <= transport.LARGE:
                             received = self._read(event)
                         else:
-                            received = await offload(self._read, event)
+                            received = await transport.offload(self._read, event)
                         if received is not None:
                             yield received
 
@@ -270,45 +249,43 @@ class Client:
             auth=self._auth,
         ) as response:
             if not response.is_success:
-                raise await error_from_status(response, self._host)
+                raise await transport.error_from_status(response, self._host)
             yield response
 
-    async def _result(self, response: httpx.Response) -> tuple[Object, int]:
-        if "json" not in media_type(response):
-            raise not_a2a(response, self._host)
-        body = await read_body(response, self._host, self._settings.max_event_bytes)
-        return unwrap(await offload(parse_json, body, self._host)), len(body)
+    async def _result(self, response: httpx.Response) -> tuple[frames.Object, int]:
+        if "json" not in transport.media_type(response):
+            raise transport.not_a2a(response, self._host)
+        body = await transport.read_body(response, self._host, self._settings.max_event_bytes)
+        return frames.unwrap(await transport.offload(transport.parse_json, body, self._host)), len(body)
 
-    async def _framed(self, raw: Object, size: int) -> Received:
-        frame = await offload(frame_of, raw)
-        if isinstance(frame, Unknown):
+    async def _framed(self, raw: frames.Object, size: int) -> frames.Received:
+        frame = await transport.offload(frames.frame_of, raw)
+        if isinstance(frame, frames.Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
-        return Received(raw, frame, size)
+        return frames.Received(raw, frame, size)
 
-    def _read(self, event: sse.SseBlock) -> Received | None:
-        """What `event` says; None where it only keeps the connection alive."""
+    def _read(self, event: sse.SseBlock) -> frames.Received | None:
         data = event.data or ""
         try:
-            payload = parse_json(data, self._host)
+            payload = transport.parse_json(data, self._host)
         except BadAgentData as error:
             if not event.whole:
                 raise StreamCut(f"{self._host} ended the stream in the middle of an event") from error
             if event.name in _KEEP_ALIVE_NAMES:
                 return None
             if event.name == "error":
-                raise failure(data) from error
+                raise frames.failure(data) from error
             raise
-        raw = unwrap(payload)
-        frame = frame_of(raw)
-        if event.name == "error" and isinstance(frame, Unknown):
-            raise failure(payload)
-        return Received(raw, frame, len(data))
+        raw = frames.unwrap(payload)
+        frame = frames.frame_of(raw)
+        if event.name == "error" and isinstance(frame, frames.Unknown):
+            raise frames.failure(payload)
+        return frames.Received(raw, frame, len(data))
 
 
-def _holder(tasks: Sequence[Object], message_id: str) -> str | None:
-    """The one of `tasks` whose history has that message."""
+def _holder(tasks: Sequence[frames.Object], message_id: str) -> str | None:
     for each in tasks:
-        task = frame_of({"task": each})
-        if isinstance(task, Snapshot) and any(said.message_id == message_id for said in task.history):
+        task = frames.frame_of({"task": each})
+        if isinstance(task, frames.Snapshot) and any(said.message_id == message_id for said in task.history):
             return task.task_id
     return None

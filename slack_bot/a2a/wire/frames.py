@@ -31,7 +31,6 @@ class TaskState(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """No further work will happen."""
         return self in TERMINAL
 
     @property
@@ -76,7 +75,6 @@ class AgentMessage:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined."""
         return "".join(part.text for part in self.parts if part.text)
 
 
@@ -92,7 +90,6 @@ class Artifact:
 
     @property
     def text(self) -> str:
-        """Its text parts, joined (facts: A2A 8.1)."""
         return "".join(part.text for part in self.parts if part.text)
 
 
@@ -230,7 +227,6 @@ def frame_of(event: Object) -> Frame:
 
 
 def _wrapper(event: Object) -> str | None:
-    """The key of the one value that `event` wraps."""
     if _WRAPPERS.keys().isdisjoint(event):
         return None
     return next((key for key in _WRAPPERS if isinstance(event.get(key), dict)), None)

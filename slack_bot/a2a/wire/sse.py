@@ -14,8 +14,7 @@ from httpx_sse import EventSource
 from ...errors import BadAgentData
 from .transport import unpacked
 
-_AT_ONCE = 8 * 1024
-"""Bytes that are read before the loop runs; among them may be a thousand events."""
+_AT_ONCE = 8 * 1024  # bytes that are read before the loop runs; among them may be a thousand events
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = {"content-type": "text/event-stream"}
@@ -48,7 +47,6 @@ class SseReader:
         self._bom = _BOM  # that the first line may begin with
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
-        """The blocks that `chunk` completes."""
         self._size += len(chunk)
         blocks: list[SseBlock] = []
         for line in self._whole_lines(chunk):
@@ -65,13 +63,11 @@ class SseReader:
         return blocks if self._size <= self._limit else [*blocks, *self.end()]
 
     def end(self) -> list[SseBlock]:
-        """What is left when nothing more comes."""
         lines = [*self._lines, bytes(self._partial)]
         self._lines, self._partial, self._size = [], bytearray(), 0
         return [_event(lines, whole=False)] if any(lines) else []
 
     def _whole_lines(self, chunk: bytes) -> list[bytes]:
-        """A CR at the end of `chunk` waits: its newline may follow."""
         after_cr = self._partial.endswith(b"\r")
         self._partial += chunk
         if not after_cr and b"\n" not in chunk and b"\r" not in chunk:

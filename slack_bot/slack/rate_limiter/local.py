@@ -17,7 +17,10 @@ from .governor import CallRequest, Governor, Priority, Rate
 _MINUTE = 60.0
 _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
 
-READS = frozenset({"conversations.replies", "conversations.history", "conversations.info", "users.info"})
+_GROUP = "usergroups.users.list"
+READS = frozenset(
+    {"conversations.replies", "conversations.history", "conversations.info", "users.info", _GROUP}
+)
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 
 
@@ -36,7 +39,7 @@ def budgets_of(settings: GovernorSettings) -> dict[str, Rate]:
         "chat.postMessage": posts,
         "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
         **{method: a_minute(settings.reads_per_minute) for method in READS},
-        "": a_minute(settings.others_per_minute),
+        **dict.fromkeys((_GROUP, ""), a_minute(settings.others_per_minute)),
     }
 
 

@@ -3,14 +3,14 @@
 Each replica decides alone, with the part of each budget that is its own, so a call waits for no round trip.
 Twice a second it says how many answers it has under way, and is told its parts. Where Redis does not answer,
 each goes on with one part in as many as there were replicas. A replica that Redis alone has lost is counted
-for a while as if it did; after that it must be ending, since it has lost its turns too.
+for a while as if it did; after that it must be ending, since it has lost its turns too. One that stood still
+for so long has no part until it is told a new one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,11 +21,10 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from ...clock import Clock
+from ...observe.outage import Outage
 from ...settings.models import GovernorSettings
 from .governor import BudgetKey, CallRequest, TokenBucket, key_of
 from .local import Permit, RateLimiter, budgets_of
-
-_log = logging.getLogger(__name__)
 
 _PREFIX = "{slack_bot}:budgets"  # the braces keep all keys of one script on one node
 _LEASE = 6  # intervals without an answer after which a replica counts as silent, and says so
@@ -38,9 +37,11 @@ _IDLE = 60.0  # seconds without a call after which a replica gives up its part o
 class SharedRateLimiter(RateLimiter):
     """Grants permits to the calls of one replica. Used, started and closed on one event loop."""
 
-    def __init__(self, settings: GovernorSettings, clock: Clock, redis: Redis) -> None:
+    def __init__(
+        self, settings: GovernorSettings, clock: Clock, redis: Redis, outage: Outage | None = None
+    ) -> None:
         super().__init__(settings, clock)
-        self._settings, self._redis = settings, redis
+        self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
         script = resources.files(__package__) / "shares.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
@@ -86,6 +87,10 @@ class SharedRateLimiter(RateLimiter):
         super().refused(request, seconds)
         self._nudge.set()
 
+    def decide(self) -> None:
+        self._drop_what_was_given_away()
+        super().decide()
+
     async def _keep_in_step(self) -> None:
         while not self._is_closed:
             with suppress(TimeoutError):
@@ -100,12 +105,11 @@ class SharedRateLimiter(RateLimiter):
         except (RedisError, OSError, TimeoutError) as error:
             self._go_on_alone(error)
             return
-        if self._is_away:
-            self._is_away = False
-            shared = {"replicas": self._replicas}
-            _log.warning("Redis answers again: Slack's budgets are shared as they are needed", extra=shared)
+        self._is_away = False
+        self._outage.passed()
 
     async def _sync(self, *, leaves: bool = False) -> None:
+        self._drop_what_was_given_away()
         now = self._clock.monotonic()
         buckets = dict(self._governor.buckets())
         gone = (
@@ -141,6 +145,16 @@ class SharedRateLimiter(RateLimiter):
         if answer is not None:
             self._apply(list(buckets), json.loads(answer))
 
+    def _drop_what_was_given_away(self) -> None:
+        """After this process stood still: if Redis were away, it would have gone on alone long before."""
+        now = self._clock.monotonic()
+        if self._is_away or now - self._answered_at < _FORGET_AFTER * self._interval:
+            return
+        self._governor.first_share = 0.0
+        for bucket in self._governor.buckets().values():
+            bucket.resize(0.0, 0.0, now)
+        self._returned.clear()
+
     def _is_idle(self, key: BudgetKey, bucket: TokenBucket, now: float) -> bool:
         is_unused = now - self._used_at.get(key, now) >= _IDLE
         return is_unused and not bucket.waiting and bucket.is_at_rest(now)
@@ -162,7 +176,7 @@ class SharedRateLimiter(RateLimiter):
 
     def _apply(self, keys: list[BudgetKey], answer: dict[str, Any]) -> None:
         now = self._clock.monotonic()
-        self._replicas = max(1, answer["replicas"])
+        self._replicas = max(answer["replicas"], self._replicas if answer["calm"] else 1)
         self._governor.first_share = 0.0
         for key, given in zip(keys, answer["budgets"], strict=True):
             bucket = self._governor.buckets().get(key)
@@ -188,14 +202,8 @@ class SharedRateLimiter(RateLimiter):
         silent, lease, part = now - self._answered_at, _LEASE * self._interval, 1 / self._replicas
         if silent < lease and self._calls > 1:
             return
-        if not self._is_away:
-            self._is_away = True
-            _log.warning(
-                "Redis does not answer (%s): this replica goes on with 1/%d of Slack's budgets",
-                str(error) or "no answer in time",
-                self._replicas,
-                extra={"replicas": self._replicas},
-            )
+        self._is_away = True
+        self._outage.failed(str(error) or "no answer in time")
         self._governor.first_share = part
         for bucket in self._governor.buckets().values():
             if bucket.share > part or silent >= 2 * lease or not bucket.share:

@@ -139,7 +139,8 @@ local function settled(key, own)
           quiet_for = math.max(0, now - record.quiet_since)}
 end
 
-local answer = {replicas = replicas, budgets = {}}
+-- While it is calm, those who have not spoken yet are not counted.
+local answer = {replicas = replicas, calm = now < all.calm_until, budgets = {}}
 for place, own in ipairs(call.budgets) do
   answer.budgets[place] = settled(KEYS[place + 1], own)
 end

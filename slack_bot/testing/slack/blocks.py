@@ -274,4 +274,4 @@ def plain(item: Any) -> str:
         elements = item.get("elements")
         return _JOINTS[kind].join(map(plain, elements if isinstance(elements, list) else ()))
     named = [plain(item.get(name)) for name in ("text", "title", "fields", "elements")]
-    return "".join(named) or str(item.get("url") or item.get("user_id") or "")
+    return "".join(named) or str(item.get("url") or item.get("user_id") or item.get("channel_id") or "")

@@ -24,6 +24,7 @@ def _auth_test(state: WorkspaceState, args: Json) -> Json:
         "user_id": state.bot.user_id,
         "bot_id": state.bot.bot_id,
         "is_enterprise_install": False,
+        **({"enterprise_id": state.enterprise} if state.enterprise else {}),
     }
 
 
@@ -115,6 +116,7 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
         "is_mpim": channel.kind == "mpim",
         "is_private": channel.kind != "channel",
         "is_archived": channel.archived,
+        "is_ext_shared": state.is_shared(channel),
         "is_member": state.bot.user_id in channel.members,
     }
     if channel.kind == "im":
@@ -124,9 +126,22 @@ def _channel(state: WorkspaceState, channel: Channel) -> Json:
 
 def _user_info(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user"])
-    user = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
+    user: Json = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
     profile = {"display_name": person.name, "real_name": person.name}
-    return {"user": {**user, "is_bot": person.is_bot, "deleted": False, "profile": profile}}
+    user |= {"is_bot": person.is_bot, "deleted": False, "profile": profile}
+    if person.enterprise:
+        user["enterprise_user"] = {"id": person.id, "enterprise_id": person.enterprise}
+    if state.is_external(person):  # Slack says no more of them
+        is_seen = any(person.id in channel.members for channel in state.channels.values())
+        return {"user": {**user, "is_stranger": not is_seen}}
+    flags = {"is_restricted": person.guest != "", "is_ultra_restricted": person.guest == "single"}
+    return {"user": {**user, **flags}}
+
+
+def _group_members(state: WorkspaceState, args: Json) -> Json:
+    if (members := state.groups.get(args["usergroup"])) is None:
+        raise Refused("no_such_subteam")
+    return {"users": members}
 
 
 # ---- what a thread has besides messages
@@ -190,7 +205,20 @@ def _set_session(state: WorkspaceState, args: Json) -> Json:
     return {}
 
 
+def _rename_session(state: WorkspaceState, args: Json) -> Json:
+    if not state.rules.agent_sessions:
+        raise Refused("feature_disabled")
+    thread = state.thread(*_thread_of(state, args))
+    if thread.session is None:
+        raise Refused("not_authorized")
+    if not 1 <= len(args["title"]) <= 200:
+        raise Refused("invalid_arguments", "title takes 1 to 200 characters")
+    thread.title = args["title"]
+    return {}
+
+
 METHODS = {
+    "agents.sessions.rename": _rename_session,
     "agents.sessions.setStatus": _set_session,
     "apps.connections.open": _open_connection,
     "assistant.threads.setStatus": _set_status,
@@ -201,5 +229,6 @@ METHODS = {
     "conversations.info": _channel_info,
     "conversations.open": _open_channel,
     "conversations.replies": _replies,
+    "usergroups.users.list": _group_members,
     "users.info": _user_info,
 }

@@ -183,8 +183,9 @@ _NAMES = """
     method_not_supported_for_channel_type missing_argument missing_file_data missing_post_type
     missing_recipient_team_id missing_recipient_user_id missing_scope missing_thread_ts
     msg_blocks_too_long msg_blocks_too_many msg_too_long no_access no_dual_broadcast_content_update
-    no_item_specified no_permission no_reaction no_text not_agent_app not_allowed_token_type not_authed
-    not_enough_users not_found not_in_channel not_reactable not_subscribed_to_message_stream_stopped
+    no_item_specified no_permission no_reaction no_such_subteam no_text not_agent_app
+    not_allowed_token_type not_authed not_authorized not_enough_users not_found not_in_channel
+    not_reactable not_subscribed_to_message_stream_stopped
     org_login_required posting_to_channel_denied push_limit_reached rate_limited ratelimited
     request_timeout reserved_username restricted_action restricted_action_non_threadable_channel
     restricted_action_read_only_channel restricted_action_thread_locked

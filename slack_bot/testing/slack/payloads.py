@@ -16,26 +16,27 @@ def event(state: WorkspaceState, body: Json) -> None:
     if not state.manifest.is_told(f"message.{FAMILIES[body['channel_type']]}" if name == "message" else name):
         return
     authorization = {
-        "enterprise_id": None,
+        "enterprise_id": state.enterprise or None,
         "team_id": state.team,
         "user_id": state.bot.user_id,
         "is_bot": True,
         "is_enterprise_install": False,
     }
+    channel = state.channels.get(str(body.get("channel")))
     state.send(
         "events_api",
         {
             "token": "verification-token",
             "team_id": state.team,
             "context_team_id": state.team,
-            "context_enterprise_id": None,
+            "context_enterprise_id": state.enterprise or None,
             "api_app_id": state.bot.app_id,
             "event": body,
             "type": "event_callback",
             "event_id": state.next_id("Ev"),
             "event_time": int(state.now),
             "authorizations": [authorization],
-            "is_ext_shared_channel": False,
+            "is_ext_shared_channel": channel is not None and state.is_shared(channel),
             "event_context": state.next_id("4-context"),
         },
     )
@@ -65,20 +66,29 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     if sent.files:
         body["subtype"] = "file_share"
     if not sent.by_app and sent.team != state.team:
-        body |= {"user_team": sent.team, "source_team": sent.team}
+        author = state.people.get(sent.author)
+        enterprise = "" if author is None else author.enterprise
+        body |= {"user_team": enterprise or sent.team, "source_team": sent.team}
     return body
 
 
-def changed(state: WorkspaceState, edited: StoredMessage) -> None:
-    """message_changed: an edit, or the end of a stream."""
-    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": ""}
+def changed(state: WorkspaceState, edited: StoredMessage, text: str = "") -> None:
+    """message_changed: an edit, or the end of a stream. `text` was there before."""
     now = rendering.read_back(state, edited, True)
+    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": text}
+    if edited.thread_ts is not None:
+        before["thread_ts"] = edited.thread_ts
     _hidden(state, edited, "message_changed", message=now, previous_message=before)
 
 
 def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
-    """message_deleted."""
+    """message_deleted; of a root with replies Slack leaves a tombstone."""
     before = rendering.read_back(state, gone, False)
+    if state.thread(gone.channel, gone.ts).replies:
+        said = {"text": "This message was deleted.", "user": "USLACKBOT", "hidden": True}
+        left = {"type": "message", "subtype": "tombstone", "ts": gone.ts, "thread_ts": gone.ts, **said}
+        _hidden(state, gone, "message_changed", message=left, previous_message=before)
+        return
     _hidden(state, gone, "message_deleted", deleted_ts=gone.ts, previous_message=before)
 
 
@@ -136,6 +146,16 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
         "message": rendering.read_back(state, on, True),
         "state": {"values": {}},
         "response_url": url,
+        "actions": [{**action, "action_ts": state.next_ts()}],
+    }
+    return interaction(state, "block_actions", person, fields)
+
+
+def pressed_in_view(state: WorkspaceState, person: Person, view: Json, action: Json) -> Envelope:
+    """A person pressed a control of a view."""
+    fields = {
+        "container": {"type": "view", "view_id": view["id"]},
+        "view": view,
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
     return interaction(state, "block_actions", person, fields)

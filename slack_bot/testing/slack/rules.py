@@ -33,10 +33,13 @@ class AppManifest:
 
 
 _SCOPES = (
-    "app_mentions:read channels:history chat:write files:write groups:history im:history im:read im:write"
-    " mpim:history reactions:write"
+    "app_mentions:read assistant:write channels:history channels:read chat:write files:write groups:history"
+    " groups:read im:history im:read im:write mpim:history reactions:write usergroups:read users:read"
 )
-_EVENTS = "agent_session_stopped app_mention message.channels message.groups message.im message.mpim"
+_EVENTS = (
+    "agent_session_stopped app_home_opened app_mention message.channels message.groups message.im"
+    " message.mpim"
+)
 SHIPPED = AppManifest(frozenset(_SCOPES.split()), frozenset(_EVENTS.split()))
 """What docs/slack-app-manifest.json asks for; a test keeps the two alike."""
 
@@ -111,6 +114,7 @@ _STATUS = f"channel_id! thread_ts! status! loading_messages:list {_LOOK}"
 _UPDATE = f"channel! ts! as_user:bool reply_broadcast:bool file_ids:list {_MESSAGE}"
 
 METHODS: Mapping[str, Method] = {
+    "agents.sessions.rename": _method(_WRITE, "channel_id! thread_ts! title!", TIER_3),
     "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
     "apps.connections.open": _method("connections:write", "", TIER_3),
     "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
@@ -142,6 +146,9 @@ METHODS: Mapping[str, Method] = {
     ),
     "reactions.add": _method(_REACT, "channel! timestamp! name!", TIER_3),
     "reactions.remove": _method(_REACT, "channel timestamp name! file file_comment", TIER_2),
+    "usergroups.users.list": _method(
+        "usergroups:read", "usergroup! include_disabled:bool", TIER_2, form_only=True
+    ),
     "users.info": _method("users:read", "user! include_locale:bool", TIER_4, form_only=True),
     "views.open": _method("", "trigger_id! view:dict! interactivity_pointer", TIER_4),
     "views.publish": _method("", "user_id! view:dict! hash", TIER_4),

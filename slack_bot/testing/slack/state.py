@@ -40,12 +40,15 @@ class Bot:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user. `team` differs from the workspace's for a guest from another one (Slack Connect)."""
+    """A user. `team` differs from the workspace's for somebody of another one; `enterprise` is the one on
+    Enterprise Grid that it belongs to. `guest`: of several channels, or of a single one."""
 
     id: str
     name: str
     team: str
     is_bot: bool = False
+    guest: Literal["", "multi", "single"] = ""
+    enterprise: str = ""
 
 
 @dataclass(slots=True)
@@ -164,7 +167,9 @@ class WorkspaceState:
     bot: Bot
     rules: WorkspaceRules
     manifest: AppManifest = SHIPPED
+    enterprise: str = ""
     people: dict[str, Person] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
@@ -270,6 +275,14 @@ class WorkspaceState:
         if (person := self.people.get(user_id)) is None:
             raise Refused("user_not_found")
         return person
+
+    def is_shared(self, channel: Channel) -> bool:
+        """Somebody of another organisation is in it (Slack Connect)."""
+        return any(self.is_external(self.people[each]) for each in channel.members if each in self.people)
+
+    def is_external(self, person: Person) -> bool:
+        is_of_grid = bool(self.enterprise) and person.enterprise == self.enterprise
+        return person.team != self.team and not is_of_grid
 
     def metadata_of(self, args: Json) -> Json | None:
         given: Json | None = args.get("metadata")

@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from . import blocks as blockkit
 from . import chat, conversations, payloads, rendering, streams, views
@@ -93,11 +93,24 @@ class Workspace:
 
     # ---- people and places
 
-    def add_user(self, user: str, name: str = "", *, team: str | None = None, is_bot: bool = False) -> Person:
-        """A person of this workspace, with `team` a guest from another one, or another app's bot."""
-        person = Person(user, name or user.lower(), team or self.state.team, is_bot)
+    def add_user(
+        self,
+        user: str,
+        name: str = "",
+        *,
+        team: str | None = None,
+        is_bot: bool = False,
+        guest: Literal["", "multi", "single"] = "",
+        enterprise: str = "",
+    ) -> Person:
+        """A person of this workspace, with `team` one of another (Slack Connect), or another app's bot."""
+        person = Person(user, name or user.lower(), team or self.state.team, is_bot, guest, enterprise)
         self.state.people[user] = person
         return person
+
+    def add_group(self, group: str, *members: str) -> None:
+        """A user group."""
+        self.state.groups[group] = list(members)
 
     def add_channel(
         self, channel: str, name: str = "", *, kind: ChannelKind = "channel", with_bot: bool = True
@@ -215,9 +228,14 @@ class Workspace:
         """The author of a message changes its text."""
         self.pass_time(now)
         message = self._find(channel, ts)
-        message.body, message.edited = text, True
+        before, message.body, message.edited = message.body, text, True
         self.state.changed(channel, message.root)
-        payloads.changed(self.state, message)
+        payloads.changed(self.state, message, before)
+
+    def delete(self, channel: str, ts: str, *, now: float) -> None:
+        """The author of a message deletes it."""
+        self.pass_time(now)
+        chat.remove(self.state, self._find(channel, ts))
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, perhaps its replies too."""
@@ -232,7 +250,31 @@ class Workspace:
         visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
         payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
+    def press_in_home(self, user: str, action_id: str, value: str, *, now: float) -> Envelope:
+        """A person presses a control of their Home tab."""
+        self.pass_time(now)
+        view = self.state.views[f"home-{user}"]
+        for block, control in blockkit.controls(view["blocks"]):
+            if (control["action_id"], control.get("value")) == (action_id, value):
+                action = {
+                    "action_id": action_id,
+                    "block_id": block["block_id"],
+                    "type": control["type"],
+                    "value": value,
+                }
+                return payloads.pressed_in_view(self.state, self._person(user), view, action)
+        raise LookupError(f"no control {action_id} with value {value} in the Home tab of {user}")
+
     # ---- what people see
+
+    def home(self, user: str) -> list[str]:
+        """The words of a person's Home tab, block by block; none if the app never wrote it."""
+        view = self.state.views.get(f"home-{user}")
+        return [] if view is None else [blockkit.plain(block) for block in view["blocks"]]
+
+    def prompts(self, channel: str, thread_ts: str = "") -> list[str]:
+        """The questions that are suggested in a direct message, or in a thread of it."""
+        return [prompt["message"] for prompt in self.state.thread(channel, thread_ts).prompts]
 
     def thread(
         self, channel: str, ts: str, *, now: float | None = None, viewer: str | None = None
@@ -258,6 +300,10 @@ class Workspace:
     def session(self, channel: str, ts: str) -> str | None:
         """The status of the thread's agent session, if there is one."""
         return self.state.thread(channel, ts).session
+
+    def session_title(self, channel: str, ts: str) -> str:
+        """The title of the thread's agent session, or of the thread; "" if it has none."""
+        return self.state.thread(channel, ts).title or ""
 
     def open_streams(self) -> list[str]:
         """The ts of every open stream."""

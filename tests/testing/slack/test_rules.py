@@ -27,6 +27,7 @@ from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.rules import METHODS, SHIPPED, AppManifest, Buckets, MethodRate
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SeenFile, Workspace, WorkspaceRules
 from tests.slack.scene import unlimited
+from tests.syntax_trees import syntax_tree
 
 from .scene import NOW, U1, Scene, task, text
 
@@ -622,7 +623,7 @@ def called_methods() -> Iterator[str]:
         path for room in IN_FRONT for path in (package / room).rglob("*.py") if path.parent.name != RATES
     ]
     for path in (*rooms, package / "dispatch.py", package / "runner.py", package / "app.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             if isinstance(node, ast.Constant) and METHOD.fullmatch(str(node.value)):
                 yield str(node.value)
 
@@ -652,12 +653,13 @@ def test_the_manifest_covers_every_method_that_the_bot_calls() -> None:
         ("chat.postMessage", "chat:write", "chat:write"),
         ("reactions.add", "reactions:write", "reactions:write"),
         ("conversations.open", "im:write", "im:write"),
-        ("users.info", "", "users:read"),
-        ("assistant.threads.setStatus", "chat:write", "assistant:write,chat:write"),
+        ("users.info", "users:read", "users:read"),
+        ("usergroups.users.list", "usergroups:read", "usergroups:read"),
+        ("assistant.threads.setStatus", "chat:write assistant:write", "assistant:write,chat:write"),
     ],
 )
 def test_a_call_without_its_scope_is_refused_as_slack_refuses_it(method: str, gone: str, needed: str) -> None:
-    manifest = without(gone)
+    manifest = without(*gone.split())
     answer = Workspace(manifest=manifest).call(method, {}, now=NOW, token=BOT_TOKEN)
     provided = ",".join(sorted(manifest.scopes))
     assert answer.status == 200
@@ -712,10 +714,11 @@ def test_what_the_app_does_not_subscribe_to_it_is_not_told(gone: str, heard: lis
 
 
 def test_a_press_of_stop_and_a_visit_are_events_of_their_own() -> None:
-    for gone, heard in (("", ["agent_session_stopped"]), ("agent_session_stopped", [])):
+    stop, visit = "agent_session_stopped", "app_home_opened"
+    for gone, heard in (("", [stop, visit]), (stop, [visit]), (visit, [stop])):
         scene = Scene(manifest=without(gone))
         scene.workspace.stop("U1", "C1", scene.root, now=NOW)
-        scene.workspace.open_home("U1", now=NOW)  # not subscribed to by the shipped manifest
+        scene.workspace.open_home("U1", now=NOW)
         assert [event["type"] for event in scene.events()] == heard
 
 

@@ -94,7 +94,7 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
         ),
         (
             '{"slack_faults": {"zzz": ["x"]}}',
-            "'zzz' is not a method of the emulated workspace; there are: agents.sessions.setStatus, ",
+            "'zzz' is not a method of the emulated workspace; there are: agents.sessions.rename, ",
         ),
         ("", "s.json: the file is empty"),
         ('{"rotate": 1}', "'rotate' is not a key of a scenario; there are: channel, "),

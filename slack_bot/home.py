@@ -1,0 +1,66 @@
+"""The Home tab: who answers here, how to ask, and what the person who looks has under way."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from .a2a.agent import Agent
+from .errors import AgentError
+from .settings.models import SlackSettings
+from .slack.api import SlackApi
+from .slack.home import ShownTurn, home_view, prompts
+from .slack.rate_limiter.governor import Priority
+from .store.contracts import TurnStore
+from .turn.progress import Stage, TurnRecord
+from .turn.record import Introduction, ThreadKey
+
+_RUNS = "Being answered"
+_WAITS = "Waits for the answer before it"
+_WATCHED = "The agent still works on it"
+
+
+class Home:
+    """Shows it. What Slack refuses is only logged: an app may have no Home tab, and no prompts."""
+
+    def __init__(self, agent: Agent, store: TurnStore, api: SlackApi, settings: SlackSettings) -> None:
+        self._agent, self._store, self._api, self._settings = agent, store, api, settings
+
+    async def show(self, user: str, team: str, workspace: str) -> None:
+        """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
+        turns = list(shown_turns(await self._store.unfinished(), user, team, workspace))
+        view = home_view(await self._introduction(), turns)
+        await self._call("views.publish", {"user_id": user, "view": view})
+
+    async def suggest(self, channel: str, thread_ts: str = "") -> None:
+        """Set the prompts of a direct message with the bot, or of a thread in it."""
+        agent = await self._introduction()
+        if found := prompts(self._settings.suggested_prompts, agent.skills if agent else ()):
+            place = {"channel_id": channel} | ({"thread_ts": thread_ts} if thread_ts else {})
+            await self._call("assistant.threads.setSuggestedPrompts", {**place, "prompts": found})
+
+    async def _introduction(self) -> Introduction | None:
+        try:
+            return (await self._agent.ensure_card()).introduction
+        except AgentError:
+            return None
+
+    async def _call(self, method: str, args: dict[str, object]) -> None:
+        api = self._api.for_turn("", priority=Priority.BACKGROUND)
+        await api.call(method, args, patience=0.0)
+
+
+def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
+    """What a person asked, the newest first. Of a thread's turns the first is being answered."""
+    before: Counter[ThreadKey] = Counter()
+    found: list[ShownTurn] = []
+    for turn in unfinished:
+        question = turn.question
+        thread = question.thread
+        is_first = not before[thread]
+        state = _WATCHED if turn.stage is Stage.WATCHED else _RUNS if is_first else _WAITS
+        before[thread] += turn.stage is not Stage.WATCHED
+        if (question.user, thread.team) == (user, team):
+            link = f"{workspace.rstrip('/')}/archives/{thread.channel}/p{question.ts.replace('.', '')}"
+            if question.ts != thread.ts:
+                link += f"?thread_ts={thread.ts}&cid={thread.channel}"
+            found.append(ShownTurn(turn.key, question.text, thread.channel, state, link))
+    return reversed(found)

@@ -1,0 +1,79 @@
+"""What may differ from channel to channel.
+
+Weakest first: `[channel]` of the file (`config_file`), `[channels.dm]` in direct messages, `[channels.C...]`,
+and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator
+
+from .models import SettingsSection, Texts
+
+ALL, DIRECT = "", "dm"
+"""What the tables of all channels and of all direct messages are called."""
+
+ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What the file says: of a channel by its id, and by `ALL` and `DIRECT`."""
+
+
+def _people(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"[UW][A-Z0-9]+", each) for each in ids):
+        raise ValueError("should be ids of people, as their profiles show them (U0123456 or W0123456)")
+    return ids
+
+
+def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"S[A-Z0-9]+", each) for each in ids):
+        raise ValueError("should be ids of user groups, as S0123456")
+    return ids
+
+
+class ChannelSettings(SettingsSection):
+    """What the file of `SLACK_BOT_CONFIG` may say of single channels. A variable counts in all of them."""
+
+    respond: Literal["mention", "auto", "thread"] = "auto"
+    """What is a question besides a mention, in a thread that the bot answered in: auto: what its asker writes
+    there, until somebody else does; thread: what anybody writes. Direct messages are always answered."""
+    busy: Literal["queue", "collect", "interrupt"] = "queue"
+    """What happens to a question that comes while an answer runs: it waits; it waits and becomes one with the
+    others of its asker; it ends the answer."""
+    context: Literal["none", "asker", "thread"] = "thread"
+    """What the agent gets to read of a thread besides the question: nothing, what its asker wrote, or all."""
+    identity: Literal["none", "id", "name", "email"] = "id"
+    """What the agent learns of who asks. Each includes the one before."""
+    audience: Literal["asker", "everyone"] = "asker"
+    """Who sees an answer grow in a channel. Slack shows a stream to its asker only; everyone: a message that
+    is edited."""
+    external: Literal["allow", "deny"] = "deny"
+    """Whether people of other organisations (Slack Connect) may ask."""
+    guests: Literal["allow", "deny"] = "allow"
+    """Whether guests of the workspace may ask."""
+    people: Annotated[Texts, AfterValidator(_people)] = ()
+    """Ids of the people who may ask (`U...`, `W...`). Empty, and no `groups`: everybody."""
+    groups: Annotated[Texts, AfterValidator(_groups)] = ()
+    """Ids of user groups (`S...`) whose members may ask too."""
+
+
+class ChannelPolicies:
+    """The settings of each channel. `fixed`: what variables say; `read` gives the tables of the file.
+
+    `read` raises SettingsError for a bad file, and so do the functions here that call it.
+    """
+
+    def __init__(self, fixed: ChannelSettings, read: Callable[[], ChannelTables] = dict) -> None:
+        self._fixed, self._read = fixed.model_dump(exclude_unset=True), read
+        self._tables = read()
+
+    def of(self, channel: str) -> ChannelSettings:
+        """What counts in `channel` now. A turn keeps what it was given: the file may be read again."""
+        counted = dict(self._tables.get(ALL, {}))
+        if channel.startswith("D"):
+            counted |= self._tables.get(DIRECT, {})
+        return ChannelSettings(**{**counted, **self._tables.get(channel, {}), **self._fixed})
+
+    def reload(self) -> None:
+        """Read the file again. After a SettingsError what counted before still does."""
+        self._tables = self._read()

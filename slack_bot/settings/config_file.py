@@ -1,0 +1,119 @@
+"""The file that `SLACK_BOT_CONFIG` names: TOML with the settings of channels, and nothing else."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from ..errors import SettingsError
+from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
+from .load import ALIASES, CONFIG, FIELDS, refusal_line
+from .names import env_name, nearest
+
+_EVERYWHERE, _SINGLE = "channel", "channels"
+_ID = re.compile(r"[CDG][A-Z0-9]+\Z")
+_PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
+_USUAL = {path: name for name, path in ALIASES.items()}
+_KNOWN = ChannelSettings.model_fields
+_TABLES = f"the tables are [{_EVERYWHERE}], [{_SINGLE}.{DIRECT}] and, by its id, [{_SINGLE}.C0123456]"
+
+
+def read_config(file: str | None) -> ChannelTables:
+    """What `file` says of channels; nothing without one. SettingsError: one line for each problem."""
+    if file is None:
+        return {}
+    try:
+        whole = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"{CONFIG} names {file}, which does not exist") from None
+    except (OSError, UnicodeDecodeError):
+        raise SettingsError(f"{CONFIG} names {file}, which cannot be read as text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(_unreadable(file, str(error))) from None
+    if problems := list(_problems(whole)):
+        raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
+    return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_SINGLE, {})}
+
+
+def _unreadable(file: str, message: str) -> str:
+    if (found := _PLACE.match(message)) is None:
+        return f"{file} cannot be read: {message}"
+    place = f", line {found[2]}," if found[2] else ", at its end,"
+    return f"{file}{place} cannot be read: {found[1]}"
+
+
+def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
+    sections = {section for section, _ in FIELDS}
+    for name, value in whole.items():
+        if name == _EVERYWHERE:
+            yield from _in_table(name, value)
+        elif name == _SINGLE:
+            yield from _in_tables(value)
+        elif isinstance(value, dict) and name in sections:
+            yield from (
+                _elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in value
+            )
+        elif isinstance(value, dict):
+            guess = nearest(name, (_EVERYWHERE, _SINGLE), 0.6)
+            yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
+        elif guess := nearest(name, _KNOWN):
+            yield f"{name} stands in no table: write {guess} below [{_EVERYWHERE}], or that of one channel"
+        else:
+            yield _elsewhere(name) or f"{name} is not known here; {_TABLES}"
+
+
+def _in_tables(value: object) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{_SINGLE} should be tables, one for each channel; {_TABLES}"
+        return
+    for channel, own in value.items():
+        path = f"{_SINGLE}.{channel}"
+        if channel == DIRECT or _ID.match(channel):
+            yield from _in_table(path, own)
+        elif channel in _KNOWN:
+            yield f"{path} is the setting of no channel: write it below [{_EVERYWHERE}]"
+        elif re.match(r"[cdg][a-z]*[0-9]", channel) and _ID.match(channel.upper()):
+            yield f"{path} is no channel; did you mean {_SINGLE}.{channel.upper()}?"
+        else:
+            yield (
+                f"{path} is no channel: write its id (C0123456), which is at the end of the channel's details"
+                f" in Slack, or {DIRECT} for all direct messages"
+            )
+
+
+def _in_table(path: str, table: object) -> Iterator[str]:
+    if not isinstance(table, dict):
+        yield f"{path} should be a table: write [{path}], and its settings below"
+        return
+    for name, value in table.items():
+        if name not in _KNOWN:
+            yield _unknown(path, name, value)
+    try:
+        ChannelSettings.model_validate({name: table[name] for name in table if name in _KNOWN})
+    except ValidationError as error:
+        wrong = {str(each["loc"][0]): each["msg"] for each in error.errors(include_url=False)}
+        for name, message in wrong.items():
+            value, field = table[name], _KNOWN[name]
+            guess = nearest(str(value), get_args(field.annotation), 0.6) if isinstance(value, str) else None
+            line = refusal_line(f"{path}.{name}", field, value, message)
+            yield f"{line}; did you mean {guess!r}?" if guess else line
+
+
+def _unknown(path: str, name: str, value: object) -> str:
+    if path == _EVERYWHERE and isinstance(value, dict):
+        return f"{path}.{name} is not known here; did you mean [{_SINGLE}.{name}]?"
+    if guess := nearest(name, _KNOWN):
+        return f"{path}.{name} is not a setting; did you mean {guess}?"
+    return _elsewhere(name) or f"{path}.{name} is not a setting of a channel; they are {', '.join(_KNOWN)}"
+
+
+def _elsewhere(leaf: str, section: str = "") -> str | None:
+    """A secret, a number or a setting of the whole bot stays in the environment."""
+    named = ALIASES.get(leaf.upper())
+    paths = [named] if named else [path for path in FIELDS if path[1] == leaf and section in ("", path[0])]
+    names = " or ".join(_USUAL.get(path, env_name(path)) for path in paths)
+    path = f"{section}.{leaf}" if section else leaf
+    return f"{path} does not belong here: set {names} in the environment" if names else None

@@ -1,0 +1,109 @@
+"""PURE. The blocks of the bot's Home tab, and the prompts above its messages.
+
+Everything an agent says of itself is shown as plain text: nothing in it is a mention, a link or markup.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..turn.record import Introduction, Skill
+from ..turn.sanitize import sanitize
+from .blocks import HOME_STOP, Args, Block, context, shorten
+
+_QUESTION = 300
+_HEADER = 150  # Slack: characters of a header
+_LABEL = 75  # Slack: characters of a button
+_TEXT = 1_000  # of a description: people come here to look, not to read
+_MOST_SKILLS = 10
+_MOST_TURNS = 20  # Slack takes 100 blocks; each turn needs two
+_MOST_PROMPTS = 4  # Slack: prompts of a conversation
+_HOW = (
+    "Mention me in a channel, or write to me under Messages. The answer comes into the thread, and you can go"
+    " on there. Write “stop” to end an answer."
+)
+_AWAY = "The agent cannot be reached right now. Ask all the same: you get an answer, or a notice."
+_NOTHING = "You have no question under way."
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A question of the person who looks. `state` says how far it is, `link` leads to it."""
+
+    key: str
+    text: str
+    channel: str
+    state: str
+    link: str
+
+
+def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
+    """A view for `views.publish`. No `agent`: it cannot be reached."""
+    blocks = [_header(_plain(agent.name if agent else "", _HEADER) or "Your agent")]
+    if agent is None:
+        blocks.append(context(_AWAY))
+    elif about := _plain(agent.description, _TEXT):
+        blocks.append(_section(about))
+    blocks += [_header("How to ask"), _section(_HOW)]
+    if skills := [skill for skill in (agent.skills if agent else ()) if _plain(skill.name, _LABEL)]:
+        shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
+        blocks += [_header("What it can do"), _rich("rich_text_list", *shown, style="bullet")]
+    blocks.append(_header("Your questions"))
+    blocks += [block for turn in turns[:_MOST_TURNS] for block in _turn(turn)] or [context(_NOTHING)]
+    if len(turns) > _MOST_TURNS:
+        blocks.append(context(f"… and {len(turns) - _MOST_TURNS:,} more"))
+    return {"type": "home", "blocks": blocks}
+
+
+def prompts(given: Sequence[str], skills: Sequence[Skill]) -> list[Block]:
+    """For `assistant.threads.setSuggestedPrompts`: the given ones, or examples, one of each skill first."""
+    texts = (_plain(each, _TEXT) for each in given or _examples(skills))
+    found = list(dict.fromkeys(filter(None, texts)))[:_MOST_PROMPTS]
+    return [{"title": shorten(text, _LABEL), "message": text} for text in found]
+
+
+def _examples(skills: Sequence[Skill]) -> Iterator[str]:
+    for place in range(max((len(skill.examples) for skill in skills), default=0)):
+        yield from (skill.examples[place] for skill in skills if place < len(skill.examples))
+
+
+def _turn(turn: ShownTurn) -> Iterator[Block]:
+    label = {"type": "plain_text", "text": "Stop"}
+    stop = {"type": "button", "text": label, "action_id": HOME_STOP, "value": turn.key}
+    yield _section(_plain(turn.text, _QUESTION) or "…") | {"accessory": stop}
+    in_channel = {"type": "channel", "channel_id": turn.channel}
+    place = () if turn.channel.startswith("D") else (_text(" · "), in_channel)
+    link = {"type": "link", "url": turn.link, "text": "Open"}
+    yield _rich("rich_text_section", _text(turn.state), *place, _text(" · "), link)
+
+
+def _skill(skill: Skill) -> Iterator[Block]:
+    yield {**_text(_plain(skill.name, _LABEL)), "style": {"bold": True}}
+    if about := _plain(skill.description, _TEXT):
+        yield _text(f": {about}")
+    if examples := [text for each in skill.examples[:2] if (text := _plain(each, _HEADER))]:
+        yield _text("\n" + " ".join(f"“{each}”" for each in examples))
+
+
+def _rich(kind: str, *elements: Block, **more: str) -> Block:
+    return {"type": "rich_text", "elements": [{"type": kind, **more, "elements": list(elements)}]}
+
+
+def _words(*elements: Block) -> Block:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _header(text: str) -> Block:
+    return {"type": "header", "text": {"type": "plain_text", "text": text}}
+
+
+def _section(text: str) -> Block:
+    return {"type": "section", "text": {"type": "plain_text", "text": text}}
+
+
+def _plain(text: str, most: int) -> str:
+    """One line."""
+    return shorten(" ".join(sanitize(text[: 2 * most]).split()), most)

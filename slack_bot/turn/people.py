@@ -1,0 +1,39 @@
+"""PURE. What kind of person somebody is, by what Slack's `users.info` says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class PersonKind(StrEnum):
+    """How somebody belongs to the bot's workspace."""
+
+    MEMBER = "person"
+    GUEST = "guest"
+    EXTERNAL = "external"  # of another organisation, in a channel shared with it (Slack Connect)
+    BOT = "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation:
+    """The bot's workspace (`T...`), and the organisation on Enterprise Grid that it belongs to (`E...`)."""
+
+    team: str = ""
+    enterprise: str = ""
+
+    def has(self, *ids: object) -> bool:
+        """Whether one of `ids` is that of the workspace or the organisation."""
+        return bool({self.team, self.enterprise}.difference([""]).intersection(map(str, ids)))
+
+
+def kind_of(user: Mapping[str, Any], ours: Organisation) -> PersonKind:
+    """The kind of a `user` of `users.info`. `is_stranger` is not set of those who share a channel with us."""
+    grid = user.get("enterprise_user")
+    enterprise = grid.get("enterprise_id") if isinstance(grid, Mapping) else None
+    if user.get("is_stranger") or not ours.has(user.get("team_id"), enterprise):
+        return PersonKind.EXTERNAL
+    if user.get("is_bot"):
+        return PersonKind.BOT
+    is_guest = user.get("is_restricted") or user.get("is_ultra_restricted")
+    return PersonKind.GUEST if is_guest else PersonKind.MEMBER

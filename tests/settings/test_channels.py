@@ -1,0 +1,55 @@
+"""Settings of single channels: what counts where, and how the file is read."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from slack_bot.errors import SettingsError
+from slack_bot.settings.channels import ChannelPolicies, ChannelSettings
+from slack_bot.settings.config_file import read_config
+
+FILE = """
+[channel]
+busy = "collect"
+context = "asker"
+
+[channels.dm]
+context = "thread"
+
+[channels.C0123456]  # ops
+busy = "interrupt"
+people = ["U1", "W2"]
+"""
+
+
+def policies(tmp_path: Path, text: str = FILE, **fixed: object) -> ChannelPolicies:
+    file = tmp_path / "slack_bot.toml"
+    file.write_text(text)
+    return ChannelPolicies(ChannelSettings.model_validate(fixed), partial(read_config, str(file)))
+
+
+def test_a_channel_has_its_own_table_before_that_of_all_and_a_variable_before_both(tmp_path: Path) -> None:
+    found = policies(tmp_path)
+    assert (found.of("C9").busy, found.of("C9").context, found.of("C9").people) == ("collect", "asker", ())
+    assert (found.of("C0123456").busy, found.of("C0123456").people) == ("interrupt", ("U1", "W2"))
+    assert (found.of("D1").busy, found.of("D1").context) == ("collect", "thread")
+    fixed = policies(tmp_path, busy="queue")
+    assert (fixed.of("C0123456").busy, fixed.of("C0123456").people) == ("queue", ("U1", "W2"))
+
+
+def test_without_a_file_every_channel_has_the_defaults() -> None:
+    assert ChannelPolicies(ChannelSettings()).of("C1") == ChannelSettings()
+
+
+def test_a_file_is_read_again_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
+    found = policies(tmp_path)
+    before = found.of("C9")
+    file = tmp_path / "slack_bot.toml"
+    file.write_text('[channel]\nbusy = "interrupt"\n')
+    found.reload()
+    assert (before.busy, found.of("C9").busy) == ("collect", "interrupt")
+    file.write_text('[channel]\nbusy = "never"\n')
+    with pytest.raises(SettingsError):
+        found.reload()
+    assert found.of("C9").busy == "interrupt"

@@ -1,0 +1,208 @@
+"""Who may stop a turn, ask again, and say what the answer was worth."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.status import WAITING_REACTION
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.tape.builders import answer, failure, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+from .test_dispatch import asked, thread_of
+
+
+@on_virtual_time
+async def test_a_stop_ends_the_running_turn_of_its_thread() -> None:
+    async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(20)
+        assert not await bot.app.dispatcher.controls.stop(thread_of("9.9"), "U1")
+        assert await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+        await bot.idle()
+        assert bot.outcomes == ["stopped"]
+        assert any(call.method == "tasks/cancel" for call in bot.agent.calls)
+        assert not await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+
+
+@on_virtual_time
+async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
+    async with run_bot(answer("A very long answer indeed.", seconds=60), answer("Stopping what?")) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(20)
+        await bot.ask("Stop!", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["stopped"]
+        assert len(asked(bot)) == 1
+        await bot.ask("stop", thread_ts=root)  # nothing runs: then it is a question
+        await bot.idle()
+        assert asked(bot)[1][0] == "stop"
+
+
+@on_virtual_time
+async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_next_question_runs() -> None:
+    """Agents that do not stream send nothing, not even their task's id, until the end."""
+    slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
+    async with run_bot(slow, answer("Here I am.")) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(10)
+        await bot.app.dispatcher.controls.stop(thread_of(root), "U1")
+        await bot.ask("and now?", thread_ts=root)
+        await asyncio.sleep(60)
+        assert bot.outcomes == ["stopped", "answered"]
+        (notice, answered) = [seen for seen in bot.thread(root) if seen.is_bot]
+        assert "could not be stopped and may still be working" in str(notice.blocks)
+        assert answered.text == "Here I am."
+
+
+@on_virtual_time
+async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Two.")) as bot:
+        root = await bot.ask("hi")
+        await bot.ask("stop", user="U2", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["answered", "answered"]
+
+
+@on_virtual_time
+async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
+    async with run_bot(failure("no luck"), answer("Luck.")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        key = f"T1:{CHANNEL}:{root}"
+        controls = bot.app.dispatcher.controls
+        assert (await controls.retry(key, "U2") or "").startswith("Only the person who asked")
+        assert (await controls.retry("T1:C1:9.9", "U1") or "").startswith("I no longer know")
+        assert await controls.retry(key, "U1") is None
+        assert await controls.retry(key, "U1") == "This question is already being asked again."
+        await bot.idle()
+        assert bot.outcomes == ["failed", "answered"]
+        assert bot.read(root)[-1] == "Luck."
+        messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
+        assert len(set(messages)) == 2
+        assert await bot.app.dispatcher.controls.retry(f"{key}:1", "U1") is None
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
+    class Noting(MemoryStore):
+        async def save_feedback(self, *given: Any) -> bool:
+            noted.append(given)
+            return await super().save_feedback(*given)
+
+    noted: list[tuple[Any, ...]] = []
+    async with run_bot(store=Noting()) as bot:
+        assert await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
+        assert noted == [("turn", "U1", "positive", bot.now)]
+        assert not await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
+
+
+# -- a stop, and what waits
+
+
+KEPT = "Stopped. What waits here of yours is kept and asked next."
+
+
+async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:
+    (offer,) = [seen for seen in bot.thread(root) if seen.ephemeral_for and action in str(seen.blocks)]
+    bot.workspace.press(user, CHANNEL, offer.ts, action, now=bot.now)
+    await bot.deliver()
+
+
+def told(bot: BotHarness, root: str, user: str = "U1") -> list[str]:
+    return [text for whom, text in bot.ephemeral(root) if whom == user]
+
+
+@pytest.mark.parametrize("how", ["word", "native"])
+@on_virtual_time
+async def test_a_stop_offers_to_drop_what_waits_and_keeps_it_otherwise(how: str) -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        for user, text in (("U1", "two"), ("U2", "theirs"), ("U1", "three")):
+            await bot.ask(text, user=user, thread_ts=root)
+        await asyncio.sleep(5)
+        if how == "word":
+            await bot.ask("stop", thread_ts=root)
+        else:
+            bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+            await bot.deliver()
+        await bot.idle()
+        assert told(bot, root)[-1] == KEPT
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "theirs", "three"]
+        await press(bot, root, "drop")
+        assert told(bot, root)[-1] == "This is over already."
+
+
+@on_virtual_time
+async def test_what_waits_is_dropped_at_a_press_and_nothing_of_others_or_of_later() -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("one")
+        for user, text in (("U2", "theirs"), ("U1", "two"), ("U1", "three")):
+            await bot.ask(text, user=user, thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        await asyncio.sleep(2)
+        await bot.ask("four", thread_ts=root)
+        await press(bot, root, "drop")
+        assert "Drop 2 waiting" in str([seen.blocks for seen in bot.thread(root)])
+        assert told(bot, root)[-1] == "Dropped 2 waiting."
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "theirs", "four"]
+        assert await bot.store.unfinished() == []
+        assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@on_virtual_time
+async def test_the_word_of_who_only_waits_drops_their_questions_and_stops_nobody_s_answer() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        for text in ("two", "three"):
+            await bot.ask(text, user="U2", thread_ts=root)
+        await bot.say("Stop!", user="U2", thread_ts=root)  # no mention
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one"]
+        assert told(bot, root, "U2") == ["Dropped 2 waiting."]
+        assert bot.outcomes == ["answered"]
+
+
+@on_virtual_time
+async def test_collect_the_word_in_time_takes_the_question_back() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert asked(bot) == []
+        assert told(bot, root) == ["Dropped 1 waiting."]
+
+
+@on_virtual_time
+async def test_the_word_needs_no_mention_where_others_write_too() -> None:
+    async with run_bot(answer("A long answer.", seconds=60)) as bot:
+        root = await bot.ask("one")
+        await bot.say("interesting", user="U2", thread_ts=root)
+        await asyncio.sleep(5)
+        await bot.say("stop", user="U2", thread_ts=root)
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["stopped"]
+        assert len(asked(bot)) == 1
+
+
+@on_virtual_time
+async def test_a_question_that_waits_is_stopped_by_name_and_the_one_that_runs_is_not() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        waiting = await bot.ask("two", user="U2", thread_ts=root)
+        await asyncio.sleep(1)
+        await bot.app.dispatcher.controls.stop_turn(f"T1:{CHANNEL}:{waiting}", "U2")
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        assert [text for text, _, _ in asked(bot)] == ["one"]
+        assert await bot.store.unfinished() == []
