@@ -104,7 +104,12 @@ class SlackListeners:
         """
         question: Question | None
         reason: str | None
-        match read_message(body, me):
+        judged = read_message(body, me)
+        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
+        if said is not None:
+            context, is_asked = self._dispatcher.context, isinstance(judged, Question)
+            await context.overhear(said, body["event"], is_asked=is_asked)
+        match judged:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.mrkdwn import to_text
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
@@ -25,10 +26,6 @@ _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
-
-_WRAPPED = re.compile(r"<([^<>\s|][^<>|]*)(?:\|([^<>]*))?>")
-_ENTITY = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
-_ENTITIES = re.compile("|".join(_ENTITY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +110,7 @@ class _Event:
     def __init__(self, body: object) -> None:
         payload = _map(body)
         self.raw = _map(payload.get("event"))
+        self.is_ext_shared = payload.get("is_ext_shared_channel")
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
         installed = _str(_first(payload.get("authorizations")), "team_id")
@@ -141,6 +139,7 @@ class _Event:
             user_team=next((team for team in teams if _TEAM.match(team)), self.team),
             text=text,
             asker_is_bot=self.is_from_bot(),
+            is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
         )
 
 
@@ -269,21 +268,3 @@ def without_mention(text: str, user: str) -> str:
         return text
     opened = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
     return re.sub(rf"[ \t]*{mention}", "", opened).strip()
-
-
-def to_text(text: str) -> str:
-    """`text` as typed: Slack wraps links, people and channels in `<...>`, and escapes `&<>`.
-
-    Code in a question must reach the agent unchanged. People without a label stay wrapped.
-    """
-    return _ENTITIES.sub(lambda found: _ENTITY[found[0]], _WRAPPED.sub(_unwrapped, text)).strip()
-
-
-def _unwrapped(found: re.Match[str]) -> str:
-    target, label = found[1], found[2] or ""
-    if target[0] in "@#":
-        return f"{target[0]}{label.removeprefix(target[0])}" if label else found[0]
-    if target[0] == "!":
-        return label or f"@{target[1:]}"
-    shown = target.removeprefix("mailto:").removeprefix("tel:")
-    return f"{label} ({shown})" if label and label not in target else shown

@@ -58,6 +58,7 @@ class Settings(models.SettingsSection):
 
     slack: models.SlackSettings = models.SlackSettings()
     agent: models.AgentSettings = models.AgentSettings()
+    context: models.ContextSettings = models.ContextSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
     channel: ChannelSettings = ChannelSettings()

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
+from ..turn.quotes import Heard, ThreadMessage
 from ..turn.record import ThreadKey
 
 MOST_WAITS = 20
@@ -28,11 +29,13 @@ class Ages:
     turn_days: float = 7.0
     conversation_days: float = 30.0
     feedback_days: float = 90.0
+    overheard_hours: float = 24.0
 
     def begin(self, now: float) -> OldestKept:
         """What is from then or before is old at `now`."""
         days = (self.turn_days, self.conversation_days, self.feedback_days)
-        return OldestKept(now - self.dedupe_hours * 3600, *(now - each * 86_400 for each in days))
+        hours = (self.dedupe_hours, *(each * 24 for each in days), self.overheard_hours)
+        return OldestKept(*(now - each * 3600 for each in hours))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class OldestKept:
     turns: float
     conversations: float
     feedback: float
+    overheard: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,12 @@ class Conversation:
     """What is known of a thread with one agent.
 
     `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
-    "" is whoever answers first.
+    "" is whoever answers first. `heard`: what was said there that it knows (`turn.quotes`).
     """
 
     context_id: str | None = None
     waits: Mapping[str, str] = field(default_factory=dict, hash=False)
+    heard: Heard = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
@@ -119,6 +124,16 @@ class ConversationStore(Protocol):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         """Replace what is known."""
+
+
+class OverheardStore(Protocol):
+    """What was said in threads with the bot, where it cannot be read later."""
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        """Keep a message, once. Of more than `most` of a thread the oldest are dropped."""
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        """Those of a thread, in any order."""
 
 
 class FeedbackStore(Protocol):
@@ -203,6 +218,7 @@ class PersonRecords:
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
+    overheard: tuple[ThreadMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +233,7 @@ class Erased:
     waits: int
     outbound: int
     running: tuple[str, ...]
+    overheard: int = 0
 
 
 class PersonalData(Protocol):
@@ -285,6 +302,7 @@ class Store(
     SignalStore,
     OutboundStore,
     EventStore,
+    OverheardStore,
     Protocol,
 ):
     """All that the bot keeps."""

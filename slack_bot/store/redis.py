@@ -28,6 +28,7 @@ from redis.exceptions import RedisError, ResponseError
 from ..errors import SettingsError, StoreError
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from .contracts import Ages, Conversation, KeptEvent, Signal, Store
 
@@ -41,7 +42,7 @@ _ABSENT = 3  # leases without a sign of life of any replica
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
 TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND, SAID = TypeAdapter(OutboundRecord), TypeAdapter(ThreadMessage)
 UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
@@ -73,6 +74,7 @@ class RedisStore(Store):
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
+        self._overheard_age = ages.overheard_hours * 3600
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
@@ -193,15 +195,28 @@ class RedisStore(Store):
             found = await self._redis.getex(conversation_key(agent, thread), ex=self._conversation_age)
             if found is None:
                 return Conversation()
-            context_id, waits = json.loads(found)
-            return Conversation(context_id, waits)
+            context_id, waits, *heard = json.loads(found)
+            return Conversation(context_id, waits, tuple(*heard))
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
-        text = json.dumps([conversation.context_id, dict(conversation.waits)])
+        text = json.dumps([conversation.context_id, dict(conversation.waits), conversation.heard])
         async with self._calling():
             await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        key, data = _overheard(thread), SAID.dump_json(message).decode()
+        async with self._calling(), self._redis.pipeline() as pipeline:
+            pipeline.zadd(key, {data: float(message.ts)})
+            pipeline.zremrangebyscore(key, "-inf", now - self._overheard_age)
+            pipeline.zremrangebyrank(key, 0, -most - 1)
+            pipeline.expire(key, round(self._overheard_age))
+            await pipeline.execute()
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        async with self._calling():
+            return [SAID.validate_json(data) for data in await self._redis.zrange(_overheard(thread), 0, -1)]
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         data = json.dumps([value, now])
@@ -392,6 +407,10 @@ def _without_password(url: str) -> str:
 def outbound_key(key: str) -> str:
     """Names its record in Redis."""
     return f"{PREFIX}outbound:{key}"
+
+
+def _overheard(thread: ThreadKey) -> str:
+    return f"{PREFIX}overheard:{name_of(thread)}"
 
 
 def _lease(key: str) -> str:

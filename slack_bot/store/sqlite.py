@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from .contracts import Ages, Conversation, KeptEvent, Store
 from .sole import SoleProcess
@@ -39,6 +40,8 @@ _STEPS = (
     "schema_2.sql",
     "schema_3.sql",
     "schema_4.sql",
+    "schema_5.sql",
+    "schema_6.sql",
 )  # file n turns version n - 1 into version n
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
@@ -54,6 +57,7 @@ _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND = TypeAdapter(OutboundRecord)
+SAID = TypeAdapter(ThreadMessage)
 
 
 class SqliteStore(SoleProcess, Store):
@@ -233,24 +237,54 @@ class SqliteStore(SoleProcess, Store):
         )
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
+        await self._write("DELETE FROM overheard WHERE at <= ?", oldest.overheard)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
-            "SELECT context_id, waits FROM conversations"
+            "SELECT context_id, waits, heard FROM conversations"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(agent, thread.team, thread.channel, thread.ts),
         )
-        return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
+        if not found:
+            return Conversation()
+        context_id, waits, heard = found[0]
+        return Conversation(context_id, json.loads(waits), tuple(json.loads(heard)))
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         await self._write(
-            "INSERT OR REPLACE INTO conversations (agent, team, channel, thread, context_id, waits, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(agent, thread.team, thread.channel, thread.ts),
-            *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
+            "INSERT OR REPLACE INTO conversations"
+            " (agent, team, channel, thread, context_id, waits, heard, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(agent, thread.team, thread.channel, thread.ts, conversation.context_id),
+            *(json.dumps(dict(conversation.waits)), json.dumps(conversation.heard), now),
         )
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        place = thread.team, thread.channel, thread.ts
+        newest = (
+            "SELECT ts FROM overheard WHERE (team, channel, thread) = (?1, ?2, ?3) ORDER BY at DESC LIMIT ?4"
+        )
+
+        def work(connection: sqlite3.Connection) -> None:
+            values = message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
+            connection.execute(
+                "INSERT OR REPLACE INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", place + values
+            )
+            connection.execute(
+                "DELETE FROM overheard WHERE (team, channel, thread) = (?1, ?2, ?3)"
+                f" AND ts NOT IN ({newest})",
+                (*place, most),
+            )
+
+        await self._run(work)
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        found = await self._read(
+            "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)",
+            *(thread.team, thread.channel, thread.ts),
+        )
+        return [SAID.validate_json(data) for (data,) in found]
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         statement = (

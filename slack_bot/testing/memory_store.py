@@ -16,6 +16,7 @@ from ..store.contracts import (
 from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 
 
@@ -35,6 +36,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
+        self._overheard: dict[ThreadKey, dict[str, ThreadMessage]] = {}
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -93,6 +95,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
 
+        for thread, said_there in self._overheard.items():
+            new = {ts: each for ts, each in said_there.items() if float(ts) > oldest.overheard}
+            self._overheard[thread] = new
         for key, said in tuple(self._outbound.items()):
             if said.ended_at is not None and said.ended_at <= oldest.turns:
                 del self._outbound[key]
@@ -110,6 +115,13 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         self._conversations[agent, thread] = conversation, now
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        known = {**self._overheard.get(thread, {}), message.ts: message}
+        self._overheard[thread] = {ts: known[ts] for ts in sorted(known, key=float)[-most:]}
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        return list(self._overheard.get(thread, {}).values())
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         if self._feedback.get((turn, user), ("", 0.0))[0] == value:
@@ -140,6 +152,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for event in self._events.get(turn.key, ())
             ),
             tuple(each for each in self._outbound.values() if each.message.user == user),
+            overheard=tuple(
+                said
+                for thread, kept in self._overheard.items()
+                for said in kept.values()
+                if said.author == user and team in (None, thread.team)
+            ),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -168,7 +186,10 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for each in answered:
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
-        return Erased(len(ended), len(found.feedback), len(answered), len(delivered), tuple(running))
+        for thread, kept in self._overheard.items():
+            self._overheard[thread] = {ts: each for ts, each in kept.items() if each not in found.overheard}
+        counts = len(ended), len(found.feedback), len(answered), len(delivered)
+        return Erased(*counts, tuple(running), len(found.overheard))
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)

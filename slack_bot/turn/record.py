@@ -35,6 +35,7 @@ class Question:
 
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
     answers an agent that asked. `attempt` counts the asker's retries. No `user`: the bot speaks first.
+    `is_ext_shared`: other organisations are in the channel too; None: Slack did not say.
     """
 
     thread: ThreadKey
@@ -46,6 +47,7 @@ class Question:
     context_id: str | None = None
     task_id: str | None = None
     attempt: int = 0
+    is_ext_shared: bool | None = None
 
     @property
     def key(self) -> str:
