@@ -18,7 +18,7 @@ from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
 from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SettingsError, StoreError
+from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
 from .listeners.access import Access, BotAccess, HourlyQuestions
@@ -30,10 +30,11 @@ from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketListener
+from .listeners.socket_mode import SocketConnections
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
+from .observe.outage import Outage
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
 from .settings.config_file import read_config
@@ -101,10 +102,10 @@ async def build(
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
     clock = clock or loop_clock()
-    observer, health = observer or LogObserver(), health or Health()
+    observer, health, outage = observer or LogObserver(), health or Health(), Outage(clock)
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await _open_store(settings.store)
+            store = await _open_store(settings.store, outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         observer = _keeping_events(settings.store, store, observer, clock, stack)
@@ -122,7 +123,7 @@ async def build(
             clock,
             observer,
             settings.stream.retry_timeout,
-            rate_limiter or await _new_rate_limiter(settings, clock, stack),
+            rate_limiter or await _new_rate_limiter(settings, clock, stack, outage),
             settings.slack.write_timeout,
             health,
             authorize,
@@ -132,7 +133,7 @@ async def build(
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, clock)
+        hourly = HourlyQuestions(settings.turns, store, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
@@ -142,12 +143,12 @@ async def build(
         return App(settings, clock, store, agent, *parts, stack.pop_all())
 
 
-async def _open_store(kept: StoreSettings) -> Store:
+async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
     if not kept.url.startswith("redis"):
         return await open_store(kept.url, ages_of(kept), kept.lock_wait)
     from .store.redis import open_redis
 
-    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
+    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout, outage)
 
 
 def ages_of(kept: StoreSettings) -> Ages:
@@ -166,7 +167,9 @@ def _keeping_events(
     return keeper
 
 
-async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitStack) -> RateLimiter:
+async def _new_rate_limiter(
+    settings: Settings, clock: Clock, stack: AsyncExitStack, outage: Outage
+) -> RateLimiter:
     if not settings.store.url.startswith("redis"):
         return RateLimiter(settings.governor, clock)
     from .slack.rate_limiter.shared import SharedRateLimiter
@@ -174,7 +177,7 @@ async def _new_rate_limiter(settings: Settings, clock: Clock, stack: AsyncExitSt
 
     redis = connect(settings.store.url)
     stack.push_async_callback(redis.aclose)
-    limiter = SharedRateLimiter(settings.governor, clock, redis)
+    limiter = SharedRateLimiter(settings.governor, clock, redis, outage)
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
@@ -225,7 +228,8 @@ async def serve(
             ready()
 
     health = app.health
-    push = await PushReceiver.new(app.settings.push, app.dispatcher, app.dispatcher.on_hint, app.clock)
+    bot = app.dispatcher
+    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None
@@ -233,7 +237,9 @@ async def serve(
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
             is_alone = not app.settings.store.url.startswith("redis")
-            socket = SocketListener(app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in)
+            socket = SocketConnections(
+                app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
+            )
             async with push.listening(slack) if push else nullcontext():
                 await socket.serve(stop)
     finally:
@@ -262,7 +268,7 @@ async def _check_store(app: App) -> None:
             async with asyncio.timeout(settings.store_interval):
                 await app.store.save_fact(_CHECKED, "at", f"{now:.0f}", now)
         except (StoreError, TimeoutError) as error:
-            if works:
+            if works and not isinstance(error, StoreAway):
                 log.warning("the store does not work: %s", str(error) or "it did not answer in time")
             health.failed(HealthCheck.STORE, STORE_FAILED)
             works = False
@@ -284,18 +290,20 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
-    async with serving_health(settings.health, health), await build(settings, health=health) as app:
+    wait = settings.store.lock_wait
+    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
         if http:
-            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port)
+            await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
-            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port)
+            await check_address(PUSH_ADDRESS, settings.push.host, settings.push.port, wait)
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()
         loop.add_signal_handler(signal.SIGHUP, read_config_again, app)
         await serve(app, stop, http=http)
-        log.info("ending: running answers get %g s", settings.turns.shutdown_grace)
+        log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
+    log.info("ended")
 
 
 def read_config_again(app: App) -> None:

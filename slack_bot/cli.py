@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +21,9 @@ from .settings.names import nearest
 _PROGRAM = "slack-bot"
 _RUN = "SLACK_BOT_TOKEN=xoxb-... SLACK_APP_TOKEN=xapp-... A2A_AGENT_URL=http://agent:8000 slack-bot run"
 
+_VERB_LIKENESS = 0.65
+"""Words this much like each other (1: the same) may be one misspelt: `rnu` and `run` are 0.67."""
+
 EXIT_SIGPIPE = 141
 """Exit status after a closed pipe, as a shell shows it."""
 
@@ -30,13 +33,10 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb that the command line names. Returns the exit status."""
     words = sys.argv[1:] if argv is None else argv
-    whole, verbs = command_line()
+    whole = command_line()
     if not words:
         whole.print_help(sys.stderr)
         whole.exit(2, f"\n{_PROGRAM}: a verb is missing; give one of these\n")
-    given = next((word for word in words if not word.startswith("-")), "")
-    if given and given not in verbs and (meant := nearest(given, verbs)) is not None:
-        whole.error(f"there is no verb {given!r}; did you mean {meant!r}?")
     args = whole.parse_args(words)
     try:
         return run_guarded(lambda: args.verb(args))
@@ -96,6 +96,13 @@ class _Parser(argparse.ArgumentParser):
             options.setdefault("type", _word)
         return super().add_argument(*names, **options)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            meant = nearest(str(value), action.choices, _VERB_LIKENESS)
+            if meant is not None:
+                raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {meant!r}?")
+        super()._check_value(action, value)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
@@ -103,8 +110,8 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
 
-def command_line() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """The parser of the whole command line, and the verbs."""
+def command_line() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
     from .playground import command_line as playground
     from .tools import command_line as tools
 
@@ -129,7 +136,7 @@ def command_line() -> tuple[argparse.ArgumentParser, Collection[str]]:
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
     _add_say(add)
     tools.add_verbs(add, playground.FOR_TOOLS)
-    return top, verbs.choices
+    return top
 
 
 def _add_say(add: Callable[..., argparse.ArgumentParser]) -> None:

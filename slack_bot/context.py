@@ -145,7 +145,7 @@ class ThreadContext:
         if not question.user or question.task_id is not None:
             return _Said()  # what answers an agent goes alone: some take each part for a piece of the answer
         if policy.context == "none" or self._settings.format == "none":
-            return _Said(read_to=question.ts)
+            return _Said(read_to=_until(question))
         if not self._may_have_news(question, heard):
             return _Said()
         if self._reader.is_limited:
@@ -161,12 +161,12 @@ class ThreadContext:
     async def _read(
         self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation
     ) -> _Said:
-        read = await self._reader.read(question.thread, heard[0] if heard else "0", question.ts)
+        read = await self._reader.read(question.thread, heard[0] if heard else "0", _until(question))
         found = [said for each in read.messages if (said := thread_message(each, own, ours)) is not None]
         new = unheard(found, heard, _asked(question))
         if read.is_failed and not new:
             return _Said(is_away=True)
-        read_to = new[-1].ts if read.is_failed else question.ts
+        read_to = new[-1].ts if read.is_failed else _until(question)
         return _Said(new, read_to, is_short=read.is_cut or read.is_failed)
 
     async def _overheard(self, question: Question, heard: Heard) -> _Said:
@@ -180,16 +180,16 @@ class ThreadContext:
             return _Said(is_away=True)
         since = self._heard_since or self._clock.wall()
         is_short = len(kept) >= self._settings.overheard or float(heard[0]) < since
-        return _Said(unheard(kept, heard, _asked(question)), question.ts, is_short=is_short)
+        return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
 
     def _may_have_news(self, question: Question, heard: Heard) -> bool:
         """Somebody may have written in the thread before `question` what the agent does not know."""
-        if question.ts == question.thread.ts:
+        if _until(question) == question.thread.ts:
             return False
         seen = None if self._store.lease else self._seen.get(question.thread)
         if seen is None:
             return True
-        after, until = time_of(heard[0]) if heard else (-1, 0), time_of(question.ts)
+        after, until = time_of(heard[0]) if heard else (-1, 0), time_of(_until(question))
         new = [ts for ts in seen if after < time_of(ts) and ts not in heard]
         self._seen[question.thread] = dict.fromkeys(new)
         return any(time_of(ts) < until and ts not in _asked(question) for ts in new)
@@ -225,7 +225,12 @@ class ThreadContext:
 
 def _asked(question: Question) -> tuple[str, ...]:
     """The messages that the question is made of."""
-    return (question.ts,)
+    return (question.ts, *question.merged)
+
+
+def _until(question: Question) -> str:
+    """Before then the question was not asked."""
+    return max(_asked(question), key=time_of)
 
 
 def _ours(own: Mapping[str, Any], thread: ThreadKey) -> Organisation:

@@ -1,11 +1,14 @@
-"""What people do to turns: they stop them, ask again, and say what they think of the answer."""
+"""What people do to turns: they stop them, change or drop what waits, ask again, and rate the answer."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
 from .clock import Clock
 from .journal import Journal
+from .notices import Notices
 from .replicas import Replicas
+from .slack.blocks import DROP
 from .store.contracts import Store
 from .thread_lines import RunningTurn, ThreadLines
 from .turn.progress import Stage, TurnRecord
@@ -18,10 +21,11 @@ _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know the question. Please ask it again."
 _ALREADY = "This question is already being asked again."
 _THANKS = "Thanks for your feedback."
+_KEPT = "Stopped. What waits here of yours is kept and asked next."
 
 
 class TurnControls:
-    """`accept` takes a question, `start` goes on with a turn: both are the dispatcher's."""
+    """`accept` takes a question: the dispatcher's."""
 
     def __init__(
         self,
@@ -29,20 +33,30 @@ class TurnControls:
         watches: Watches,
         journal: Journal,
         replicas: Replicas,
+        notices: Notices,
         store: Store,
         clock: Clock,
         accept: Callable[[Question], Awaitable[bool]],
-        start: Callable[[TurnRecord], None],
     ) -> None:
         self._lines, self._watches, self._journal, self._replicas = lines, watches, journal, replicas
-        self._store, self._clock, self._accept, self._start = store, clock, accept, start
+        self._notices, self._store, self._clock, self._accept = notices, store, clock, accept
 
     def is_stop(self, question: Question) -> bool:
-        """The asker of what runs or is watched here wants it to end."""
-        running = self._lines.get(question.thread)
-        is_asker = running is not None and running.question.is_of(question.user)
-        is_word = question.text.strip(" .!").casefold() == "stop"
-        return is_word and (is_asker or bool(self._watches.of(question.thread, question.user)))
+        """The asker of what runs, waits or is watched here wants it to end."""
+        thread, user = question.thread, question.user
+        is_theirs = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
+        return _is_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
+
+    async def is_stop_somewhere(self, question: Question) -> bool:
+        """The same for all processes. Raises StoreError."""
+        if not _is_word(question) or self.is_stop(question) or not self._store.lease:
+            return self.is_stop(question)
+        unfinished = [turn.question for turn in await self._store.unfinished()]
+        return any(each.thread == question.thread and each.is_of(question.user) for each in unfinished)
+
+    def _is_running_for(self, thread: ThreadKey, user: str) -> bool:
+        running = self._lines.get(thread)
+        return running is not None and running.question.is_of(user)
 
     async def stop(self, thread: ThreadKey, user: str, messages: Collection[str] = ()) -> bool:
         """End the running turn of a thread for `user`, and what is watched for them. False: there is none.
@@ -56,6 +70,7 @@ class TurnControls:
                 await running.journal.stop(user)
             else:
                 await self._journal.keep(replace(running.turn, stopped_by=user))
+            await self._offer_to_drop(thread, user)
             return True
         watched = self._watches.of(thread, user)
         for turn in watched:
@@ -71,10 +86,54 @@ class TurnControls:
         shown = {message.ts for message in running.sink.delivery.messages}
         return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
 
+    async def _offer_to_drop(self, thread: ThreadKey, user: str) -> None:
+        if waiting := self._lines.waiting(thread, user):
+            labels = {DROP: f"Drop {len(waiting)} waiting"}
+            await self._notices.offer(waiting[-1].question, user, _KEPT, labels)
+
     async def stop_by_word(self, turn: TurnRecord) -> None:
-        """`turn` is the word, and not asked."""
-        await self.stop(turn.question.thread, turn.question.user)
+        """`turn` is the word, and not asked: it is about what runs or is watched, else about what waits."""
+        thread, user = turn.question.thread, turn.question.user
+        if self._is_running_for(thread, user):
+            await self.stop(thread, user)
+        elif watched := self._watches.of(thread, user):
+            for each in watched:
+                await self.stop_watch(each.key, user)
+        else:
+            said = await self._drop(thread, self._lines.waiting(thread, user))
+            await self._notices.post_ephemeral(thread.channel, thread.ts, user, said)
         await self._journal.end(turn, Outcome.STOPPED)
+
+    async def drop(self, key: str, user: str) -> str | None:
+        """What waits of a person is not asked, up to the question `key`. What is said to them."""
+        last = await self._store.turn(key)
+        if last is None:
+            return _OVER
+        thread = last.question.thread
+        waiting = self._lines.waiting(thread, user)
+        if thread in self._lines:
+            until = last.accepted_at
+            return await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
+        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _OVER
+
+    async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> str:
+        if dropped := self._lines.drop(thread, [each.key for each in turns]):
+            await asyncio.wait(dropped)
+        return f"Dropped {len(dropped)} waiting." if dropped else _OVER
+
+    async def change(self, key: str, thread: ThreadKey, text: str | None) -> None:
+        """A message was edited, or deleted (None). That counts as long as its question waits."""
+        if text:
+            changed = self._lines.change(key, thread, text)
+            done = [changed] if changed is not None else []
+        else:
+            done = self._lines.drop(thread, [key])
+        if done:
+            await asyncio.wait(done)
+        elif self._store.lease and thread not in self._lines:
+            known = await self._store.turn(key)
+            if known is not None and known.stage is Stage.ACCEPTED:
+                await self._replicas.tell(thread, "change", turn=key, text=text or "")
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
@@ -91,7 +150,7 @@ class TurnControls:
         self._watches.take(key)
         turn = replace(turn, stopped_by=user)
         await self._journal.keep(turn)
-        self._start(turn)
+        self._lines.add(turn)
         return None
 
     async def stop_turn(self, key: str, user: str) -> None:
@@ -99,10 +158,14 @@ class TurnControls:
         turn = await self._store.turn(key)
         if turn is None or not turn.question.is_of(user):
             return
+        thread = turn.question.thread
+        running = self._lines.get(thread)
         if turn.stage is Stage.WATCHED:
             await self.stop_watch(key, user)
+        elif turn.stage is Stage.ACCEPTED and (running is None or running.question.key != key):
+            await self.change(key, thread, None)  # it waits
         else:
-            await self.stop(turn.question.thread, user)
+            await self.stop(thread, user)
 
     async def retry(self, turn: str, user: str) -> str | None:
         """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
@@ -120,3 +183,7 @@ class TurnControls:
         """Store it. Gives thanks for what was not stored before. Raises StoreError."""
         is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
         return _THANKS if is_new else None
+
+
+def _is_word(question: Question) -> bool:
+    return question.text.strip(" .!").casefold() == "stop"

@@ -17,7 +17,9 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .context import ThreadContext
 from .controls import TurnControls
-from .errors import BotError, StoreError
+from .errors import BotError, StoreAway, StoreError
+from .follow import FollowedThreads
+from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer
@@ -40,6 +42,7 @@ log = logging.getLogger(__name__)
 _NOTIFY_SECONDS = 5.0
 _NOTIFY_ROUNDS = 5  # as long as each round ends some: within Slack's budgets some forty readers get a notice
 _CLOSING = "The bot is ending and takes no more questions."
+_FORGOTTEN_THREAD = 'I no longer know this thread. Write "stop listening" there.'
 _MOST_ACCEPTED = _MOST_REFUSED = 1000  # questions
 
 
@@ -65,14 +68,23 @@ class TurnDispatcher:
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
-        self._notices = Notices(api, settings.stream, clock, observer, self._journal, self._stream_starts)
+        noted = self._journal, self._stream_starts, lambda: store.is_sure
+        self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
-        self._lines = ThreadLines(self._notices, self._turn, self._let_go, self._spawn)
+        follow_for = settings.turns.follow_for
+        self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
+        self._lines = ThreadLines(
+            *(self._notices, self._journal, policies, settings.turns, clock),
+            *(self._turn, self._let_go, self._spawn),
+        )
+        self._interruptions = Interruptions(
+            agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
+        )
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, store, clock, self.accept, self._start
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -101,7 +113,8 @@ class TurnDispatcher:
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
-            if self._store_failures >= self._settings.store.max_failures:
+            is_broken = self._store_failures >= self._settings.store.max_failures
+            if is_broken and not isinstance(error, StoreAway):  # what is away comes back by itself
                 self._store_error = error
                 self._store_broken.set()
             raise
@@ -117,7 +130,8 @@ class TurnDispatcher:
         if is_new and (claimed := await self._replicas.claim(turn)) is not None:
             if self._store.lease and question.thread not in self._lines:
                 await self._replicas.take_over(question.thread, before=turn.key)
-            self._start(claimed)
+            if not self._has(claimed):
+                self._start(claimed, is_new=True)
         return is_new
 
     async def take_over(self) -> None:
@@ -132,12 +146,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            is_next = turn.question.thread not in self._lines
-            self._start(turn)
-            if is_next:  # it may have waited
-                reaction = self._notices.reaction(turn.question, is_shown=True)
-                reaction.over()
-                self._spawn(reaction.show(), turn.question)
+            self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
@@ -161,14 +170,17 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                if turn is None or self._has(turn):
-                    return
-                if (claimed := await self._replicas.claim(turn)) is not None:
-                    self._start(claimed)
+                claimed = await self._replicas.claim(turn) if turn and not self._has(turn) else None
+                if claimed and not self._has(claimed):  # it may have been found as left meanwhile
+                    self._start(claimed, is_new=True)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
                 await self.controls.stop_watch(values["turn"], values["user"])
+            case "change":
+                await self.controls.change(values["turn"], signal.thread, values["text"] or None)
+            case "drop":
+                await self.controls.drop(values["turn"], values["user"])
             case "hint":
                 await self.watches.on_hint(values["push"])
             case "stream":
@@ -212,14 +224,32 @@ class TurnDispatcher:
             self._refused.append(question.key)
             self._spawn(self._notices.refuse(question, words), question)
 
-    def _start(self, turn: TurnRecord) -> None:
+    def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
         if not question.text:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
+        elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
+            self._spawn(self._stop_listening(turn), question)
+        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+            self._spawn(self._notices.turn_away(turn), question)
         else:
-            self._lines.add(turn)
+            self._lines.add(turn, is_left=is_left)
+            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+                self._interruptions.begin(question)
+
+    async def _stop_listening(self, turn: TurnRecord) -> None:
+        await self.follow.stop(turn.question, float(turn.question.ts))
+        await self._journal.end(turn, Outcome.STOPPED)
+
+    async def stop_listening(self, key: str) -> str | None:
+        """Only a mention counts from now on in the thread of this turn. Else why not. Raises StoreError."""
+        turn = await self._store.turn(key)
+        if turn is None:
+            return _FORGOTTEN_THREAD
+        await self.follow.stop(turn.question, self._clock.wall())
+        return None
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
@@ -250,11 +280,14 @@ class TurnDispatcher:
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
-        rest to the next process. Where the store does not outlive this one, they end with a notice.
+        rest to the next process. If the store does not outlive this one, they end with a notice.
         """
         self._closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
+        if grace and self._lines.tasks:
+            log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
         await _wait(self._lines.tasks, grace, hurry)
+        await self._journal.wait_for_names(hurry)
         for task in tuple(self._lines.tasks):
             task.cancel()
         for _ in range(_NOTIFY_ROUNDS):
@@ -281,7 +314,8 @@ class TurnDispatcher:
                 if turn.stage is Stage.ACCEPTED and turn.stopped_by is not None:
                     await end(turn, Outcome.STOPPED, "stopped", NOT_BEGUN, sink)
                     return
-                running.journal = await self._journal.begin(turn)
+                await self._lines.prepare(running)
+                running.journal = await self._journal.begin(running.turn)
                 await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:
@@ -311,6 +345,7 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+        await self.follow.answered(journal.question)
         await self._save_profile()
 
     async def _save_profile(self) -> None:

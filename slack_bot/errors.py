@@ -109,7 +109,15 @@ class SlackError(BotError):
 
 
 class StoreError(BotError):
-    """The store cannot be opened, read or written."""
+    """The store cannot be opened, read or written. `log_level` is one of `logging`."""
+
+    log_level = 40
+
+
+class StoreAway(StoreError):
+    """It does not answer. That is said once, not for each call."""
+
+    log_level = 10
 
 
 class StoreInUse(StoreError):

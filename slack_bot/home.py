@@ -44,8 +44,7 @@ class Home:
             return None
 
     async def _call(self, method: str, args: dict[str, object]) -> None:
-        api = self._api.for_turn("")
-        api.priority = Priority.BACKGROUND
+        api = self._api.for_turn("", priority=Priority.BACKGROUND)
         await api.call(method, args, patience=0.0)
 
 

@@ -6,7 +6,7 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -18,6 +18,7 @@ from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
+_NAME_SECONDS = 2.0  # that the process stays for the ids of tasks
 _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
 
 
@@ -36,6 +37,8 @@ class Journal:
         self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
+        self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
+        self._all_named = asyncio.Event()
 
     async def begin(self, record: TurnRecord) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError."""
@@ -51,12 +54,53 @@ class Journal:
         await self.save(turn)
         return turn
 
-    async def end(self, record: TurnRecord, outcome: Outcome) -> None:
-        self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        await self.keep(replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome))
+    async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
+        """The `others` are asked as a part of `record`. All or none of it is stored."""
+        ended = [(self._ended(each, Outcome.MERGED), 0) for each in others]
+        return await self._guard(self._store.save((record, 0), *ended), record)
 
-    async def keep(self, record: TurnRecord) -> None:
-        await self._guard(self._store.save((record, len(record.messages))), record)
+    def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+
+    def sent(self, record: TurnRecord) -> TurnRecord:
+        if record.question.task_id is None:
+            self._unnamed.add(record.key)
+        return replace(record, stage=Stage.SENT, sent_at=self.now())
+
+    async def end(self, record: TurnRecord, outcome: Outcome) -> None:
+        """A turn ended without an answer of the agent."""
+        self.named(record)
+        self._changed = {turn for turn in self._changed if turn.record.key != record.key}
+        record = self._ended(record, outcome)
+        await self._until_there(lambda: self.keep(record))
+
+    def named(self, record: TurnRecord) -> None:
+        """The id of its task is stored, or not needed."""
+        self._unnamed.discard(record.key)
+        if not self._unnamed:
+            self._all_named.set()
+
+    async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
+        """Shortly, or until `hurry` is set: without its task's id nobody could go on with a turn."""
+        self._all_named.clear()
+        if not self._unnamed or not self._store.is_durable:
+            return
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
+        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for each in ends:
+            each.cancel()
+
+    async def keep(self, record: TurnRecord) -> bool:
+        """A turn changed that does not run."""
+        return await self._guard(self._store.save((record, len(record.messages))), record)
+
+    async def save_end(self, turn: "TurnJournal") -> None:
+        await self._until_there(lambda: self.save(turn))
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+        """With several replicas another one would go on with a turn whose end is not stored."""
+        while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
@@ -84,7 +128,8 @@ class Journal:
         try:
             lost = await self._store.renew()
         except StoreError as error:
-            _log.error("the lease of a thread was not renewed: %s", error, extra={"turn": record.key})
+            message = "the lease of a thread was not renewed: %s"
+            _log.log(error.log_level, message, error, extra={"turn": record.key})
             return False
         for thread in lost:
             self._on_lost(thread)
@@ -125,7 +170,7 @@ class Journal:
             await saving
         except StoreError as error:
             fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            _log.error("%s was not stored: %s", what, error, extra=fields)
+            _log.log(error.log_level, "%s was not stored: %s", what, error, extra=fields)
             return False
         return True
 
@@ -143,11 +188,9 @@ class TurnJournal:
 
     @property
     def is_takeover(self) -> bool:
-        """The turn goes on after another process, or after its task was watched."""
         return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
 
     def unchanged(self) -> int:
-        """How many of the first messages are stored as they are."""
         pairs = list(zip(self.stored, self.record.messages, strict=False))
         return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
 
@@ -165,8 +208,7 @@ class TurnJournal:
         the agent has heard of the thread, once it has taken the question.
         """
         if self.record.stage is Stage.ACCEPTED:
-            sent_at = self._journal.now()
-            sent = replace(self.record, stage=Stage.SENT, sent_at=sent_at)
+            sent = self._journal.sent(self.record)
             self.record = replace(sent, baseline=baseline, heard=heard)
             await self._journal.save_surely(self)
 
@@ -183,6 +225,8 @@ class TurnJournal:
             record = replace(record, heard=())  # the agent began anew: it knows nothing of the thread
         if (task_id, context_id) != (record.task_id, record.context_id):
             await self._become(replace(record, task_id=task_id, context_id=context_id))
+            if task_id is not None:
+                self._journal.named(record)
         heard = known.heard if record.heard is None else record.heard
         await self._save_conversation(replace(known, context_id=context_id or known.context_id, heard=heard))
 
@@ -200,13 +244,14 @@ class TurnJournal:
 
     async def watch(self) -> None:
         since = self.record.watched_at or self._journal.now()
-        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since))
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
 
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         await self._become(replace(self.record, messages=messages))
 
     async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
+        self._journal.named(self.record)
         known, user = self._conversation, self.question.user
         known = replace(known, context_id=self.record.context_id or known.context_id)
         if awaiting_task_id is not None:
@@ -214,13 +259,14 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
+        ended_at = self._journal.now()
         await self._become(
-            replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
         )
 
-    async def _become(self, record: TurnRecord) -> None:
+    async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record
-        await self._journal.save(self)
+        await (self._journal.save_end if ends else self._journal.save)(self)
 
     async def _save_conversation(self, known: Conversation) -> None:
         if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):

@@ -1,7 +1,7 @@
 """What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from .clock import Clock
@@ -9,9 +9,10 @@ from .errors import BotError
 from .journal import Journal
 from .observe.facts import Observer, TurnEnded
 from .runner import referred
+from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
-from .slack.blocks import metadata
+from .slack.blocks import Args, actions, markdown, metadata
 from .slack.faults import StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
@@ -29,31 +30,47 @@ BROKE = "Something went wrong in the bot while it was answering."
 GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
+_TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
 class Notices:
-    """Writes into threads beside the runners. `stream_starts` are all turns'."""
+    """Writes into threads beside the runners. `stream_starts` are all turns'.
+
+    `is_sure`: no other process has taken a thread of this one.
+    """
 
     def __init__(
         self,
         api: SlackApi,
         settings: StreamSettings,
+        policies: ChannelPolicies,
         clock: Clock,
         observer: Observer,
         journal: Journal,
         stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool],
     ) -> None:
-        self._api, self._settings, self._clock = api, settings, clock
+        self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
         self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
+        self._is_sure = is_sure
         self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
 
     def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
-        return Sink(self.client(question), shown)
+        """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self._client(question, self._is_sure), shown)
 
     def client(self, question: Question) -> TurnClient:
+        """Calls about a question whose thread may be another process's."""
+        return self._client(question, lambda: True)
+
+    def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
         refusals, starts = self._streaming_refusals, self._stream_starts
-        return TurnClient(self._api, question, self._settings, self._clock, refusals, starts)
+        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
+        channel = question.thread.channel
+        if not channel.startswith("D") and self._policies.of(channel).audience == "everyone":
+            client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
+        return client
 
     def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
         """The mark of a question that waits. `is_shown`: another process may have set it."""
@@ -66,7 +83,7 @@ class Notices:
         """End the answer in `sink`, or in a new one, with `note`."""
         try:
             end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
-            await (sink or self.sink(question)).finish(end)
+            await (sink or Sink(self.client(question))).finish(end)
         except BotError as error:
             log.error("the reader got no notice: %s", error, extra={"turn": question.key})
 
@@ -82,11 +99,27 @@ class Notices:
         await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
 
     async def hint(self, turn: TurnRecord) -> None:
-        question = turn.question
-        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
-        args = {**place, "text": _HINT, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        await self.post(turn.question, _HINT)
         await self._journal.end(turn, Outcome.REFUSED)
+
+    async def turn_away(self, turn: TurnRecord) -> None:
+        """Too many questions wait in the thread."""
+        thread = turn.question.thread
+        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def post(self, question: Question, text: str) -> None:
+        """Say `text` in the thread of `question`, which it is about."""
+        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
+        args = {**place, "text": text, "metadata": metadata(question.key, "note")}
+        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+
+    async def offer(self, question: Question, user: str, text: str, labels: Mapping[str, str]) -> None:
+        """Tell `user` alone, with buttons of the turn: their action ids and labels."""
+        thread = question.thread
+        args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
+        args["blocks"] = [markdown(text), actions(labels, question.key)]
+        await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""

@@ -16,7 +16,7 @@ from slack_bolt.authorization import AuthorizeResult
 
 from .clock import Clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SlackError
+from .errors import BotError, SlackError, StoreError
 from .settings.load import Settings
 from .slack.blocks import fallback
 from .slack.faults import CallFailed
@@ -64,7 +64,6 @@ class OutboundSender:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Deliver all that comes, until this is cancelled."""
         try:
             while True:
                 await self._start_new()
@@ -92,8 +91,8 @@ class OutboundSender:
     async def _start_new(self) -> None:
         try:
             found = await self._store.unfinished_outbound()
-        except BotError as error:
-            _log.warning("the store was not asked for messages: %s", error)
+        except StoreError as error:
+            _log.log(error.log_level, "the store was not asked for messages: %s", error)
             await asyncio.sleep(_AGAIN)
             return
         for record in found:

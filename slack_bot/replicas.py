@@ -8,13 +8,11 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from .errors import StoreError
-from .store.contracts import Signal, Store
+from .store.contracts import RENEWALS, Signal, Store
 from .turn.progress import TurnRecord
 from .turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
-
-_RENEWALS = 3  # in the time of a lease
 
 
 class Replicas:
@@ -34,7 +32,7 @@ class Replicas:
         self._store = store
         self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
         self._tasks: list[asyncio.Task[None]] = []
-        self._is_away = False
+        self._problem: StoreError | None = None
 
     async def start(self) -> None:
         """Take over what was left, now and whenever a process is gone. Raises StoreError."""
@@ -48,21 +46,24 @@ class Replicas:
         try:
             return await self._store.claim(turn)
         except StoreError as error:
-            _log.error("a turn waits until a process finds it: %s", error, extra={"turn": turn.key})
+            message = "a turn waits until a process finds it: %s"
+            _log.log(error.log_level, message, error, extra={"turn": turn.key})
             return None
 
     async def let_go(self, thread: ThreadKey) -> None:
         try:
             await self._store.let_go(thread)
         except StoreError as error:
-            _log.warning("a thread is held until its lease ends: %s", error, extra={"thread_ts": thread.ts})
+            message = "a thread is held until its lease ends: %s"
+            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
 
     async def tell(self, thread: ThreadKey, kind: str, **values: str) -> bool:
         """Tell the process that works on this thread. False: there is no other one."""
         try:
             return await self._store.signal(Signal(thread, kind, values))
         except StoreError as error:
-            _log.error("another process was not told: %s", error, extra={"thread_ts": thread.ts})
+            message = "another process was not told: %s"
+            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
             return False
 
     async def close(self) -> None:
@@ -78,7 +79,8 @@ class Replicas:
                 if is_left and (claimed := await self._store.claim(turn)) is not None:
                     self._on_left(claimed)
         except StoreError as error:
-            _log.error("what was left in a thread is found later: %s", error, extra={"thread_ts": thread.ts})
+            message = "what was left in a thread is found later: %s"
+            _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
 
     async def _take_over(self) -> None:
         """All of a thread, in order, where one of its turns was left."""
@@ -89,7 +91,7 @@ class Replicas:
 
     async def _hold(self) -> None:
         while True:
-            await asyncio.sleep(self._store.lease / _RENEWALS)
+            await asyncio.sleep(self._store.lease / RENEWALS)
             try:
                 for thread in await self._store.renew():
                     self._on_lost(thread)
@@ -105,12 +107,12 @@ class Replicas:
                     await self._on_signal(signal)
             except StoreError as error:
                 self._note(error)
-                await asyncio.sleep(self._store.lease / _RENEWALS)
+                await asyncio.sleep(self._store.lease / RENEWALS)
 
     def _note(self, error: StoreError | None) -> None:
         """Said once: running answers go on."""
-        if error is not None and not self._is_away:
-            _log.error("the replicas do not hear of each other: %s", error)
-        if error is None and self._is_away:
-            _log.info("the replicas hear of each other again")
-        self._is_away = error is not None
+        if error is not None and self._problem is None:
+            _log.log(error.log_level, "the replicas do not hear of each other: %s", error)
+        if error is None and self._problem is not None:
+            _log.log(min(self._problem.log_level, logging.INFO), "the replicas hear of each other again")
+        self._problem = error

@@ -259,6 +259,8 @@ class TurnRunner:
                 self._form_due = self._now() + stream.first_flush_delay
             case actions.SaveIds():
                 self._ids.append(action)
+                if action.task_id is not None:
+                    self._handle.know_task(action.task_id)
             case actions.EndTurn():
                 self._buffer.end(self._now())
                 self._end = action
@@ -420,7 +422,7 @@ class TurnRunner:
             task.trace_id,
             machine.latches,
             machine.late,
-            self._sink.markup,
+            self._delivery.records,
             task.task_id if is_awaiting else None,
         )
         self._observer(ended)

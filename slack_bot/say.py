@@ -23,6 +23,7 @@ from .turn.record import Outcome
 _LOOK = 0.5  # seconds between two looks whether the running bot has delivered it
 _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
+_ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
 _GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
 _OVER = frozenset({Stage.ENDED, Stage.WATCHED})
@@ -116,6 +117,8 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     for name, value in (("SLACK_BOT_TOKEN", settings.slack.bot_token), ("A2A_AGENT_URL", settings.agent.url)):
         if value is None:
             raise SettingsError(f"{name} is not set: `say` needs the settings of the bot where none runs")
+    if record.message.is_question:
+        sys.stderr.write(_ALONE)
     async with await build(settings, store=store) as app:
         begun = await _turn_of(store, record)
         if begun is not None and begun.stage not in _OVER:

@@ -2,30 +2,47 @@
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
-from .journal import TurnJournal
+from .journal import Journal, TurnJournal
 from .notices import RESTARTING, Notices
+from .settings.channels import ChannelPolicies
+from .settings.models import TurnSettings
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
-from .turn.progress import TurnRecord
-from .turn.record import Question, ThreadKey
+from .turn.progress import Stage, TurnRecord
+from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class RunningTurn:
-    """The turn of a thread, and the questions that wait behind it, each with its reaction."""
+class WaitingQuestion:
+    """A question that waits, since `at` on the clock. `mark` is its reaction, `saving` its last change."""
 
     turn: TurnRecord
-    waiting: deque[tuple[TurnRecord, QueuedReaction]]
+    at: float
+    mark: QueuedReaction | None = None
+    saving: asyncio.Task[None] | None = None
+
+    def take_off(self) -> None:
+        """It waits no longer."""
+        if self.mark is not None:
+            self.mark.over()
+
+
+@dataclass(slots=True)
+class RunningTurn:
+    """The turn of a thread. `asked`: the questions that it answers together."""
+
+    turn: TurnRecord
     sink: Sink
+    asked: Sequence[WaitingQuestion]
     handle: TurnHandle = field(default_factory=TurnHandle)
     journal: TurnJournal | None = None
     task: asyncio.Task[None] | None = None
@@ -43,6 +60,20 @@ class RunningTurn:
     def is_waiting_for(self, user: str) -> bool:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
         return self.handle.is_waiting_for_human and self.question.is_of(user)
+
+
+@dataclass(slots=True)
+class _Line:
+    """`hold`: nothing runs yet, because more may be written to the first question."""
+
+    waiting: list[WaitingQuestion] = field(default_factory=list)
+    running: RunningTurn | None = None
+    hold: asyncio.Task[None] | None = None
+
+    def end_hold(self) -> None:
+        if self.hold is not None:
+            self.hold.cancel()
+            self.hold = None
 
 
 class Spawn(Protocol):
@@ -63,83 +94,217 @@ class ThreadLines:
     def __init__(
         self,
         notices: Notices,
+        journal: Journal,
+        policies: ChannelPolicies,
+        settings: TurnSettings,
+        clock: Clock,
         run: Callable[[RunningTurn], Coroutine[Any, Any, None]],
         on_free: Callable[[ThreadKey], None],
         spawn: Spawn,
     ) -> None:
-        self._notices, self._run, self._on_free, self._spawn = notices, run, on_free, spawn
-        self._running: dict[ThreadKey, RunningTurn] = {}
+        self._notices, self._journal, self._policies = notices, journal, policies
+        self._settings, self._now = settings, clock.monotonic
+        self._run, self._on_free, self._spawn = run, on_free, spawn
+        self._lines: dict[ThreadKey, _Line] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[RunningTurn]:
-        return iter(tuple(self._running.values()))
+        return iter([line.running for line in self._lines.values() if line.running is not None])
 
     def __contains__(self, thread: ThreadKey) -> bool:
-        return thread in self._running
+        return thread in self._lines
 
     def get(self, thread: ThreadKey) -> RunningTurn | None:
         """What runs in a thread."""
-        return self._running.get(thread)
+        line = self._lines.get(thread)
+        return None if line is None else line.running
+
+    def waiting(self, thread: ThreadKey, user: str | None = None) -> list[TurnRecord]:
+        """What waits in a thread, of one person or all, in order."""
+        line = self._lines.get(thread)
+        turns = [] if line is None else [each.turn for each in line.waiting]
+        return [turn for turn in turns if user in (None, turn.question.user)]
 
     def has(self, turn: TurnRecord) -> bool:
         """It runs or waits here."""
-        running = self._running.get(turn.question.thread)
-        own = [] if running is None else [running.turn, *(each for each, _ in running.waiting)]
-        return turn.key in {each.key for each in own}
+        running = self.get(turn.question.thread)
+        asked = [] if running is None else [running.turn, *(each.turn for each in running.asked)]
+        return turn.key in {each.key for each in (*asked, *self.waiting(turn.question.thread))}
 
-    def add(self, turn: TurnRecord) -> None:
-        """Begin `turn`, or let it wait, marked, until those before it are over."""
+    def add(self, turn: TurnRecord, *, is_left: bool = False) -> None:
+        """Begin `turn`, or let it wait, marked, until those before it are over.
+
+        `is_left`: another process may have marked it.
+        """
         question = turn.question
-        running = self._running.get(question.thread)
-        if running is None:
-            self._launch(turn, deque())
-            return
-        if running.is_waiting_for(question.user):
-            running.handle.leave()
-        reaction = self._notices.reaction(question)
-        running.waiting.append((turn, reaction))
-        self._spawn(reaction.show(), question)
+        line = self._lines.setdefault(question.thread, _Line())
+        entry = WaitingQuestion(turn, self._now())
+        line.waiting.append(entry)
+        if is_left:
+            self._mark([entry], is_shown=True)
+        if line.running is not None:
+            if line.running.is_waiting_for(question.user):
+                line.running.handle.leave()
+            self._mark(line.waiting)
+        elif turn.stage is not Stage.ACCEPTED:
+            line.waiting.insert(0, line.waiting.pop())
+            self._begin_next(line)
+        elif line.hold is None:
+            self._hold(line)
+
+    def change(self, key: str, thread: ThreadKey, text: str) -> asyncio.Task[None] | None:
+        """A question that waits has another text. Done when it is stored. None: it does not wait here."""
+        found = next((each for each in self._waiting_in(thread) if each.turn.key == key), None)
+        if found is None:
+            return None
+        found.turn = replace(found.turn, question=replace(found.turn.question, text=text))
+        found.saving = self._spawn(self._save(found.turn, found.saving), found.turn.question)
+        return found.saving
+
+    async def _save(self, turn: TurnRecord, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        await self._journal.keep(turn)
+
+    def drop(self, thread: ThreadKey, keys: Sequence[str]) -> list[asyncio.Task[None]]:
+        """These questions wait no longer, and are not asked. Each task is done when that is stored."""
+        line, dropped = self._lines.get(thread), []
+        for found in [each for each in self._waiting_in(thread) if each.turn.key in keys]:
+            assert line is not None
+            line.waiting.remove(found)
+            found.take_off()
+            dropped.append(self._spawn(self._end(found), found.turn.question))
+        if line is not None and line.running is None and not line.waiting:
+            self._end_line(thread, line)
+        return dropped
+
+    async def _end(self, dropped: WaitingQuestion) -> None:
+        if dropped.saving is not None:
+            await asyncio.wait({dropped.saving})
+        await self._journal.end(dropped.turn, Outcome.STOPPED)
+
+    def refer(self, key: str, thread: ThreadKey, task_id: str) -> None:
+        """The question that waits refers to a task that it interrupted."""
+        for each in self._waiting_in(thread):
+            if each.turn.key == key:
+                question = replace(each.turn.question, references=(task_id,))
+                each.turn = replace(each.turn, question=question)
 
     def lose(self, thread: ThreadKey) -> None:
         """Nothing of this process may appear in the thread any more."""
-        running = self._running.get(thread)
-        if running is None:
+        line = self._lines.get(thread)
+        if line is None:
             return
-        while running.waiting:
-            running.waiting.popleft()[1].over()
-        running.is_lost = True
-        if running.task is not None:
-            running.task.cancel()
+        for each in line.waiting:
+            each.take_off()
+        line.waiting.clear()
+        if line.running is None:
+            line.end_hold()
+            del self._lines[thread]
+            return
+        line.running.is_lost = True
+        if line.running.task is not None:
+            line.running.task.cancel()
 
     def leave_waiting(self, *, is_durable: bool) -> None:
         """What waits is the next process's; where nothing is stored for it, who asked is told."""
-        for running in self._running.values():
-            while running.waiting:
-                turn, reaction = running.waiting.popleft()
-                reaction.over(stays=is_durable)
+        for line in self._lines.values():
+            line.end_hold()
+            for each in line.waiting:
+                if each.mark is not None:
+                    each.mark.over(stays=is_durable)
                 if not is_durable:
-                    self._spawn(self._notices.notify(turn.question, RESTARTING), turn.question)
+                    self._spawn(self._notices.notify(each.turn.question, RESTARTING), each.turn.question)
+            line.waiting.clear()
 
-    def _launch(self, turn: TurnRecord, waiting: deque[tuple[TurnRecord, QueuedReaction]]) -> None:
-        question = turn.question
-        sink = self._notices.sink(question, turn.messages)
-        running = self._running[question.thread] = RunningTurn(turn, waiting, sink)
+    async def prepare(self, running: RunningTurn) -> None:
+        """What became one question is one in the store, before it is asked. If not, the others are alone."""
+        savings = [each.saving for each in running.asked if each.saving is not None]
+        if savings:
+            await asyncio.wait(savings)
+        first, *others = running.asked
+        if others and not await self._journal.merge(running.turn, [each.turn for each in others]):
+            running.turn, running.asked = first.turn, [first]
+            for each in others:
+                each.mark = None
+            line = self._lines[running.question.thread]
+            line.waiting[:0] = others
+            self._mark(line.waiting)
+
+    def _waiting_in(self, thread: ThreadKey) -> list[WaitingQuestion]:
+        line = self._lines.get(thread)
+        return [] if line is None else line.waiting
+
+    def _mark(self, waiting: Sequence[WaitingQuestion], *, is_shown: bool = False) -> None:
+        for each in waiting:
+            if each.mark is None:
+                each.mark = self._notices.reaction(each.turn.question, is_shown=is_shown)
+                self._spawn(each.mark.show(), each.turn.question)
+
+    def _collects(self, line: _Line) -> bool:
+        return self._policies.of(line.waiting[0].turn.question.thread.channel).busy == "collect"
+
+    def _hold(self, line: _Line) -> None:
+        """Begin the first question, as soon as its asker has written nothing more for a moment."""
+        if (seconds := self._seconds_to_hold(line)) > 0:
+            line.hold = self._spawn(self._hold_on(line, seconds), line.waiting[0].turn.question)
+        else:
+            self._begin_next(line)
+
+    async def _hold_on(self, line: _Line, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        line.hold = None
+        self._hold(line)
+
+    def _seconds_to_hold(self, line: _Line) -> float:
+        user = line.waiting[0].turn.question.user
+        last = max(each.at for each in line.waiting if each.turn.question.user == user)
+        return last + self._settings.collect_delay - self._now() if self._collects(line) else 0.0
+
+    def _begin_next(self, line: _Line) -> None:
+        line.end_hold()
+        asked = [line.waiting[0]]
+        if self._collects(line):
+            asked += [each for each in line.waiting[1:] if _belongs_to(asked[0].turn, each.turn)]
+        line.waiting = [each for each in line.waiting if each not in asked]
+        for each in asked:
+            each.take_off()
+        turn = _merged([each.turn for each in asked])
+        running = line.running = RunningTurn(turn, self._notices.sink(turn.question, turn.messages), asked)
+        self._mark(line.waiting)
         if turn.stopped_by is not None:
             running.handle.stop(turn.stopped_by)
         task = running.task = asyncio.create_task(self._run(running), name=f"turn {turn.key}")
         self.tasks.add(task)
-        task.add_done_callback(partial(self._on_done, running=running))
+        task.add_done_callback(partial(self._on_done, line=line, running=running))
 
-    def _on_done(self, task: asyncio.Task[None], running: RunningTurn) -> None:
+    def _on_done(self, task: asyncio.Task[None], line: _Line, running: RunningTurn) -> None:
         self.tasks.discard(task)
         log_if_broken(task, running.question)
-        del self._running[running.question.thread]
-        if running.waiting:
-            turn, reaction = running.waiting.popleft()
-            reaction.over()
-            self._launch(turn, running.waiting)
+        line.running = None
+        if line.waiting:
+            self._hold(line)
         else:
-            self._on_free(running.question.thread)
+            self._end_line(running.question.thread, line)
+
+    def _end_line(self, thread: ThreadKey, line: _Line) -> None:
+        line.end_hold()
+        del self._lines[thread]
+        self._on_free(thread)
+
+
+def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
+    """Whether the agent may get both as one question."""
+    is_new = all(each.stage is Stage.ACCEPTED and each.stopped_by is None for each in (first, other))
+    is_said = not (first.question.attempt or other.question.attempt)
+    return is_new and is_said and bool(first.question.user) and first.question.user == other.question.user
+
+
+def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
+    first, *others = turns
+    text = "\n".join(each.question.text for each in turns)
+    more = tuple(each.question.ts for each in others)
+    return replace(first, question=replace(first.question, text=text, merged=more)) if others else first
 
 
 def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from .a2a.agent import Agent
 from .a2a.push_target import PushTarget
-from .a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
+from .a2a.recovery_policy import FORGOTTEN, NOT_OFFERED, TASK_NOT_FOUND
 from .clock import Clock
 from .errors import AgentError, AgentFailed
 from .settings.load import Settings
@@ -22,7 +22,6 @@ from .turn.record import ThreadKey
 _log = logging.getLogger(__name__)
 
 _GIVEN_UP = "The agent has not finished in all this time. I look for its answer no longer."
-_FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 
 
@@ -62,7 +61,7 @@ class Watches:
         clock: Clock,
         on_news: Callable[[TurnRecord], None],
         on_lost: Callable[[TurnRecord, str], None],
-        save: Callable[[TurnRecord], Awaitable[None]],
+        save: Callable[[TurnRecord], Awaitable[object]],
     ) -> None:
         self._agent, self._settings, self._clock = agent, settings, clock
         self._on_news, self._on_lost, self._save = on_news, on_lost, save
@@ -125,7 +124,7 @@ class Watches:
             is_over = unknown >= _UNKNOWN_MOST or self._clock.wall() >= until
             if found or is_over:
                 await self._end_push(watch.turn)
-                note = _FORGOTTEN if unknown >= _UNKNOWN_MOST else _GIVEN_UP
+                note = FORGOTTEN if unknown >= _UNKNOWN_MOST else _GIVEN_UP
                 self._end(watch, None if found else note)
                 return
             pause = next(intervals, self._intervals[-1])

@@ -11,6 +11,7 @@ Tests that run a whole bot scale their own number of examples by `examples`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,8 @@ settings.register_profile(
 settings.register_profile("long", deadline=None, suppress_health_check=_CALM, max_examples=5_000)
 settings.load_profile("default")
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background; what tests start would too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the workers: tables would be cut
 
 

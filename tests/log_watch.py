@@ -20,7 +20,7 @@ class LogWatch(logging.Handler):
         self.messages.append(f"{record.levelname}: {record.getMessage()}")
         self._changed.set()
 
-    async def wait_for(self, text: str, times: int = 1, within: float = 20.0) -> None:
+    async def wait_for(self, text: str, times: int = 1, within: float = 60.0) -> None:
         """Return when `text` was logged so many times."""
         async with asyncio.timeout(within):
             while sum(text in message for message in self.messages) < times:

@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 REDIS_SERVER = shutil.which("redis-server")
-_PATIENCE = 30.0  # seconds
+_PATIENCE = 60.0  # seconds
 # The shell ends Redis once its own input ends: when it is closed, or when the test process is gone.
 _KEEPER = '"$@" & read -r end; kill -CONT $!; kill -9 $!; wait $!'
 
@@ -28,7 +28,7 @@ class RedisServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._keeper: subprocess.Popen[bytes] | None = None
         self._pid = 0
@@ -81,7 +81,7 @@ class RedisServer:
             os.kill(self._pid, signal.SIGCONT)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Below those that the system gives to connections: nobody takes it while Redis is away, and a connection
     to it cannot become one to itself."""
     while True:

@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -184,7 +186,7 @@ async def test_two_replicas_on_one_redis_know_the_same_threads(redis_server: Red
 
 async def until(condition: Callable[[], object]) -> None:
     """Wait for a condition without an event."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
 
@@ -300,7 +302,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             with pytest.raises(
                 StoreError, match=r"^8 questions in a row .* removed or replaced .* The bot ends"
             ):
-                await asyncio.wait_for(running, 30)
+                await asyncio.wait_for(running, 60)
             assert sum("The bot ends as soon as no answer runs." in line for line in log.messages) == 1
     assert [m.text for m in workspace.thread(CHANNEL, first) if m.is_bot] == ["Finished before the end."]
     (notice,) = [m.read for m in workspace.thread(CHANNEL, second) if m.is_bot]
@@ -346,7 +348,7 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
 async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
     sign: signal.Signals, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "slack_bot.turns")
+    caplog.set_level(logging.INFO, "slack_bot")
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
@@ -359,11 +361,112 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             os.kill(os.getpid(), sign)
-            await asyncio.wait_for(running, 15)
+            await asyncio.wait_for(running, 60)
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
             loop.remove_signal_handler(signal.SIGINT)
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
         assert workspace.open_streams() == []
-    turns = [each.getMessage() for each in caplog.records if each.name == "slack_bot.turns"]
-    assert turns == ["turn begins", "turn ends: answered"]
+    expected = ["turn begins", "ending", "running answers: 1; they get 20 s", "turn ends: answered", "ended"]
+    assert [each for record in caplog.records if (each := record.getMessage()) in expected] == expected
+
+
+async def test_a_run_that_answers_nothing_ends_at_once_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "slack_bot")
+    agent = ScriptedAgent(answer("Not asked for.", seconds=0.1))
+    loop = asyncio.get_running_loop()
+    async with serve_scripted(agent) as agent_url, SlackServer(Workspace(), loop_clock()) as face:
+        running = asyncio.create_task(run(settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)))
+        try:
+            await face.sockets.connected()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running, 60)
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+            loop.remove_signal_handler(signal.SIGINT)
+    assert [each.getMessage() for each in caplog.records][-2:] == ["ending", "ended"]
+
+
+# -- the file with settings of channels
+
+
+async def test_the_file_is_read_again_on_sighup_and_a_bad_one_is_not(tmp_path: Path) -> None:
+    """A real process: a turn goes on while the file changes."""
+    workspace, file = Workspace(), tmp_path / "slack_bot.toml"
+    workspace.add_channel(CHANNEL)
+    agent = ScriptedAgent(answer("Hello.", seconds=1.0))
+
+    def ask(user: str) -> str:
+        text = f"<@{workspace.bot.user_id}> hi"
+        return workspace.say(user, CHANNEL, text, now=loop_clock().wall())
+
+    def told(user: str) -> int:
+        return sum(call.args.get("user") == user for call in workspace.calls if "phemeral" in call.method)
+
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+        env = {
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_URL": face.api_url,
+            "A2A_AGENT_URL": agent_url,
+            "SLACK_BOT_STORE__URL": "memory://",
+            "SLACK_BOT_CONFIG": str(file),
+        }
+        file.write_text('[channel]\npeople = ["U1"]\n')
+        async with bot_process(env, tmp_path) as (process, log):
+            await asyncio.wait_for(face.sockets.connected(), PATIENCE)
+            ask("U2")
+            await wait_until(lambda: told("U2") == 1, workspace, PATIENCE)
+            running = ask("U1")
+            await wait_until(workspace.open_streams, workspace, PATIENCE)
+            file.write_text('[channel]\npeople = ["U2"]\n')
+            process.send_signal(signal.SIGHUP)
+            await read_until(log, "read again")
+            ask("U1")
+            await wait_until(lambda: told("U1") == 1, workspace, PATIENCE)
+            file.write_text('[channel]\npeople = 3\nbusy = "never"\n')
+            process.send_signal(signal.SIGHUP)
+            line = await read_until(log, "was not read again")
+            assert "channel.people is 3: should be" in line
+            assert "; " in line
+            assert "channel.busy is 'never': should be queue, collect or interrupt" in line
+            root = ask("U2")
+            for each in (running, root):
+                await wait_until(partial(is_answered, workspace, each), workspace, PATIENCE)
+            assert (told("U1"), told("U2")) == (1, 1)
+
+
+PATIENCE = 60.0
+
+
+@asynccontextmanager
+async def bot_process(
+    env: dict[str, str], folder: Path
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
+    """`slack-bot run`, and its log."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slack_bot", "run"), env=env, cwd=folder, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        yield process, process.stderr
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def read_until(log: asyncio.StreamReader, text: str) -> str:
+    async with asyncio.timeout(PATIENCE):
+        while line := (await log.readline()).decode():
+            if text in line:
+                return line
+    raise AssertionError(f"the log ended without {text!r}")
+
+
+async def test_a_bad_file_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("[channel]\nbusy = 1\n")
+    for file, sentence in (("bad.toml", "channel.busy is 1"), ("none.toml", "SLACK_BOT_CONFIG names")):
+        with pytest.raises(SettingsError, match=sentence):
+            await build(bot_settings({"config": str(tmp_path / file)}), store=MemoryStore())

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from tests.syntax_trees import syntax_tree
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "slack_bot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -23,10 +25,10 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "clock": set(),
     "settings": {"errors"},
-    "observe": {"settings"},
+    "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "errors", "clock", "settings", "observe"},
-    "store": {"turn", "errors"},
+    "store": {"turn", "errors", "clock", "observe"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
     "event_keeper": {"store", "errors", "clock", "observe"},
@@ -37,11 +39,16 @@ ROOMS: dict[str, set[str]] = {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
     "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
-    "thread_lines": {"notices", "journal", "consumer", "turn", "slack"},
-    "controls": {"thread_lines", "journal", "replicas", "watches", "turn", "store", "clock"},
+    "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
+    "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
+    "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
+    "controls": {
+        "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store", "clock",
+    },
     "dispatch": {
-        "context", "controls", "thread_lines", "notices", "journal", "replicas", "watches", "consumer",
-        "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+        "context", "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas",
+        "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
+        "observe",
     },
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
     "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
@@ -113,7 +120,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 
 @functools.cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+    return syntax_tree(path)
 
 
 def for_each(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

@@ -132,6 +132,23 @@ async def test_what_is_said_while_an_answer_runs_comes_with_the_next_question() 
 
 
 @on_virtual_time
+async def test_messages_that_became_one_question_are_not_quoted() -> None:
+    async with run_bot(answer("Slow.", seconds=30), answer("Next."), busy="collect", **DATA) as bot:
+        root = await ask(bot, "first?")
+        await bot.ask("now", thread_ts=root)
+        await asyncio.sleep(1)
+        await bot.ask("second", thread_ts=root)
+        await talk(bot, "between", root=root)
+        await bot.ask("third", thread_ts=root)
+        await bot.idle()
+        assert [call.text for call in bot.agent.questions] == ["first?", "now\nsecond\nthird"]
+        await ask(bot, "last?", root)
+        assert [each for number in range(len(bot.agent.questions)) for each in told(bot, number)] == [
+            ("U2", "between")
+        ]
+
+
+@on_virtual_time
 async def test_a_question_that_was_refused_skips_no_words_and_is_one_itself() -> None:
     door = Door()
     async with run_bot(through=door.through, connect_retries=0, **DATA) as bot:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from slack_bot.testing.harness import CHANNEL, run_bot
+import pytest
+
+from slack_bot.slack.status import WAITING_REACTION
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, task
 from slack_bot.testing.tape.tape import Moment, Tape
@@ -98,3 +101,108 @@ async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
         assert await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
         assert noted == [("turn", "U1", "positive", bot.now)]
         assert not await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
+
+
+# -- a stop, and what waits
+
+
+KEPT = "Stopped. What waits here of yours is kept and asked next."
+
+
+async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:
+    (offer,) = [seen for seen in bot.thread(root) if seen.ephemeral_for and action in str(seen.blocks)]
+    bot.workspace.press(user, CHANNEL, offer.ts, action, now=bot.now)
+    await bot.deliver()
+
+
+def told(bot: BotHarness, root: str, user: str = "U1") -> list[str]:
+    return [text for whom, text in bot.ephemeral(root) if whom == user]
+
+
+@pytest.mark.parametrize("how", ["word", "native"])
+@on_virtual_time
+async def test_a_stop_offers_to_drop_what_waits_and_keeps_it_otherwise(how: str) -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        for user, text in (("U1", "two"), ("U2", "theirs"), ("U1", "three")):
+            await bot.ask(text, user=user, thread_ts=root)
+        await asyncio.sleep(5)
+        if how == "word":
+            await bot.ask("stop", thread_ts=root)
+        else:
+            bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+            await bot.deliver()
+        await bot.idle()
+        assert told(bot, root)[-1] == KEPT
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "theirs", "three"]
+        await press(bot, root, "drop")
+        assert told(bot, root)[-1] == "This is over already."
+
+
+@on_virtual_time
+async def test_what_waits_is_dropped_at_a_press_and_nothing_of_others_or_of_later() -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("one")
+        for user, text in (("U2", "theirs"), ("U1", "two"), ("U1", "three")):
+            await bot.ask(text, user=user, thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        await asyncio.sleep(2)
+        await bot.ask("four", thread_ts=root)
+        await press(bot, root, "drop")
+        assert "Drop 2 waiting" in str([seen.blocks for seen in bot.thread(root)])
+        assert told(bot, root)[-1] == "Dropped 2 waiting."
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "theirs", "four"]
+        assert await bot.store.unfinished() == []
+        assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@on_virtual_time
+async def test_the_word_of_who_only_waits_drops_their_questions_and_stops_nobody_s_answer() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        for text in ("two", "three"):
+            await bot.ask(text, user="U2", thread_ts=root)
+        await bot.say("Stop!", user="U2", thread_ts=root)  # no mention
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one"]
+        assert told(bot, root, "U2") == ["Dropped 2 waiting."]
+        assert bot.outcomes == ["answered"]
+
+
+@on_virtual_time
+async def test_collect_the_word_in_time_takes_the_question_back() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert asked(bot) == []
+        assert told(bot, root) == ["Dropped 1 waiting."]
+
+
+@on_virtual_time
+async def test_the_word_needs_no_mention_where_others_write_too() -> None:
+    async with run_bot(answer("A long answer.", seconds=60)) as bot:
+        root = await bot.ask("one")
+        await bot.say("interesting", user="U2", thread_ts=root)
+        await asyncio.sleep(5)
+        await bot.say("stop", user="U2", thread_ts=root)
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["stopped"]
+        assert len(asked(bot)) == 1
+
+
+@on_virtual_time
+async def test_a_question_that_waits_is_stopped_by_name_and_the_one_that_runs_is_not() -> None:
+    async with run_bot(answer("One.", seconds=20), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        waiting = await bot.ask("two", user="U2", thread_ts=root)
+        await asyncio.sleep(1)
+        await bot.app.dispatcher.controls.stop_turn(f"T1:{CHANNEL}:{waiting}", "U2")
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        assert [text for text, _, _ in asked(bot)] == ["one"]
+        assert await bot.store.unfinished() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.testing.slack.workspace import Change
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 
@@ -50,3 +51,34 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
         await bot.idle()
         await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
         assert bot.ephemeral(root) == [("U2", "psst")]
+
+
+@pytest.mark.parametrize(("audience", "others_see"), [("asker", False), ("everyone", True)])
+@on_virtual_time
+async def test_an_answer_grows_for_those_whom_the_channel_lets_see_it(
+    audience: str, *, others_see: bool
+) -> None:
+    text = "\n".join(f"Line {number} of the answer." for number in range(40))
+    async with run_bot(answer(text, seconds=40), audience=audience) as bot:
+        seen: dict[str, None] = {}
+
+        def look(change: Change) -> None:
+            if change.kind == "thread":
+                shown = bot.workspace.thread(change.channel, change.thread_ts, viewer="U2")
+                seen.update((each.text, None) for each in shown if each.is_bot and each.text)
+
+        bot.workspace.listen(look)
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) == [text]
+        assert list(seen)[-1] == text
+        assert (len(seen) > 4) == others_see
+        assert bool(bot.calls("chat.startStream")) != others_see
+
+
+@on_virtual_time
+async def test_in_a_direct_message_an_answer_is_streamed_whoever_may_see_it() -> None:
+    async with run_bot(audience="everyone") as bot:
+        await bot.say("hi", channel=bot.workspace.direct("U1"))
+        await bot.idle()
+        assert bot.calls("chat.startStream")

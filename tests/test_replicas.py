@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
@@ -12,14 +13,18 @@ import pytest
 
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
+from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Ages
+from slack_bot.store.contracts import Ages, Signal
 from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.progress import TurnRecord
+from slack_bot.turn.record import Question, ThreadKey
+from tests.redis_proxy import RedisProxy, redis_proxy
 from tests.redis_server import RedisServer
 
 LEASE = 1.0
@@ -37,6 +42,7 @@ class Town:
         self.apps: list[App] = []
         self.lives: list[Life] = []
         self.gates: list[asyncio.Event] = []  # where one is not set, its process waits for the agent's answer
+        self.proxies: list[RedisProxy] = []  # before Redis
 
     async def ask(self, at: int, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
         """A mention, of which each event goes to the process `at`."""
@@ -46,14 +52,26 @@ class Town:
         return ts
 
     async def deliver(self, at: int, events: list[Envelope] | None = None) -> None:
-        for each in self.workspace.take() if events is None else events:
-            assert (await deliver(self.apps[at], each.payload)).status == 200
+        """As Slack does: again where it was not taken, as by a machine that stood still."""
+        async with asyncio.timeout(60):
+            for each in self.workspace.take() if events is None else events:
+                while (await deliver(self.apps[at], each.payload)).status != 200:  # noqa: ASYNC110  no event reports it
+                    await asyncio.sleep(0.1)
+
+    async def ask_in_vain(self, at: int) -> tuple[list[Envelope], str]:
+        """A mention that the process `at` does not acknowledge: its events, and its ts."""
+        mention = f"<@{self.workspace.bot.user_id}> in vain"
+        await self.deliver(at)
+        ts, events = self.workspace.say("U1", CHANNEL, mention, now=time.time()), self.workspace.take()
+        for each in events:
+            assert (await deliver(self.apps[at], each.payload)).status != 200
+        return events, ts
 
     def answers(self, root: str) -> list[str]:
         thread = self.workspace.thread(CHANNEL, root)
         return [message.text for message in thread if message.is_bot and message.text.strip()]
 
-    async def until(self, condition: Callable[[], object], within: float = 15.0) -> None:
+    async def until(self, condition: Callable[[], object], within: float = 60.0) -> None:
         await wait_until(condition, self.workspace, within)
 
     def is_whole(self, root: str, count: int = 1) -> bool:
@@ -71,13 +89,16 @@ class _Gated(httpx.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> AsyncIterator[Town]:
+async def town(
+    redis_server: RedisServer, count: int, seconds: float = 2.0, lease: float = LEASE
+) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
         for _ in range(count):
             life, gate, settings = Life(), asyncio.Event(), bot_settings({"shutdown_grace": 0.0})
             gate.set()
-            store = await open_redis(redis_server.url, Ages(), LEASE)
+            proxy = await stack.enter_async_context(redis_proxy(redis_server.port))
+            store = await open_redis(proxy.url, Ages(), lease)
             app = await build_in_memory(
                 there.workspace,
                 settings,
@@ -92,6 +113,7 @@ async def town(redis_server: RedisServer, count: int, seconds: float = 2.0) -> A
             there.apps.append(app)
             there.lives.append(life)
             there.gates.append(gate)
+            there.proxies.append(proxy)
         yield there
         for life in there.lives:
             life.over.clear()
@@ -120,14 +142,12 @@ async def test_a_second_question_at_another_process_waits_for_the_first(redis_se
 
 
 async def test_a_stop_at_another_process_ends_the_turn(redis_server: RedisServer) -> None:
-    async with town(redis_server, 2, seconds=30.0) as there:
+    async with town(redis_server, 2, seconds=600.0) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         there.workspace.stop("U1", CHANNEL, root, now=time.time())
-        pressed = time.monotonic()
         await there.deliver(1)
-        await there.until(lambda: "Stopped." in str(_read(there, root)), within=10)
-        assert time.monotonic() - pressed < 5
+        await there.until(lambda: "Stopped." in str(_read(there, root)))
         assert [call.method for call in there.agent.calls].count("tasks/cancel") == 1
 
 
@@ -139,7 +159,7 @@ async def test_the_turn_of_a_killed_process_is_finished_by_another(
         await there.until(lambda: there.answers(root))
         await there.ask(1, "two", user="U2", thread_ts=root)
         there.lives[0].end_now()
-        await there.until(lambda: there.is_whole(root, 2), within=30)
+        await there.until(lambda: there.is_whole(root, 2))
         assert [call.text for call in there.agent.questions] == ["one", "two"]
 
 
@@ -148,7 +168,7 @@ async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         await there.apps[0].close(0.0)
-        await there.until(lambda: there.is_whole(root), within=20)
+        await there.until(lambda: there.is_whole(root))
         assert len(there.agent.questions) == 1
 
 
@@ -160,7 +180,7 @@ async def test_a_process_that_lost_its_thread_writes_no_more(redis_server: Redis
         there.lives[0].over.set()
         await asyncio.sleep(3 * LEASE)
         there.lives[0].over.clear()
-        await there.until(lambda: there.is_whole(root), within=20)
+        await there.until(lambda: there.is_whole(root))
         assert len(there.agent.questions) == 1
 
 
@@ -172,7 +192,7 @@ async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_n
         await there.until(lambda: there.answers(root))
         await there.apps[0].close(0.0)
         await there.ask(1, "two", user="U2", thread_ts=root)
-        await there.until(lambda: there.is_whole(root, 2), within=20)
+        await there.until(lambda: there.is_whole(root, 2))
         assert [call.text for call in there.agent.questions] == ["one", "two"]
 
 
@@ -192,6 +212,22 @@ async def test_a_process_that_lost_its_thread_does_not_ask(redis_server: RedisSe
         assert not any(call.method == "chat.postMessage" for call in there.workspace.calls)
 
 
+async def test_a_question_that_a_process_learns_of_in_two_ways_at_once_is_asked_once(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2) as there:
+        root = there.workspace.say("U1", CHANNEL, "hi", now=time.time())
+        question = Question(ThreadKey("T1", CHANNEL, root), root, "U1", "T1", "hi")
+        await there.apps[1].store.accept(TurnRecord(question, time.time()))
+        told = Signal(question.thread, "question", {"turn": question.key})
+        hears = there.apps[0].dispatcher._on_signal
+        await asyncio.gather(hears(told), hears(told))
+        await there.until(lambda: there.is_whole(root), within=60)
+        await there.apps[0].dispatcher.idle()
+        assert there.is_whole(root)
+        assert len(there.agent.questions) == 1
+
+
 async def test_answers_go_on_while_redis_is_away(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -199,11 +235,91 @@ async def test_answers_go_on_while_redis_is_away(
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         redis_server.kill()
-        await there.until(lambda: there.is_whole(root), within=20)
+        await there.until(lambda: there.is_whole(root))
         redis_server.start()
         assert len(there.agent.questions) == 1
-    said = [line for line in caplog.messages if "do not hear of each other" in line]
+    said = [line for line in caplog.messages if "Redis does not answer" in line]
     assert 1 <= len(said) <= 2  # once a process
+
+
+@pytest.mark.parametrize("how", ["refused", "hanging"])
+async def test_a_process_that_alone_has_lost_redis_writes_no_more_where_another_has_taken_over(
+    redis_server: RedisServer, how: str
+) -> None:
+    async with town(redis_server, 2, seconds=8.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        async with cut(there.proxies[:1], how):
+            await there.until(lambda: there.is_whole(root), within=60)
+        await until_all_ended(there)
+        assert there.is_whole(root), there.answers(root)
+        assert len(there.agent.questions) == 1
+
+
+@pytest.mark.parametrize("how", ["refused", "hanging"])
+async def test_answers_go_on_and_end_though_redis_is_away_for_longer_than_a_lease(
+    redis_server: RedisServer, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(redis_server, 2, seconds=4.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        async with cut(there.proxies, how):
+            await there.until(lambda: there.is_whole(root), within=60)
+            events, asked = await there.ask_in_vain(1)
+            assert there.apps[1].health.body()["checks"]["store"] != "ok"
+        await until_all_ended(there)
+        assert there.is_whole(root), there.answers(root)
+        await there.deliver(1, events)
+        await there.until(lambda: there.is_whole(asked), within=60)
+        assert [call.text for call in there.agent.questions] == ["one", "in vain"]
+        assert there.apps[1].health.body()["checks"]["store"] == "ok"
+    said = [record.message for record in caplog.records if record.levelno > logging.INFO]
+    assert sum("Redis does not answer" in line for line in said) == 2, "once a process"
+
+
+async def test_with_a_slow_redis_everything_is_answered_once(redis_server: RedisServer) -> None:
+    async with town(redis_server, 3, seconds=3.0, lease=10.0) as there:
+        for proxy in there.proxies:
+            proxy.slowness = 0.2, 1.5
+        root = await there.ask(0, "one")
+        await there.ask(1, "two", user="U2", thread_ts=root)
+        other = await there.ask(2, "three")
+        await there.until(lambda: there.is_whole(root, 2) and there.is_whole(other), within=60)
+        await until_all_ended(there)
+        assert there.is_whole(root, 2)
+        assert sorted(call.text for call in there.agent.questions) == ["one", "three", "two"]
+
+
+@asynccontextmanager
+async def cut(proxies: Sequence[RedisProxy], how: str) -> AsyncIterator[None]:
+    """Redis cannot be reached through `proxies` meanwhile."""
+    for proxy in proxies:
+        if how == "hanging":
+            proxy.hang()
+        else:
+            await proxy.refuse()
+    yield
+    for proxy in proxies:
+        if how == "hanging":
+            proxy.flow()
+        else:
+            await proxy.listen()
+
+
+async def until_all_ended(there: Town) -> None:
+    """In the store and in all processes, which hear of each other."""
+    async with asyncio.timeout(60):
+        for app in there.apps:
+            while await _has_work(app):  # noqa: ASYNC110  no event reports it
+                await asyncio.sleep(0.05)
+            await app.dispatcher.idle()
+
+
+async def _has_work(app: App) -> bool:
+    try:
+        return bool(await app.store.unfinished())
+    except StoreError:
+        return True
 
 
 def _reaction(there: Town, root: str, ts: str) -> list[str]:

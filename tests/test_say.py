@@ -92,6 +92,9 @@ def test_one_place_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 # -- processes
 
 
+ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole"
+
+
 @dataclass
 class Place:
     """A workspace and an agent on the network, and what processes of the bot are started with."""
@@ -181,7 +184,8 @@ async def test_alone_it_delivers_itself_and_a_key_says_it_once(tmp_path: Path) -
         assert status == 1
         assert problem == "slack-bot say: something else was said with --key k1; give another key"
 
-        assert (await at.say("--channel", CHANNEL, "--ask", "hi"))[0] == 0
+        status, _, told = await at.say("--channel", CHANNEL, "--ask", "hi")
+        assert (status, told) == (0, ALONE)
         (root,) = at.workspace.history(CHANNEL)
         assert at.texts(root.ts) == ["hi", "Hello."]
 
@@ -191,7 +195,7 @@ async def test_a_bot_that_starts_delivers_what_was_left(tmp_path: Path) -> None:
         assert (await at.say("--channel", CHANNEL, "--no-wait", "--key", "k1", "hi"))[:2] == (0, "k1")
         assert at.workspace.history(CHANNEL) == []
         async with at.running():
-            await wait_until(lambda: at.workspace.history(CHANNEL), at.workspace, within=30.0)
+            await wait_until(lambda: at.workspace.history(CHANNEL), at.workspace, within=60.0)
         assert [seen.text for seen in at.workspace.history(CHANNEL)] == ["hi"]
 
 
@@ -207,7 +211,7 @@ async def test_killed_in_the_middle_of_the_answer_the_next_process_goes_on(
             roots = at.workspace.history(CHANNEL)
             return bool(roots) and len(at.texts(roots[0].ts)) > 1
 
-        await wait_until(is_answering, at.workspace, within=30.0)
+        await wait_until(is_answering, at.workspace, within=60.0)
         killed.kill()
         await killed.communicate()
         if says:
@@ -215,7 +219,7 @@ async def test_killed_in_the_middle_of_the_answer_the_next_process_goes_on(
         else:
             async with at.running():
                 status, _, problem = await at.say(*words)
-        assert (status, problem) == (0, "")
+        assert (status, problem) == (0, ALONE if says else "")
         (root,) = at.workspace.history(CHANNEL)
         headline, *body = at.texts(root.ts)
         assert headline == "News"
@@ -230,7 +234,7 @@ async def test_where_the_bot_that_was_to_deliver_it_dies_say_ends_and_the_next_o
         at.env = {**at.env, "SLACK_BOT_STORE__LOCK_WAIT": "1"}
         async with at.running() as bot:
             saying = asyncio.create_task(at.say("--channel", CHANNEL, "--key", "k1", "--ask", "hi"))
-            await wait_until(lambda: at.agent.questions, at.workspace, within=30.0)
+            await wait_until(lambda: at.agent.questions, at.workspace, within=60.0)
             bot.kill()
             status, _, problem = await saying
             assert status == 1

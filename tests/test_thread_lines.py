@@ -7,12 +7,17 @@ import logging
 
 import pytest
 
+from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.progress import TurnRecord
 
 from .test_dispatch import asked
+
+TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 
 
 @on_virtual_time
@@ -75,3 +80,162 @@ async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest
         with caplog.at_level(logging.WARNING):
             await bot.idle()
         assert bot.outcomes == ["answered", "answered"]
+
+
+# -- as many as may wait
+
+
+@on_virtual_time
+async def test_of_too_many_questions_the_next_is_not_taken_and_its_asker_is_told() -> None:
+    async with run_bot(answer("Yes.", seconds=20), max_waiting=2) as bot:
+        root = await bot.ask("0")
+        for number in (1, 2):
+            await bot.ask(str(number), thread_ts=root)
+        bot.workspace.say("U2", CHANNEL, "<@U0BOT> 3", now=bot.now, thread_ts=root)
+        taken = bot.workspace.take()
+        for _ in range(2):  # brought again
+            await bot.deliver(taken)
+            await asyncio.sleep(1)
+        assert [told for told in bot.ephemeral(root) if told[0] == "U2"] == [("U2", TOO_MANY)]
+        await bot.idle()
+        await bot.ask("4", user="U2", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["0", "1", "2", "4"]
+
+
+# -- collected
+
+
+@on_virtual_time
+async def test_collect_lines_written_within_a_moment_are_one_question() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        for line in ("two", "three"):
+            await asyncio.sleep(1.4)
+            await bot.say(line, thread_ts=root)
+        assert asked(bot) == []
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one\ntwo\nthree"]
+        assert bot.read(root) == ["Yes."]
+        await bot.say("four", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)][1:] == ["four"]
+
+
+@on_virtual_time
+async def test_collect_what_waits_of_one_person_becomes_one_question_and_others_stay_theirs() -> None:
+    async with run_bot(answer("Yes.", seconds=30), busy="collect") as bot:
+        root = await bot.ask("first")
+        await asyncio.sleep(5)
+        said = [("U1", "a"), ("U2", "b"), ("U1", "c"), ("U2", "d")]
+        marked = [await bot.ask(text, user=user, thread_ts=root) for user, text in said]
+        await asyncio.sleep(1)
+        for seen in bot.thread(root):
+            assert (WAITING_REACTION in (seen.reactions or {})) is (seen.ts in marked)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["first", "a\nc", "b\nd"]
+        assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+        outcomes = [(await bot.store.turn(f"T1:{CHANNEL}:{ts}")) for ts in marked]
+        assert [each and each.outcome for each in outcomes] == ["answered", "answered", "merged", "merged"]
+
+
+@on_virtual_time
+async def test_collect_survives_the_process_before_and_after_it_became_one() -> None:
+    """A process is killed at every point from the acceptance of the lines to the agent's answer."""
+    for points in range(200):
+        async with run_bot(answer("Yes."), store=MemoryStore(is_durable=True), busy="collect") as first:
+            root = await first.ask("one")
+            first.workspace.say("U1", CHANNEL, "two", now=first.now, thread_ts=root)
+            (line,) = first.workspace.take()
+            first.life.end_after(points)
+            delivery = asyncio.create_task(first.deliver([line]))
+            await asyncio.wait({delivery}, timeout=20)
+            is_over = first.life.over.is_set()
+            first.life.end_now()
+            delivery.cancel()
+        async with run_bot(after=first, busy="collect") as second:
+            await second.deliver([line], retry=1)
+            await second.idle()
+            texts = "\n".join(text for text, _, _ in asked(second)).split("\n")
+            assert sorted(texts) == ["one", "two"], points
+            assert await second.store.unfinished() == []
+        if not is_over:
+            break
+    else:
+        raise AssertionError("it never got to the end")
+
+
+@on_virtual_time
+async def test_collect_what_cannot_be_stored_as_one_is_asked_one_by_one() -> None:
+    class Failing(MemoryStore):
+        async def save(self, *changes: tuple[TurnRecord, int]) -> None:
+            if len(changes) > 1:
+                raise StoreError("The disk is full.")
+            await super().save(*changes)
+
+    async with run_bot(answer("Yes."), store=Failing(), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.say("two", thread_ts=root)
+        await bot.say("three", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "three"]
+        assert await bot.store.unfinished() == []
+
+
+# -- edited, deleted
+
+
+@on_virtual_time
+async def test_an_edit_of_what_waits_counts_and_of_what_is_answered_does_not() -> None:
+    store = MemoryStore()
+    async with run_bot(answer("Yes.", seconds=20), store=store) as bot:
+        root = await bot.ask("one")
+        second = await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(1)
+        for ts, text in ((root, "<@U0BOT> 1"), (second, "<@U0BOT> 2 &amp; more")):
+            bot.workspace.edit(CHANNEL, ts, text, now=bot.now)
+        await bot.deliver()
+        kept = await store.turn(f"T1:{CHANNEL}:{second}")
+        assert kept is not None and kept.question.text == "2 & more"
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "2 & more"]
+        bot.workspace.edit(CHANNEL, second, "<@U0BOT> late", now=bot.now)
+        await bot.idle()
+        assert len(asked(bot)) == 2
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied"])
+@on_virtual_time
+async def test_a_question_whose_message_is_gone_while_it_waits_is_not_asked(how: str) -> None:
+    async with run_bot(answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("one")
+        second = await bot.ask("two", thread_ts=root)
+        await bot.ask("three", thread_ts=root)
+        await asyncio.sleep(1)
+        if how == "deleted":
+            bot.workspace.delete(CHANNEL, second, now=bot.now)
+        else:
+            bot.workspace.edit(CHANNEL, second, "<@U0BOT>", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "three"]
+        assert await bot.store.unfinished() == []
+        assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@on_virtual_time
+async def test_collect_a_deleted_line_is_not_part_of_the_question_and_nothing_is_asked_of_none() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        second = await bot.say("two", thread_ts=root)
+        third = await bot.say("three", thread_ts=root)
+        bot.workspace.edit(CHANNEL, third, "3", now=bot.now)
+        bot.workspace.delete(CHANNEL, second, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one\n3"]
+        only = await bot.ask("alone")
+        bot.workspace.delete(CHANNEL, only, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert len(asked(bot)) == 1

@@ -35,8 +35,7 @@ PUSH = "push"
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
-_PUSH_REFUSED = (-32003, -32004)
-"""No push, though the card offers it. a2a-sdk 0.3 answers with the second."""
+_PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
 _AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
@@ -176,22 +175,24 @@ class Agent:
         self._known.wire = wires[1]
         return snapshot
 
-    async def find_task(self, context_id: str, message_id: str) -> str | None:
-        """The task that has this message; None: not found, or this agent does not list its tasks."""
+    async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
+        """The task that has this message, in this conversation or among those that changed `since` then.
+
+        None: not found, or this agent does not list its tasks.
+        """
         card = await self.ensure_card()
         wire = self._wires(card)[0]
         if wire == "0.3":  # has no such method
             return None
         try:
-            return await self._client(card, wire).find_task(context_id, message_id)
+            return await self._client(card, wire).find_task(context_id, message_id, since)
         except AgentFailed as error:
-            if error.code not in NOT_OFFERED:
+            if context_id is not None and error.code not in NOT_OFFERED:
                 raise
-            return None
+            return None  # one that lists by conversation alone may say so with any code
 
     @property
     def can_push(self) -> bool:
-        """The card offers push, and the agent has not refused it."""
         return self._known.card is not None and self._known.card.push and PUSH not in self.habits
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> bool:
@@ -211,7 +212,6 @@ class Agent:
         return True
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
-        """End what `set_push` began."""
         card = await self.ensure_card()
         await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
 

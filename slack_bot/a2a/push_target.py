@@ -22,7 +22,6 @@ class PushTarget:
 
     @classmethod
     def new(cls, public_url: str) -> Self:
-        """One that nobody can guess."""
         push_id = secrets.token_urlsafe(_ID_BYTES)
         return cls(push_id, push_url(public_url, push_id), secrets.token_urlsafe(_SECRET_BYTES))
 

@@ -15,8 +15,8 @@ NOT_CANCELABLE = -32002
 NOT_OFFERED = frozenset({-32004, -32601, -32009})
 """Unsupported operation, unknown method, unknown version: asking again gives the same answer."""
 
-_FORGOTTEN_AFTER = 2
-"""Polls in a row that must not know the task: another replica may have answered once."""
+FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
+_FORGOTTEN_AFTER = 2  # polls in a row that must not know the task: another replica may have answered once
 
 
 # -- before the question was taken ---------------------------------------------------------------------------
@@ -96,10 +96,9 @@ class PollPolicy:
             return TaskLost("the agent does not know the task any more", is_forgotten=True)
         if look not in (PollResult.NEWS, PollResult.RUNNING):
             pause = max(self._pause(), retry_after)
-            is_too_late = now + pause > self._answered_at + self._patience
-            return (
-                TaskLost("the agent gave no answer about its task", may_go_on=True) if is_too_late else pause
-            )
+            if now + pause <= self._answered_at + self._patience:
+                return pause
+            return TaskLost("the agent gave no answer about its task", may_go_on=True)
         self._answered_at = now
         if look is PollResult.NEWS:
             self._restart()

@@ -32,12 +32,41 @@ class TurnHandle:
         """Nothing can be shown any more: not even a task's id is waited for."""
         self.is_waiting_for_human = False
         """The agent waits for a sign-in; the turn sets it."""
+        self.interruption: asyncio.Task[None] | None = None
+        """Asks the agent to end the task, for another question of its asker."""
+        self.interrupted_by: str | None = None
+        """The user for whom the agent ended the task."""
+        self.over = asyncio.Event()
+        """The agent is listened to no longer."""
+        self._task_id: str | None = None
+        self._is_named = asyncio.Event()
         self._exit = asyncio.Event()
         self._callbacks: list[Callable[[], None]] = []
 
     @property
     def must_exit(self) -> bool:
         return self._exit.is_set()
+
+    def know_task(self, task_id: str) -> None:
+        """The agent named its task."""
+        self._task_id = task_id
+        self._is_named.set()
+
+    async def task_to_cancel(self) -> str | None:
+        """Wait for the task's id. None: the turn was over before."""
+        waits = [asyncio.ensure_future(each.wait()) for each in (self._is_named, self.over)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+        return None if self.over.is_set() else self._task_id
+
+    async def end_listening(self) -> None:
+        """The agent is listened to no longer. Returns when it is known whether it was interrupted."""
+        self.over.set()
+        if self.interruption is not None:
+            await asyncio.wait({self.interruption})
 
     def stop(self, user: str) -> None:
         """End the turn for `user`; the first caller counts."""

@@ -10,6 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from .. import errors
 from ..a2a.agent import CONTEXT, Agent
 from ..a2a.recovery_policy import (
+    FORGOTTEN,
     NOT_CANCELABLE,
     NOT_OFFERED,
     TASK_NOT_FOUND,
@@ -19,7 +20,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Part, Received, Snapshot
+from ..a2a.wire.frames import Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
@@ -34,9 +35,11 @@ log = logging.getLogger(__name__)
 _OURS, _REFUSED = "ours", "refused"  # values of the habit `CONTEXT`: who names the conversation
 _UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
 """Invalid parameters, not found: the question was refused before anything ran (facts: A2A 2.6)."""
+_SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
 _STOPPED = "Stopped."
+_INTERRUPTED = "Interrupted by a new message."
 _REFUSED_STOPS: Mapping[int | None, str] = {
     NOT_CANCELABLE: "Stopped. The agent had already finished.",
     TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
@@ -45,7 +48,6 @@ _MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be work
 _STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
 _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
-_FORGOTTEN = "The agent no longer knows this question: it was probably restarted."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
@@ -95,7 +97,11 @@ class TaskConsumer:
             goes_on = self.view.task_id is not None and not self.view.is_over
             kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
             end = StreamEnded(kind, note, reason="the turn's time is up")
-        if (user := self._handle.stopped_by) is not None:
+        await self._handle.end_listening()
+        if self._handle.interrupted_by is not None and self.view.state is not TaskState.COMPLETED:
+            self._on_event(StopRequested(self._handle.interrupted_by))
+            end = StreamEnded(StreamEnd.CLOSED, _INTERRUPTED, reason="interrupted by a new message")
+        elif (user := self._handle.stopped_by) is not None:
             self._on_event(StopRequested(user))
             end = await self._cancel(end)
         await self.view.finish()
@@ -119,7 +125,7 @@ class TaskConsumer:
             try:
                 if sent is not None:
                     self._sent_baseline = sent.baseline
-                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task()
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
@@ -136,7 +142,9 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
-        request = MessageRequest(asked.text, asked.message_id, asked.context_id, asked.task_id)
+        request = MessageRequest(
+            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+        )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
             request = replace(request, context_id=self._own_context)
@@ -178,7 +186,7 @@ class TaskConsumer:
         if isinstance(end, TaskLost) and end.may_go_on:
             return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
-            note = _FORGOTTEN if end.is_forgotten else safe
+            note = FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
@@ -193,14 +201,13 @@ class TaskConsumer:
         self.view.notify_waiting("no event on the stream", known)
         return True
 
-    async def _find_task(self) -> str | None:
-        """The task of a question that may have been sent. An agent lists its tasks by their conversation."""
+    async def _find_task(self, sent: TurnRecord) -> str | None:
+        """The task of a question that may have been sent. Only the agent may know its conversation."""
         asked = self._question
         is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
         context_id = self._own_context if is_ours else asked.context_id
-        if context_id is None:
-            return None
-        return await self._handle.race(self._agent.find_task(context_id, asked.message_id))
+        since = max(0.0, (sent.sent_at or 0.0) - _SKEW)
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
         """The task as it is before its question is answered, if it can be had."""

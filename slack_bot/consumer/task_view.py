@@ -12,29 +12,16 @@ from ..a2a.parser import EventParser
 from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
 from ..a2a.wire.transport import LARGE, offload
 from ..settings.models import AgentSettings
-from ..turn.events import (
-    AgentIdle,
-    AnswerReplaced,
-    AnswerText,
-    AuthCompleted,
-    Event,
-    FinalAnswer,
-    InputRequired,
-    PlanChanged,
-    TaskEnded,
-    TaskKnowledge,
-    TaskKnown,
-    ToolEnded,
-    ToolStarted,
-)
+from ..turn import events
 
 _NEWS = (
-    AnswerReplaced, AnswerText, FinalAnswer, InputRequired, PlanChanged, TaskEnded, ToolEnded, ToolStarted,
+    events.AnswerReplaced, events.AnswerText, events.FinalAnswer, events.InputRequired,
+    events.PlanChanged, events.TaskEnded, events.ToolEnded, events.ToolStarted,
 )  # fmt: skip
 _NOTIFY_AGAIN_AFTER = 60.0  # seconds after which a person who waits reads so again
 _AT_ONCE = 100  # events of one frame that are handled before the loop runs
 
-OnEvent: TypeAlias = Callable[[Event], bool]
+OnEvent: TypeAlias = Callable[[events.Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
 OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None] | None
 """Called with each frame: its kind and its JSON."""
@@ -73,7 +60,7 @@ class TaskView:
         self._was_polled = self._has_baseline = False
         self._on_event, self._on_raw, self._now = on_event, on_raw, now
         self._lost_notice_after = settings.lost_notice_after
-        self._last_news: Sequence[Event] = ()
+        self._last_news: Sequence[events.Event] = ()
         self.news_at = now()
         self._notify_at = settings.lost_notice_after  # seconds after the last news
 
@@ -96,7 +83,6 @@ class TaskView:
 
     @property
     def is_settled(self) -> bool:
-        """The agent named its result, or asked something."""
         return self._parser.has_final or self._parser.asks
 
     def has_ended(self, *, cut: bool) -> bool:
@@ -128,9 +114,10 @@ class TaskView:
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
         self._size += size
-        if _looks_back(frame):
+        is_last = isinstance(frame, StatusUpdate) and (frame.state.is_terminal or frame.state.is_asking)
+        if is_last or isinstance(frame, Snapshot):  # all that was said may be read again for it
             size = self._size
-        parsed: list[tuple[str, list[Event]]] = []
+        parsed: list[tuple[str, list[events.Event]]] = []
         try:
             if size <= LARGE:
                 self._parse(frame, parsed)
@@ -138,11 +125,11 @@ class TaskView:
                 await offload(self._parse, frame, parsed)
         finally:
             count, is_due = 0, False
-            for kind, events in parsed:
+            for kind, happened in parsed:
                 if self._on_raw is not None:
                     self._on_raw(kind, received.raw)
-                for event in events:
-                    if isinstance(event, TaskKnown):
+                for event in happened:
+                    if isinstance(event, events.TaskKnown):
                         self.task_id = event.task_id or self.task_id
                         self.context_id = event.context_id or self.context_id
                         self.trace_id = event.trace_id or self.trace_id
@@ -157,16 +144,15 @@ class TaskView:
         self.news_at, self._notify_at = self._now(), self._lost_notice_after
         return True
 
-    def notify_waiting(self, why: str, known: TaskKnowledge) -> None:
-        """Say, now and then, that nothing was heard."""
+    def notify_waiting(self, why: str, known: events.TaskKnowledge) -> None:
         since = self._now() - self.news_at
         if since >= self._notify_at:
             self._notify_at = since + _NOTIFY_AGAIN_AFTER
-            self._on_event(AgentIdle(since, known, why))
+            self._on_event(events.AgentIdle(since, known, why))
 
     def notify_quiet(self) -> None:
         since = self._now() - self.news_at
-        self._on_event(AgentIdle(since, TaskKnowledge.QUIET, "no event on the stream"))
+        self._on_event(events.AgentIdle(since, events.TaskKnowledge.QUIET, "no event on the stream"))
 
     async def finish(self) -> None:
         """Report the best of what came: nothing more will come."""
@@ -177,7 +163,7 @@ class TaskView:
             updates = self._parser.profile_updates
             self._habits.update(await offload(updates) if is_large else updates())
 
-    def _parse(self, frame: Frame, parsed: list[tuple[str, list[Event]]]) -> None:
+    def _parse(self, frame: Frame, parsed: list[tuple[str, list[events.Event]]]) -> None:
         parser = self._parser
         frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
@@ -186,20 +172,14 @@ class TaskView:
             self._merger.on_frame(frame)
         for each in frames:
             needed_sign_in = parser.state is TaskState.AUTH_REQUIRED
-            events = parser.feed(each)
+            happened = parser.feed(each)
             if needed_sign_in and not parser.state.is_asking:
-                events.insert(0, AuthCompleted(f"task is {parser.state}"))
-            parsed.append(("" if self._on_raw is None else parser.kind_of(each), events))
+                happened.insert(0, events.AuthCompleted(f"task is {parser.state}"))
+            parsed.append(("" if self._on_raw is None else parser.kind_of(each), happened))
 
-    def _has_news(self, parsed: Iterable[tuple[str, Iterable[Event]]]) -> bool:
-        news = [event for _, events in parsed for event in events if isinstance(event, _NEWS)]
+    def _has_news(self, parsed: Iterable[tuple[str, Iterable[events.Event]]]) -> bool:
+        news = [event for _, happened in parsed for event in happened if isinstance(event, _NEWS)]
         if not news or news == self._last_news:
             return False
         self._last_news = news
         return True
-
-
-def _looks_back(frame: Frame) -> bool:
-    if isinstance(frame, StatusUpdate):
-        return frame.state.is_terminal or frame.state.is_asking
-    return isinstance(frame, Snapshot)

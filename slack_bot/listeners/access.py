@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..clock import Clock
 from ..settings.channels import ChannelPolicies, ChannelSettings
 from ..settings.models import TurnSettings
+from ..store.contracts import RecentTurns
 from ..turn.people import Organisation, PersonKind, kind_of
 from ..turn.record import Question, ThreadKey
 from .inbound import Asker
@@ -108,38 +109,55 @@ class Access:
 
 
 class HourlyQuestions:
-    """Counts the questions of the last hour: a person's, a channel's and all. In this process only."""
+    """Counts the questions of the last hour: a person's, a channel's and all.
 
-    def __init__(self, settings: TurnSettings, clock: Clock) -> None:
-        self._settings, self._clock = settings, clock
+    In this process only; what the store knows of the hour before its first question counts too.
+    """
+
+    def __init__(self, settings: TurnSettings, store: RecentTurns, clock: Clock) -> None:
+        self._settings, self._store, self._clock = settings, store, clock
         self._asked: dict[str, dict[str, float]] = {}
+        self._is_restored = False
 
-    def refusal(self, user: str, channel: str, key: str) -> Refusal | None:
-        """Why one question more is not taken; None: it is, and counts once, however often it comes."""
-        now, settings = self._clock.wall(), self._settings
+    async def refusal(self, user: str, channel: str, key: str) -> Refusal | None:
+        """Why one question more is not taken; None: it is, and counts once, however often it comes.
+
+        Raises StoreError.
+        """
+        settings = self._settings
         limits = {
             user: (settings.hourly_person, "You have asked"),
             channel: (settings.hourly_channel, "This channel has asked"),
             "": (settings.hourly_total, "I was asked"),
         }
-        waits = {}
+        limits = {subject: each for subject, each in limits.items() if each[0]}
+        if limits and not self._is_restored:
+            await self._restore()
+        now, waits = self._clock.wall(), {}
         for subject, (most, who) in limits.items():
             asked = self._since(subject, now - _HOUR)
             if key in asked:
                 return None
-            if most and len(asked) >= most:
-                waits[sorted(asked.values())[-most] + _HOUR - now] = f"{who} {most}"
+            if len(asked) >= most:
+                what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
+                waits[sorted(asked.values())[-most] + _HOUR - now] = what
         if waits:
-            wait = max(waits)
-            return Refusal(
-                f"there were too many questions within an hour ({waits[wait]})",
-                f"{waits[wait]} questions within an hour, and more are not allowed. Please ask again in"
-                f" {_minutes(wait)}.",
-            )
-        for subject, (most, _) in limits.items():
-            if most:
-                self._asked.setdefault(subject, {})[key] = now
+            wait, what = max(waits.items())
+            words = f"{what}, and more are not allowed. Please ask again in {_minutes(wait)}."
+            return Refusal(f"there are too many: {what}", words)
+        for subject in limits:
+            self._count(subject, key, now)
         return None
+
+    async def _restore(self) -> None:
+        for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):
+            asked = turn.question
+            for subject in (asked.user, asked.thread.channel, ""):
+                self._count(subject, asked.key, turn.accepted_at)
+        self._is_restored = True
+
+    def _count(self, subject: str, key: str, at: float) -> None:
+        self._asked.setdefault(subject, {})[key] = at
 
     def _since(self, subject: str, since: float) -> dict[str, float]:
         known = self._asked.pop(subject, {})

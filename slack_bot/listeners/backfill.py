@@ -51,8 +51,8 @@ class Backfill:
         settings: SlackSettings,
         clock: Clock,
     ) -> None:
-        self._listeners, self._accept, self._store, self._reader = listeners, accept, store, reader
-        self._settings, self._clock = settings, clock
+        self.listeners, self.accept, self.reader = listeners, accept, reader
+        self._store, self._settings, self._clock = store, settings, clock
 
     async def run(self, authorize: Authorize) -> None:
         """Look at what was written until now. What Slack or the store refuse is logged."""
@@ -66,7 +66,7 @@ class Backfill:
             async with asyncio.timeout(self._settings.backfill_timeout):
                 me = identity_of(await authorize())
                 todo |= places(await self._store.active_threads(until - _RECENT), since)
-                search = _Search(self._listeners, self._accept, self._reader, me, since, until)
+                search = _Search(self, me, since, until)
                 while todo:
                     await search.look(todo)
         except TimeoutError:
@@ -100,26 +100,17 @@ def places(known: Iterable[tuple[ThreadKey, str]], since: float) -> dict[ThreadK
 class _Search:
     """One run: what was written from `since` to `until`."""
 
-    def __init__(
-        self,
-        listeners: SlackListeners,
-        accept: Callable[[Question], Awaitable[bool]],
-        reader: MessageReader,
-        me: BotIdentity,
-        since: float,
-        until: float,
-    ) -> None:
-        self._listeners, self._accept, self._reader = listeners, accept, reader
-        self._me, self._since, self._until = me, since, until
+    def __init__(self, by: Backfill, me: BotIdentity, since: float, until: float) -> None:
+        self._by, self._me, self._since, self._until = by, me, since, until
         self.taken = self.read = self.unreadable = 0
 
     async def look(self, todo: dict[ThreadKey, float]) -> None:
         """At the first place of `todo`. What a direct message shows of its threads is noted there."""
         place, known_since = next(iter(todo.items()))
         if place.ts:
-            messages = await self._reader.thread(place, self._since, self._until)
+            messages = await self._by.reader.thread(place, self._since, self._until)
         else:
-            messages = await self._reader.channel(place.channel, self._since, self._until)
+            messages = await self._by.reader.channel(place.channel, self._since, self._until)
         if messages is None:
             self.unreadable += 1
         else:
@@ -151,11 +142,11 @@ class _Search:
                 continue
             event = {**message, "type": "message", "channel": place.channel, "edited": None}
             body = {"team_id": place.team, "event": event}
-            question = await self._listeners.judge(body, self._me, is_old=True)
+            question = await self._by.listeners.judge(body, self._me, is_old=True)
             is_as_it_came = isinstance(read_message(body, self._me), Question) and not message.get("edited")
             if question is None or not (is_as_it_came or _time(message) > last):
                 continue
-            if await self._accept(question):
+            if await self._by.accept(question):
                 self.taken += 1
                 extra = {"turn": question.key, "thread_ts": question.thread.ts}
                 log.info("a question asked while the bot was away is taken", extra=extra)

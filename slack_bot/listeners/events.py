@@ -19,19 +19,23 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..dispatch import TurnDispatcher
-from ..errors import BotError
+from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
 from ..turn.people import Organisation
 from ..turn.record import Question
-from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions
+from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .inbound import (
+    DROP_ACTION,
     FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
+    STOP_LISTENING_ACTION,
     BotIdentity,
     ButtonPress,
     Ignored,
+    Inbound,
+    MessageChanged,
     StreamStarted,
     ThreadReply,
     read_asker,
@@ -44,7 +48,7 @@ log = logging.getLogger(__name__)
 
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
-_NOT_EXPECTED = "a reply that does not mention the bot, and the agent waits for no answer from its author"
+_NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -72,7 +76,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION):
+        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -89,7 +93,8 @@ class SlackListeners:
                 await self._dispatcher.accept(question)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
-                log.error("a question was not accepted, Slack will send it again: %s", error)
+                level = error.log_level if isinstance(error, StoreError) else logging.ERROR
+                log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
             if question is not None:  # None: it is unknown whether it was for the bot
@@ -105,49 +110,79 @@ class SlackListeners:
         question: Question | None
         reason: str | None
         judged = read_message(body, me)
-        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
-        if said is not None:
-            context, is_asked = self._dispatcher.context, isinstance(judged, Question)
-            await context.overhear(said, body["event"], is_asked=is_asked)
+        await self._overhear(judged, body)
+        is_mention = False
         match judged:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
+            case MessageChanged(key=key, thread=thread, text=text):
+                await self._dispatcher.controls.change(key, thread, text)
+                return None
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
-            case ThreadReply(question=question):
+            case ThreadReply(question=question, names_others=names_others):
                 self._bots.person_wrote(question.thread)
-                is_expected = await self._dispatcher.is_waiting_for(question.thread, question.user)
-                reason = None if is_expected else _NOT_EXPECTED
+                reason = None if await self._is_expected(question, names_others) else _NOT_EXPECTED
             case Question() as question:
+                is_mention = True
                 reason = self._bots.refusal(question, read_asker(body).ids)
                 if reason:
                     log.info("ignored: %s", reason, extra={"thread_ts": question.thread.ts})
             case unknown:
                 assert_never(unknown)
-        if reason is None and question is not None:
-            reason = await self._why_refused(question, body, me, is_old=is_old)
-        if reason and question is not None:
+        if question is None:
+            return None
+        if reason is None:
+            ours = me.ours if me.ours.team else Organisation(question.thread.team)
+            refused = await self._access.refusal(question, read_asker(body), ours)
+            reason = await self._refusal(question, refused, is_mention=is_mention, is_old=is_old)
+        await self._follow(question, is_taken=reason is None, is_mention=is_mention)
+        if reason:
             self._dispatcher.ignored(question, reason)
         return question if reason is None else None
 
-    async def _why_refused(
-        self, question: Question, body: dict[str, Any], me: BotIdentity, *, is_old: bool
+    async def _overhear(self, judged: Inbound, body: dict[str, Any]) -> None:
+        """What anybody but the bot writes may be what was said before a question."""
+        is_asked = isinstance(judged, Question)
+        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
+        if said is not None:
+            await self._dispatcher.context.overhear(said, body["event"], is_asked=is_asked)
+
+    async def _follow(self, message: Question, *, is_taken: bool, is_mention: bool) -> None:
+        dispatcher = self._dispatcher
+        if is_taken and not await dispatcher.controls.is_stop_somewhere(message):
+            await dispatcher.follow.taken(message, is_mention=is_mention)
+        await dispatcher.follow.heard(message)
+
+    async def _is_expected(self, reply: Question, names_others: bool) -> bool:
+        """Whether a reply without a mention is for the bot all the same."""
+        dispatcher = self._dispatcher
+        if await dispatcher.is_waiting_for(reply.thread, reply.user):
+            return True
+        if await dispatcher.controls.is_stop_somewhere(reply):
+            return True
+        return not names_others and await dispatcher.follow.is_question(reply)
+
+    async def _refusal(
+        self, question: Question, refused: Refusal | None, *, is_mention: bool, is_old: bool
     ) -> str | None:
-        """Who addressed the bot and may not ask is told."""
-        ours = me.ours if me.ours.team else Organisation(question.thread.team)
-        refused = await self._access.refusal(question, read_asker(body), ours)
-        is_told = refused is not None and self._access.is_to_be_told(question)
-        if refused is None and question.text and not is_old:
-            refused = self._hourly.refusal(question.user, question.thread.channel, question.key)
-            is_told = True
+        """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
+        is_told = not is_old and not question.asker_is_bot
+        if refused is not None:
+            is_told = is_told and is_mention and self._access.is_to_be_told(question)
+        elif question.text and not is_old and not await self._is_command(question):
+            refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
         log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
-        is_addressed = isinstance(read_message(body, me), Question) and not question.asker_is_bot
-        if is_told and is_addressed and not is_old:
+        if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason
+
+    async def _is_command(self, message: Question) -> bool:
+        controls, follow = self._dispatcher.controls, self._dispatcher.follow
+        return follow.is_stop(message) or await controls.is_stop_somewhere(message)
 
     async def stop(
         self, body: dict[str, Any], context: AsyncBoltContext, next_: Callable[[], Awaitable[None]]
@@ -194,7 +229,11 @@ class SlackListeners:
             return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
         if press.action == STOP_ACTION:
             return await self._dispatcher.controls.stop_watch(press.turn, press.user)
-        refused = self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+        if press.action == STOP_LISTENING_ACTION:
+            return await self._dispatcher.stop_listening(press.turn)
+        if press.action == DROP_ACTION:
+            return await self._dispatcher.controls.drop(press.turn, press.user)
+        refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
         return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
 
 

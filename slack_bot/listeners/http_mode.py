@@ -29,8 +29,7 @@ _UNREADABLE = (ValueError, AttributeError, TypeError, RecursionError)
 """A body that is not text, or that Bolt cannot read."""
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 _TIMESTAMP_DIGITS = 20
-_OLDEST = 300.0
-"""Seconds for which a signature is valid. Slack: five minutes."""
+_OLDEST = 300.0  # seconds for which a signature is valid. Slack: five minutes.
 
 
 async def serve_http(
@@ -64,8 +63,6 @@ async def serve_http(
 
 
 class _Events:
-    """Checks requests and gives them to Bolt."""
-
     def __init__(
         self, bolt: AsyncApp, slack: SlackSettings, verifier: SignatureVerifier, now: Callable[[], float]
     ) -> None:

@@ -21,14 +21,11 @@ log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)
-"""An incomplete request."""
-_LAST_REQUESTS = 2.0
-"""Seconds for running requests when the bot ends: one takes milliseconds."""
-_IDLE = 75.0
-"""Seconds between two requests of one connection. nginx closes after 60, and must be the first."""
-_LINGER = 2.0
-"""Seconds to discard the rest of a refused request, so that its sender sees the answer."""
+_BROKEN = (web.RequestPayloadError, http.HttpProcessingError, OSError)  # an incomplete request
+_LAST_REQUESTS = 2.0  # seconds for running requests when the bot ends: one takes milliseconds
+_IDLE = 75.0  # seconds between two requests of one connection. nginx closes after 60, and must be the first.
+_PORT_SECONDS = 0.2  # between two looks at a port that another process has
+_LINGER = 2.0  # seconds to discard the rest of a refused request, so that its sender sees the answer
 
 
 @asynccontextmanager
@@ -58,14 +55,22 @@ async def running(runner: web.BaseRunner, settings: str, host: str, port: int) -
         await runner.cleanup()
 
 
-async def check_address(settings: str, host: str, port: int) -> None:
-    """Listen there for a moment. SettingsError as `listening`."""
-    try:
-        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
-    except OSError as error:
-        raise _unusable(settings, host, port, error) from error
-    server.close()
-    await server.wait_closed()
+async def check_address(settings: str, host: str, port: int, wait: float = 0.0) -> None:
+    """Listen there for a moment. SettingsError as `listening`; another process gets `wait` seconds to end."""
+    looks = round(wait / _PORT_SECONDS)
+    for look in range(looks + 1):
+        try:
+            server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or look == looks:
+                raise _unusable(settings, host, port, error) from error
+            if look == 0:
+                log.info("another process listens on port %d: waiting up to %g s for its end", port, wait)
+            await asyncio.sleep(_PORT_SECONDS)
+        else:
+            server.close()
+            await server.wait_closed()
+            return
 
 
 def _unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:

@@ -17,6 +17,8 @@ from ..turn.record import Question, ThreadKey
 FEEDBACK_ACTION = "feedback"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
+STOP_LISTENING_ACTION = "stop_listening"
+DROP_ACTION = "drop"
 HOME_STOP_ACTION = "stop_in_home"
 
 # `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
@@ -26,6 +28,8 @@ _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
+
+_NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,19 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A reply without a mention: for the bot only if the agent waits for its author."""
+    """A reply without a mention of the bot. `names_others`: it mentions somebody else."""
 
     question: Question
+    names_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChanged:
+    """A person has edited the message of the question `key`, or deleted it: then `text` is None."""
+
+    key: str
+    thread: ThreadKey
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +115,19 @@ class StreamStarted:
     ts: str
 
 
-Inbound: TypeAlias = Question | ThreadReply | StreamStarted | Ignored
+Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
 
 
 class _Event:
     """The event in a body. A field that is missing, or no text, is ""."""
 
-    def __init__(self, body: object) -> None:
+    def __init__(self, body: object, *, part: str | None = None) -> None:
+        """`part`: of the event, in its channel."""
         payload = _map(body)
         self.raw = _map(payload.get("event"))
         self.is_ext_shared = payload.get("is_ext_shared_channel")
+        if part is not None:
+            self.raw = {**_map(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
         installed = _str(_first(payload.get("authorizations")), "team_id")
@@ -146,8 +163,8 @@ class _Event:
 def read_message(body: object, me: BotIdentity) -> Inbound:
     """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
     event = _Event(body)
-    if (started := _stream_started(event, me)) is not None:
-        return started
+    if (news := _stream_started(event, me) or _changed(body, event, me)) is not None:
+        return news
     if (reason := _why_not(event, me)) is not None:
         return Ignored(reason)
     wording = without_mention(event["text"], me.user)
@@ -160,7 +177,7 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
         return Ignored("another bot's message that does not mention the bot", question)
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
-    return ThreadReply(question)
+    return ThreadReply(question, _NAMED.search(event["text"]) is not None)
 
 
 def read_asker(body: object) -> Asker:
@@ -234,6 +251,20 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
         return None
     return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
+
+
+def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
+    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone."""
+    kind = event["subtype"]
+    if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
+        return None
+    before, now = _Event(body, part="previous_message"), _Event(body, part="message")
+    if not before["ts"] or not event["channel"] or before.is_of(me):
+        return None
+    old = before.question("")
+    is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
+    text = None if is_gone else to_text(without_mention(now["text"], me.user))
+    return MessageChanged(old.key, old.thread, text)
 
 
 def _why_not(event: _Event, me: BotIdentity) -> str | None:

@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 
 from aiohttp import web
 from multidict import CIMultiDictProxy
@@ -42,12 +42,8 @@ class PushWatch(Protocol):
     def secret_hash(self) -> str: ...
 
 
-class PushWatches(Protocol):
-    """Knows the watches."""
-
-    async def push_watch(self, push_id: str) -> PushWatch | None:
-        """The watch with this id; None: there is none, or it is over. Raises StoreError."""
-        ...
+FindPushWatch: TypeAlias = Callable[[str], Awaitable[PushWatch | None]]
+"""The watch with this id; None: there is none, or it is over. Raises StoreError."""
 
 
 class PushReceiver:
@@ -56,18 +52,18 @@ class PushReceiver:
     def __init__(
         self,
         settings: PushSettings,
-        watches: PushWatches,
+        find_watch: FindPushWatch,
         on_hint: Callable[[str], Awaitable[None]],
         verifier: JwtVerifier | None = None,
     ) -> None:
-        self._settings, self._watches = settings, watches
+        self._settings, self._find_watch = settings, find_watch
         self._on_hint, self._verifier = on_hint, verifier
 
     @classmethod
     async def new(
         cls,
         settings: PushSettings,
-        watches: PushWatches,
+        find_watch: FindPushWatch,
         on_hint: Callable[[str], Awaitable[None]],
         clock: Clock,
     ) -> Self | None:
@@ -77,7 +73,7 @@ class PushReceiver:
         verifier = None if settings.jwks is None else JwtVerifier(settings, clock)
         if verifier is not None:
             await verifier.check()
-        return cls(settings, watches, on_hint, verifier)
+        return cls(settings, find_watch, on_hint, verifier)
 
     @property
     def routes(self) -> Mapping[str, Handler]:
@@ -101,7 +97,7 @@ class PushReceiver:
         return web.Response() if status == 200 else refusal(status)
 
     async def _take(self, request: web.BaseRequest, push_id: str) -> int:
-        watch = await self._watches.push_watch(push_id)
+        watch = await self._find_watch(push_id)
         if watch is None:
             return 404
         if not await self._is_authentic(request.headers, push_id, watch):

@@ -23,8 +23,7 @@ log = logging.getLogger(__name__)
 
 _ALGORITHMS = ("RS256", "ES256")
 _CLAIMS = ("iss", "aud", "exp", "iat", "jti")
-_TOLERANCE = 60.0
-"""Seconds by which clocks may differ."""
+_TOLERANCE = 60.0  # seconds by which clocks may differ
 _MOST_SEEN = 10_000
 """Tokens that are remembered, so that they are taken once. A repeated one would be a hint like any other."""
 _READ_PAUSE = 60.0

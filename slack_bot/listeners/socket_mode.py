@@ -36,14 +36,10 @@ log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 300.0
 _MOST_DOUBLINGS = 16
-_OPEN_TIMEOUT = 30.0
-"""Seconds to open a connection, with Slack's hello."""
-_OVERLAP = 5.0
-"""Seconds for which a connection is read after another one has taken its place."""
-_ACK_TIMEOUT = 3.0
-"""Seconds in which Slack wants its acknowledgement (facts: Slack 3.4)."""
-_CLOSE_TIMEOUT = 2.0
-"""Seconds to close a connection whose other end may be gone: half of them for its answer."""
+_OPEN_TIMEOUT = 30.0  # seconds to open a connection, with Slack's hello
+_OVERLAP = 5.0  # seconds for which a connection is read after another one has taken its place
+_ACK_TIMEOUT = 3.0  # seconds in which Slack wants its acknowledgement (facts: Slack 3.4)
+_CLOSE_TIMEOUT = 2.0  # seconds to close a connection whose other end may be gone: half of them for its answer
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 _TOO_MANY = "too_many_websockets"
 _SILENT = "no event came for long"
@@ -61,7 +57,7 @@ class _NotConnected(Exception):
         self.reason = reason
 
 
-class SocketListener:
+class SocketConnections:
     """All connections of this process. `ready` is called when Slack is in, and again after an outage that was
     longer than `slack.backfill_after`.
 
@@ -84,6 +80,7 @@ class SocketListener:
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()
         self._check: asyncio.Task[None] | None = None
+        self._told: dict[str, int] = {}  # problems, with how many failures in a row were logged
         self._ends = False
         self._out_since: float | None = -math.inf  # None: some connection is alive
 
@@ -133,7 +130,9 @@ class SocketListener:
                 may_make_room = problem.reason == _TOO_MANY and present is not None and self._alive() > 1
                 pause = self._pause(failures if may_make_room else failures + 1)
                 failures += 1
-                log.warning("%s The next attempt to connect is in %g s.", problem, pause)
+                if failures > self._told.get(str(problem), 0):  # the other connections fail as often
+                    self._told[str(problem)] = failures
+                    log.warning("%s The next attempt to connect is in %g s.", problem, pause)
                 self._report(str(problem))
                 if present is not None and may_make_room:  # the others go on meanwhile
                     await self._close(present)
@@ -142,7 +141,8 @@ class SocketListener:
                 if present is not None:
                     self._retire(present)
                 present, began = following, loop.time()
-                log.info("a connection to Slack is replaced: %s", await present.end_of_use())
+                self._told.clear()
+                log.info("a connection to Slack is replaced: %s", await present.end_of_use)
                 failures = 0 if loop.time() - began > self._slack.socket_ping_interval else failures + 1
                 pause = self._pause(failures - 1)
             address = None
@@ -195,7 +195,7 @@ class SocketListener:
                 connection = _Connection(socket, self._bolt, self._slack.socket_silence_timeout, self._report)
                 self._open.add(connection)
                 try:
-                    await connection.greeted()
+                    await connection.hello
                 finally:
                     if not connection.is_alive:
                         await self._close(connection)
@@ -262,8 +262,8 @@ class _Connection:
         self.count = 0
         """Connections of the app, as Slack counted them for its hello."""
         loop = asyncio.get_running_loop()
-        self._hello: asyncio.Future[None] = loop.create_future()
-        self._end: asyncio.Future[str] = loop.create_future()
+        self.hello: asyncio.Future[None] = loop.create_future()  # Slack's, or a _NotConnected
+        self.end_of_use: asyncio.Future[str] = loop.create_future()  # why another one should take its place
         self._silence = loop.call_later(silence_timeout, self._end_use, _SILENT)
         self._handlers: set[asyncio.Task[None]] = set()
         self._reading = asyncio.create_task(self._read(), name="slack connection")
@@ -272,14 +272,6 @@ class _Connection:
     @property
     def is_alive(self) -> bool:
         return self.count > 0 and not self._reading.done()
-
-    async def greeted(self) -> None:
-        """Wait for Slack's hello. Raises _NotConnected."""
-        await self._hello
-
-    async def end_of_use(self) -> str:
-        """Wait until another connection should take its place; says why."""
-        return await self._end
 
     async def over(self, seconds: float) -> None:
         await asyncio.wait({self._reading}, timeout=seconds)
@@ -306,8 +298,8 @@ class _Connection:
             error = self._socket.exception()
             why = "Slack closed it" if error is None else f"it no longer answers ({_reason(error)})"
             self._end_use(why)
-            if not self._hello.done():
-                self._hello.set_exception(_NotConnected(f"Slack did not say hello: {why}.", why))
+            if not self.hello.done():
+                self.hello.set_exception(_NotConnected(f"Slack did not say hello: {why}.", why))
 
     def _take(self, text: str) -> None:
         try:
@@ -326,20 +318,20 @@ class _Connection:
             handler.add_done_callback(self._handled)
         elif message.get("type") == "disconnect":
             self._on_disconnect(str(message.get("reason")))
-        elif message.get("type") == "hello" and not self._hello.done():
+        elif message.get("type") == "hello" and not self.hello.done():
             count = message.get("num_connections")
             self.count = count if isinstance(count, int) and count > 0 else 1
-            self._hello.set_result(None)
+            self.hello.set_result(None)
 
     def _on_disconnect(self, reason: str) -> None:
         self._end_use(f"Slack asked for it ({reason})")
-        if not self._hello.done():
+        if not self.hello.done():
             problem = _CROWDED if reason == _TOO_MANY else f"Slack let nobody in ({reason})."
-            self._hello.set_exception(_NotConnected(problem, reason))
+            self.hello.set_exception(_NotConnected(problem, reason))
 
     def _end_use(self, why: str) -> None:
-        if not self._end.done():
-            self._end.set_result(why)
+        if not self.end_of_use.done():
+            self.end_of_use.set_result(why)
 
     async def _handle(self, request: SocketModeRequest) -> None:
         """Give it to Bolt. What is not acknowledged comes again."""

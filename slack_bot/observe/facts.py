@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ..turn.progress import MessageRecord
+
 
 def reference_of(turn: str) -> str:
     """A short name of a turn: the note of a failed one has it, and each of its log lines."""
@@ -59,17 +61,8 @@ class SlackCalled:
 
 
 @dataclass(frozen=True, slots=True)
-class AddedMarkup:
-    """What the message `ts` has around its part of the answer, to look right by itself."""
-
-    ts: str
-    opening: str
-    closing: str
-
-
-@dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended. `latches` and `late` are the machine's; `markup` was added to its messages.
+    """A turn ended. `latches` and `late` are the machine's; `messages` are as Slack confirmed them.
 
     `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
     """
@@ -83,7 +76,7 @@ class TurnEnded:
     trace_id: str | None
     latches: Mapping[str, bool]
     late: int
-    markup: tuple[AddedMarkup, ...] = ()
+    messages: tuple[MessageRecord, ...] = ()
     awaiting_task_id: str | None = None
 
 

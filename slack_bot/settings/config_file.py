@@ -14,7 +14,7 @@ from .load import ALIASES, CONFIG, FIELDS, refusal_line
 from .names import env_name, nearest
 
 _EVERYWHERE, _SINGLE = "channel", "channels"
-_ID = re.compile(r"[CDG][A-Z0-9]{2,}\Z")
+_ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
 _KNOWN = ChannelSettings.model_fields
@@ -75,7 +75,7 @@ def _in_tables(value: object) -> Iterator[str]:
             yield from _in_table(path, own)
         elif channel in _KNOWN:
             yield f"{path} is the setting of no channel: write it below [{_EVERYWHERE}]"
-        elif channel.upper() != channel and _ID.match(channel.upper()):
+        elif re.match(r"[cdg][a-z]*[0-9]", channel) and _ID.match(channel.upper()):
             yield f"{path} is no channel; did you mean {_SINGLE}.{channel.upper()}?"
         else:
             yield (

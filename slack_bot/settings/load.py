@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from ..errors import SettingsError
 from . import models
 from .channels import ChannelSettings
+from .context import ContextSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -48,6 +49,9 @@ _BUDGETS = (
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
+_STREAM_LIFE = 300.0
+"""Seconds [obs] (facts: Slack 1.6)."""
+
 Given: TypeAlias = Mapping[SettingPath, tuple[str, object]]
 """The variable, and its value."""
 _Source: TypeAlias = Mapping[str, str | None] | Mapping[str, str]
@@ -58,7 +62,7 @@ class Settings(models.SettingsSection):
 
     slack: models.SlackSettings = models.SlackSettings()
     agent: models.AgentSettings = models.AgentSettings()
-    context: models.ContextSettings = models.ContextSettings()
+    context: ContextSettings = ContextSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
     channel: ChannelSettings = ChannelSettings()
@@ -95,6 +99,12 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
+    age = values["rotate_after"] + values["rotate_grace"]
+    if age >= _STREAM_LIFE:
+        yield (
+            f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
+            f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
+        )
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"

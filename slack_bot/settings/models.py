@@ -306,10 +306,17 @@ class TurnSettings(SettingsSection):
     more than this."""
     max_takeovers: int = Field(default=3, ge=1)
     """Processes that go on with a turn, one after the other, until it ends with a notice."""
+    follow_for: float = Field(default=86_400.0, ge=0)
+    """Seconds from the last question or answer in a thread for which a mention is not needed there (see
+    `respond`)."""
+    max_waiting: int = Field(default=10, ge=1)
+    """Questions that may wait in one thread. Who asks one more is told that it is not taken."""
+    collect_delay: float = Field(default=1.5, ge=0)
+    """Seconds within which a person's next lines belong to the same question, where `busy` is collect."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
     hourly_person: int = Field(default=0, ge=0)
-    """Questions that one person may ask in an hour; 0: any number. Each process counts for itself."""
+    """Questions that one person may ask in an hour; 0: any number. Each replica counts for itself."""
     hourly_channel: int = Field(default=0, ge=0)
     """Questions that may be asked in one channel in an hour; 0: any number."""
     hourly_total: int = Field(default=0, ge=0)
@@ -339,7 +346,8 @@ class StoreSettings(SettingsSection):
     checkpoint_interval: float = Field(default=1.0, gt=0)
     """Seconds between two writes of how far the answers have come."""
     lock_wait: float = Field(default=60.0, ge=0)
-    """Seconds that a process waits for another one to close the store: more than its `shutdown_grace`."""
+    """Seconds that a process waits for another one to close the store and its ports: more than its
+    `shutdown_grace`."""
     outbound_interval: float = Field(default=1.0, gt=0)
     """Seconds between two looks for what `slack-bot say` has left there."""
     lease: float = Field(default=10.0, gt=0)
@@ -351,30 +359,6 @@ class StoreSettings(SettingsSection):
     max_failures: int = Field(default=4, gt=0)
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
-
-
-class ContextSettings(SettingsSection):
-    """What was said in a thread before a question. Whose words, and who is named: settings of channels."""
-
-    format: Literal["auto", "data", "text", "metadata", "none"] = "auto"
-    """How the agent gets it: auto is data where its card takes `application/json`, else text behind the
-    question; metadata of the message; or not at all."""
-    messages: int = Field(default=30, ge=1)
-    """Messages, the newest."""
-    message_chars: int = Field(default=800, ge=1)
-    """Characters of one message."""
-    chars: int = Field(default=12_000, ge=1)
-    """Characters in all."""
-    pages: int = Field(default=5, ge=1)
-    """Pages that are read of a thread, of 200 messages each."""
-    read_timeout: float = Field(default=3.0, gt=0)
-    """Seconds that a question waits for it at most."""
-    limited_after: float = Field(default=30.0, gt=0)
-    """Seconds that Slack asks to wait before the next read, from which on no thread is read any more until
-    the next start: unlisted apps that are sold may read one a minute, internal ones fifty."""
-    overheard: int = Field(default=50, ge=0)
-    """Messages of a thread with the bot that are kept in the store as they are said, where no thread is read;
-    0: none, so that the agent is told nothing."""
 
 
 class PushSettings(SettingsSection):

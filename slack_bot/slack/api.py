@@ -58,8 +58,7 @@ _MAX_PAGES = 20
 _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.SEALED: logging.INFO}
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
-_AS_WANTED = frozenset({"already_reacted", "no_reaction"})
-"""Another process did it before."""
+_AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
@@ -71,6 +70,10 @@ _UNREADABLE = (ValueError, AttributeError, RecursionError)
 
 _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
 _SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
+_UNFENCED = READS | {"chat.appendStream", "chat.stopStream"}
+"""What may be called though another process may work on the thread: that one stops an open stream first, and
+Slack refuses more of it then."""
+_LOOK_AGAIN = 0.2  # seconds until the lease is looked at again
 _MAX_REFUSALS = 1_000
 
 REPEAT_PAUSES = (1.0, 3.0, 9.0)
@@ -122,11 +125,12 @@ class SlackApi:
         self.priority: Priority | None = None
         self._reserved: dict[str, Permit] = {}
         self._shown_at = 0.0
+        self.is_sure: Callable[[], bool] = lambda: True
 
-    def for_turn(self, turn: str, thread_ts: str | None = None) -> SlackApi:
+    def for_turn(self, turn: str, thread_ts: str | None = None, priority: Priority | None = None) -> SlackApi:
         api = copy(self)
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
-        api._reserved, api._shown_at = {}, 0.0
+        api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
 
     async def identity(self) -> Mapping[str, Any]:
@@ -165,7 +169,8 @@ class SlackApi:
     ) -> CallResult:
         """Call `method`, again while Slack says later, for `patience` seconds in all; None: the setting.
 
-        Never raises for what Slack or the network does.
+        Never raises for what Slack or the network does. While `is_sure` says that the thread may be another
+        process's, nothing is begun or edited.
         """
         channel = str(args.get("channel") or args.get("channel_id") or "")
         if _scope_key(method, channel) in self._missing_scopes:
@@ -178,6 +183,8 @@ class SlackApi:
             permit = self._permit(method, channel, block, again=again)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
+            while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
+                await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
             result = await self._attempt(method, args, self._send(method, args))
             if isinstance(result, CallOk):
@@ -355,12 +362,15 @@ class TurnClient:
         clock: Clock,
         refusals: StreamingRefusalCache,
         stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool] = lambda: True,
     ) -> None:
         self.question, self.settings, self.clock = question, settings, clock
         self.turn, self.channel, self.thread_ts = question.key, question.thread.channel, question.thread.ts
         self.api = api.for_turn(self.turn, self.thread_ts)
+        self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.session = ""
+        self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way

@@ -14,6 +14,9 @@ FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
 RETRY = "retry"
 STOP = "stop"
+STOP_LISTENING = "stop_listening"
+DROP = "drop"
+"""action_ids of the buttons of a turn; their value is its key."""
 """action_id of the button that asks again; its value is the turn's key."""
 HOME_STOP = "stop_in_home"
 """action_id of the button that ends a question from the Home tab; its value is the turn's key."""
@@ -110,7 +113,11 @@ def context(text: str) -> Block:
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:
     """Asks the same question again, or stops the task that is watched."""
-    shown = {RETRY: "Try again", **({STOP: "Stop"} if can_stop else {})}
+    return actions({RETRY: "Try again", **({STOP: "Stop"} if can_stop else {})}, turn)
+
+
+def actions(shown: Mapping[str, str], turn: str) -> Block:
+    """Buttons of a turn: their action ids and labels."""
     elements = [
         {
             "type": "button",

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from ..errors import SlackError
 from ..turn.actions import TaskCard
@@ -18,10 +19,10 @@ from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, Remedy, SurfaceKind, after_write
+from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Remedy, SurfaceKind, after_write
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
-from .readback import unrecorded
+from .readback import ShownRest, unrecorded
 from .reconcile import SKEW, Reconciler
 from .surfaces import PostSurface, StreamSurface
 
@@ -46,13 +47,14 @@ class Delivery:
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
         asked, now = client.question, client.clock.monotonic()
         self.surface = client.refusals.best(
-            asked.user_team, client.channel, now, can_stream=not asked.asker_is_bot
+            asked.user_team, client.channel, now, can_stream=client.can_stream
         )
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
         self._written_at = -math.inf  # of the last message that is written as a whole
         self._doubts = 0
+        self._left: SlackMessage | None = None  # another process's, which may show more than was recorded
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
@@ -70,10 +72,14 @@ class Delivery:
 
     @property
     def records(self) -> tuple[MessageRecord, ...]:
-        return tuple(filter(None, (message.record() for message in self.messages)))
+        """What Slack confirmed of the answer."""
+        records = ((message, message.record()) for message in self.messages)
+        left = self._left  # whoever is next must look at it again
+        return tuple(replace(of, is_open=of.is_open or each is left) for each, of in records if of)
 
     async def take_over(self, since: float, others: Collection[str], *, has_note: bool = False) -> None:
         """Settle what another process left: its messages read as they were recorded, the others are deleted.
+        What the last one shows beyond that is compared with the answer.
 
         `since`: when it asked the agent. `others`: messages of the thread's other answers. `has_note`: the
         last message says that the answer comes later.
@@ -87,12 +93,16 @@ class Delivery:
         for ts in unrecorded(messages, client.turn, since - SKEW, known):
             await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in self.messages:
-            is_edited = message is self.last and message.surface is SurfaceKind.EDIT
-            failed = await self.reconciler.restore(message) if message.is_open or is_edited else None
-            if has_note and message is self.last:
+            is_last, left = message is self.last, None
+            if message.is_open or (is_last and message.surface is SurfaceKind.EDIT):
+                left = await self.reconciler.restore(message, is_last=is_last and not has_note)
+            if isinstance(left, ShownRest):
+                self._left = message
+                self.ledger.compare(left.part_of)
+            failed = left if isinstance(left, CallFailed) else None
+            if has_note and is_last:
                 failed = await self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
-            if failed is not None and self.ended is None:
-                await self.apply_fault(failed)
+            await self.apply_fault(failed)
 
     @property
     def last(self) -> SlackMessage | None:
@@ -142,7 +152,7 @@ class Delivery:
 
     def due(self) -> float | None:
         """Seconds until `advance` has something to do although nothing more comes; None: never."""
-        if not self.is_live:
+        if not self.is_live or self.ledger.is_comparing:
             return None
         if self.ledger.has_more or any(self._unsent()):
             return self.pause()
@@ -155,9 +165,9 @@ class Delivery:
     async def advance(self, *, footer: Sequence[Args] = (), close: CardClosing | None = None) -> None:
         """Show what waits, as far as it may be shown now. `close` set: nothing more comes, all of it goes."""
         final = close is not None
-        while not self.is_over and (final or (self.is_live and self.pause() <= 0)):
-            if self.ledger.in_doubt:
-                await self.settle()
+        while not self.is_over and (final or self._may_show()):
+            if self.ledger.in_doubt or self._left is not None:
+                await (self.settle() if self._left is None else self._settle_left(self._left))
                 continue
             step, cards, title = self._next_step(final=final)
             if step is None:
@@ -189,10 +199,23 @@ class Delivery:
                 self.ledger.confirmed()
                 message.segment = self.ledger.present
 
+    def _may_show(self) -> bool:
+        return self.is_live and not self.ledger.is_comparing and self.pause() <= 0
+
     async def start_new_message(self) -> None:
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
+
+    async def _settle_left(self, message: SlackMessage) -> None:
+        """The last message of another process is rewritten if it shows anything but the answer."""
+        self.ledger.place_held(is_all=True)
+        self._left, message.segment = None, self.ledger.segments[-1]
+        message.text = message.segment.text
+        if self.ledger.is_misread:
+            failed = await self.posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
+            if failed is not None:
+                await self.apply_fault(failed)
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
         cards, title = self._unsent()
@@ -245,6 +268,7 @@ class Delivery:
         if self.ledger.in_doubt:
             await self.settle()
         self.ledger.discard()
+        self._left = None
         if self.last is not None and self.last.is_open:
             await self._stop(self.last, close)
         self.try_again()
@@ -337,9 +361,7 @@ class Delivery:
         message = self.messages[-1]
         if self.ledger.present is not None:
             self.ledger.closed()
-        ended = await self.reconciler.end(message)
-        if isinstance(ended, CallFailed):
-            await self.apply_fault(ended)
+        await self.apply_fault(await self.reconciler.end(message))
         await self._next_message(message)
 
     async def _next_message(self, message: SlackMessage) -> None:
@@ -350,16 +372,18 @@ class Delivery:
             self.messages.remove(message)
         self._cards.next_message(len(self.messages) + 1, message.cards, exists=message.ts is not None)
 
-    async def apply_fault(self, failed: CallFailed) -> None:
-        """A call failed for good that shows no text: does the turn end? SlackError for a dead token."""
-        remedy = after_write(failed.fault, opens=False, is_plain=True)
-        if remedy not in ENDS or self.ended is not None:
+    async def apply_fault(self, result: CallResult | None) -> None:
+        """A call that shows no text may have failed: does the turn end? SlackError for a dead token."""
+        if not isinstance(result, CallFailed) or self.ended is not None:
+            return
+        remedy = after_write(result.fault, opens=False, is_plain=True)
+        if remedy not in ENDS:
             return
         self.ended = WriteResult.STOPPED if remedy is Remedy.STOPPED else WriteResult.GONE
         if remedy is Remedy.TELL:
             await self.posts.tell_asker()
         if remedy is Remedy.DEAD:
-            raise SlackError(f"Slack no longer accepts the bot token ({failed.error}).", error=failed.error)
+            raise SlackError(f"Slack no longer accepts the bot token ({result.error}).", error=result.error)
 
     def downgrade_surface(self) -> None:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
@@ -415,8 +439,7 @@ class Delivery:
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
     ) -> bool:
         stopped = await self.stream.stop(message, close, footer, session=session)
-        if isinstance(stopped, CallFailed):
-            await self.apply_fault(stopped)
+        await self.apply_fault(stopped)
         return isinstance(stopped, CallOk)
 
     async def attach_footer(
@@ -435,8 +458,7 @@ class Delivery:
             failed = await self.posts.rewrite(message, message.text, footer, close)
         else:
             failed = await self.posts.write(message, Batch(), footer, close)
-        if failed is not None:
-            await self.apply_fault(failed)
+        await self.apply_fault(failed)
         return message.is_signed
 
 

@@ -30,8 +30,7 @@ class History:
     """
 
     def __init__(self, api: SlackApi) -> None:
-        self._api = api.for_turn("")
-        self._api.priority = Priority.BACKGROUND
+        self._api = api.for_turn("", priority=Priority.BACKGROUND)
         self._lacking: set[str] = set()  # scopes
 
     async def channel(self, channel: str, oldest: float, latest: float) -> Messages | None:

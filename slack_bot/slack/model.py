@@ -73,7 +73,6 @@ class SlackMessage:
 
     @classmethod
     def restored(cls, record: MessageRecord, number: int) -> Self:
-        """A message of another process."""
         segment = Segment(0.0, record.opening, record.body, record.closing, 0, state_of(record.text))
         return cls(
             SurfaceKind(record.surface),

@@ -8,10 +8,14 @@ read.
 
 import html
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..turn.actions import CardState
+from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 from .blocks import fallback, turn_of
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
@@ -24,6 +28,7 @@ _NUMBER = re.compile(_FRONT + r"\d{1,9}[.)][ \t]", re.MULTILINE)  # Slack counts
 _INFO = re.compile(_FRONT + r"(?:`{3,}[^\n`]*|~{3,}[^\n~]*)$", re.MULTILINE)  # a fence and its language
 _MOST_READINGS = 16  # ways to tell cards' titles from text that are followed; more is no title's doing
 _ENOUGH = 24  # letters by which a stream is recognised
+_SENTENCE_MOST = 500  # characters to the end of a sentence
 
 
 class Readback(StrEnum):
@@ -61,6 +66,78 @@ def compare_shown(message: Mapping[str, Any], confirmed: str, sent: str) -> Read
     if sent.strip() and any(_is_exactly(text, confirmed, sent, titles) for text, titles in shown):
         return Readback.ALL  # no letters came, and no dialect changed the signs that did
     return Readback.UNREADABLE
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRest:
+    """What a message shows behind the text that is known of it, which ends in `state`.
+
+    `letters` are comparable, and so many; None: they cannot be read. `signs` has all but the white space.
+    `is_open`: a card of it runs on.
+    """
+
+    letters: str | None
+    count: int
+    signs: str
+    state: MarkdownState
+    is_open: bool
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any] | None, known: str, state: MarkdownState) -> "ShownRest":
+        """What `message` shows behind `known`."""
+        message = message or {}
+        blocks = message.get("blocks")
+        text = words_of(blocks) or ("" if titles_of(blocks) else str(message.get("text") or ""))
+        shown, before = comparable(text), comparable(known)
+        letters = shown[len(before) :] if shown.startswith(before) else None
+        count, is_open = max(0, len(shown) - len(before)), has_open_card(blocks)
+        return cls(letters, count, _dense(text), state, is_open)
+
+    def part_of(self, text: str, is_all: bool) -> tuple[int, bool] | None:
+        """How much of `text`, the next of the answer, belongs to the message, and whether it reads well so.
+
+        Where it shows anything else, it takes as many letters, up to the end of a sentence: then nothing is
+        taken back in the middle of one. None: more text must come. `is_all`: no more comes.
+        """
+        wanted, read = self.letters, self._letters(text)
+        if wanted is not None and read.startswith(wanted):
+            return self._end_of(wanted, text, is_read=read == wanted), not self.is_open
+        if wanted is not None and wanted.startswith(read) and not is_all:
+            return None
+        start = self._reach(text, self.count)
+        cuts = list(self._cuts(text, start))
+        ends = [cut.at for cut in cuts if cut.rank >= CutQuality.SENTENCE]
+        if ends or is_all:
+            return (ends or [len(text)])[0], False
+        return (cuts[-1].at, False) if cuts and len(text) - start > _SENTENCE_MOST else None
+
+    def _letters(self, text: str) -> str:
+        line = self.state.line
+        return comparable(line + text)[len(comparable(line)) :]
+
+    def _reach(self, text: str, count: int) -> int:
+        """The fewest characters of `text` that have so many letters."""
+        return bisect_left(range(len(text)), count, key=lambda end: len(self._letters(text[:end])))
+
+    def _cuts(self, text: str, start: int) -> Iterator[Cut]:
+        return (cut for cut in cuts_up_to(text, len(text), self.state) if cut.at >= start and not cut.inside)
+
+    def _end_of(self, letters: str, text: str, *, is_read: bool) -> int:
+        """Where `text` has these letters, with the signs behind them that belong there. `is_read`: it has no
+        others."""
+        start, found = self._reach(text, len(letters)), list[Cut]()
+        for cut in self._cuts(text, start):  # an address counts until its link is whole
+            read = self._letters(text[: cut.at])
+            if len(read) > len(letters):
+                break
+            found += [cut] if read == letters else []
+        found += [Cut(len(text), CutQuality.WORD)] if is_read else []
+
+        def goodness(cut: Cut) -> tuple[bool, CutQuality]:
+            is_shown = self.signs.endswith(_dense(text[max(0, start - 1) : cut.at]))
+            return is_shown and cut.rank is not CutQuality.ROW, cut.rank  # no fence is left to be closed
+
+        return max(found, key=goodness).at if found else start
 
 
 def _says(shown: str, without: str, both: str, titles: Sequence[str]) -> Readback | None:
@@ -123,6 +200,15 @@ def titles_of(blocks: object) -> list[str]:
         if isinstance(block, Mapping) and block.get("type") in ("plan", "task_card"):
             found += [str(block.get("title") or ""), *titles_of(block.get("tasks"))]
     return found
+
+
+def has_open_card(blocks: object) -> bool:
+    """Whether one of the task cards in `blocks` still runs."""
+    return any(
+        block.get("status") == CardState.RUNNING or has_open_card(block.get("tasks"))
+        for block in (blocks if isinstance(blocks, list) else ())
+        if isinstance(block, Mapping)
+    )
 
 
 def words_of(blocks: object) -> str:

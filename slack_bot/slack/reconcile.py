@@ -14,7 +14,7 @@ from .api import REPEAT_PAUSES, TurnClient, end_in
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import Batch, SlackMessage
-from .readback import Readback, compare_shown, own_stream
+from .readback import Readback, ShownRest, compare_shown, has_open_card, own_stream
 from .stream_starts import StreamStart
 from .surfaces import PostSurface, StreamSurface
 
@@ -86,16 +86,22 @@ class Reconciler:
             self._open.append(message)
         return ended
 
-    async def restore(self, message: SlackMessage) -> CallFailed | None:
-        """Stop an open message of another process, and make it read as it was recorded."""
+    async def restore(self, message: SlackMessage, *, is_last: bool) -> CallFailed | ShownRest | None:
+        """Stop an open message of another process, so that it reads as it was recorded.
+
+        What the last one shows beyond that is returned: the answer will tell what it is.
+        """
         stopped = await self.end(message)
         if isinstance(stopped, CallFailed) and stopped.fault in FINAL_FAULTS:
             return stopped
         shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
         if not isinstance(shown, dict):
             shown = await self._read(message)
-        if shown is not None and compare_shown(shown, "", message.text) is Readback.ALL:
+        is_read = shown is not None and compare_shown(shown, "", message.text) is Readback.ALL
+        if shown is not None and is_read and not has_open_card(shown.get("blocks")):
             return None
+        if is_last and not is_read and message.segment is not None:
+            return ShownRest.of(shown, message.text, message.segment.state)
         return await self._posts.rewrite(message, message.text, (), CardClosing.CONTINUES)
 
     async def is_shown(self, message: SlackMessage, sent: str) -> bool:

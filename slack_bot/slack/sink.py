@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
-from ..observe.facts import AddedMarkup
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
@@ -74,14 +73,6 @@ class Sink:
         self._asked: Form | None = None
 
     # -- while the answer comes ------------------------------------------------------------------------------
-
-    @property
-    def markup(self) -> tuple[AddedMarkup, ...]:
-        return tuple(
-            AddedMarkup(message.ts, segment.opening, segment.closing)
-            for message in self.delivery.messages
-            if message.ts and (segment := message.segment) and (segment.opening or segment.closing)
-        )
 
     @property
     def is_stopped(self) -> bool:
@@ -168,15 +159,13 @@ class Sink:
         """This process ends, and another one goes on: no stream may stay open until then."""
         if self._is_finished:
             return
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
             await self._client.set_status(RESTARTING)
 
     async def abandon(self) -> None:
-        self._client.cancel_writes()
-        await self._status.close()
+        await self.leave()
         await self.delivery.reconciler.close_open()
 
     async def finish(self, ending: Ending) -> None:
@@ -237,8 +226,7 @@ class Sink:
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
-            api = client.api.for_turn(client.turn, client.thread_ts)
-            api.priority = Priority.BACKGROUND
+            api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
             await api.call("agents.sessions.rename", args, patience=0.0)
 
     async def _deliver(self, ending: Ending) -> None:

@@ -123,7 +123,7 @@ class QueuedReaction:
 
     async def show(self) -> None:
         try:
-            if not self._is_shown and not await self._add():
+            if not await self._add() and not self._is_shown:
                 return
             while not self._is_over:
                 await self._change()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..settings.models import ContextSettings
+from ..settings.context import ContextSettings
 from ..turn.record import ThreadKey
 from .api import MISSING_SCOPE, SlackApi
 from .faults import CallFailed, Fault

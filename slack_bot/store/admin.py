@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError, StoreError
+from ..observe.outage import Outage
 from ..turn.record import ThreadKey
 from .contracts import (
     MOST_SHOWN,
@@ -28,13 +29,15 @@ from .contracts import (
     StoreAdmin,
     StoreSummary,
 )
-from .sqlite import OUTBOUND, SAID, VERSION, SqliteStore, as_store_errors, file_of, inode_of, unusable
+from .private_file import inode_of, unusable
+from .sqlite import OUTBOUND, SAID, THREAD, VERSION, SqliteStore, as_store_errors, file_of
 
 if TYPE_CHECKING:
     from .redis_admin import RedisAdmin
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
 _FEEDBACK_OF = "user = ?1 AND (?2 IS NULL OR substr(turn, 1, length(?2) + 1) = ?2 || ':')"
+_ASKED_IN = "asker = ?1 AND (?2 IS NULL OR team = ?2)"
 _WAITS_FOR = "EXISTS (SELECT 1 FROM json_each(waits) WHERE json_each.key = ?1) AND (?2 IS NULL OR team = ?2)"
 
 
@@ -65,7 +68,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "feedback", "events", "overheard")
+            for table in ("conversations", "threads", "feedback", "events", "overheard")
         )
         states = (
             "SELECT CASE WHEN ended_at IS NULL THEN 'waiting'"
@@ -101,6 +104,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
             *(user, team),
         )
+        threads = await self._read(f"SELECT data FROM threads WHERE {_ASKED_IN}", user, team)
         # said to a person directly: it has no workspace
         outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
         said = await self._read(f"SELECT data FROM overheard WHERE {_OF_PERSON} ORDER BY at", user, team)
@@ -113,6 +117,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             ),
             tuple(KeptEvent(*each) for each in events),
             tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
+            tuple([THREAD.validate_json(data) for (data,) in threads]),
             tuple([SAID.validate_json(data) for (data,) in said]),
         )
 
@@ -151,6 +156,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     nothing = "team = '', channel = '', thread = '', user = '', ended_at = 0, data = NULL"
     turns = run(f"UPDATE turns SET {nothing} WHERE {ended}")
     outbound = run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
+    run(f"DELETE FROM threads WHERE {_ASKED_IN}")
     overheard = run(f"DELETE FROM overheard WHERE {_OF_PERSON}")
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
@@ -216,4 +222,4 @@ def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAd
     from .redis import connect
     from .redis_admin import RedisAdmin
 
-    return RedisAdmin(connect(url), url, ages, 0.0, patience)
+    return RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())

@@ -5,20 +5,24 @@ Times are seconds since 1970 (UTC), errors are `StoreError`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, ThreadMessage
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
+RENEWALS = 6
+"""Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +118,15 @@ class TurnStore(Protocol):
         """Remove what is older than it is to be kept."""
 
 
-class ConversationStore(Protocol):
-    """What is known of threads, by agent."""
+class RecentTurns(Protocol):
+    """What was asked lately."""
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        """The turns accepted since then that are still kept."""
+
+
+class KnowledgeStore(Protocol):
+    """What is known of threads, by agent, and of agents; what people said of answers."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -124,6 +135,15 @@ class ConversationStore(Protocol):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         """Replace what is known."""
+
+    async def profile(self, agent: str) -> dict[str, str]:
+        """What was learned about an agent, by name."""
+
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        """Replace one fact about an agent."""
+
+    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
+        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
 
 class OverheardStore(Protocol):
@@ -136,21 +156,19 @@ class OverheardStore(Protocol):
         """Those of a thread, in any order."""
 
 
-class FeedbackStore(Protocol):
-    """What people said of answers."""
+class ThreadStateStore(Protocol):
+    """Whose words in a thread are questions without a mention. Kept as long as conversations."""
 
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        """None: nobody has asked there."""
 
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        """Replace it by what `change` makes of it, if that is something. Returns what was there. Atomic.
 
-class ProfileStore(Protocol):
-    """What was learned about agents."""
-
-    async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent, by name."""
-
-    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact about an agent."""
+        `change` may be called more than once.
+        """
 
 
 class OutboundStore(Protocol):
@@ -218,6 +236,7 @@ class PersonRecords:
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
+    threads: tuple[ThreadState, ...] = ()
     overheard: tuple[ThreadMessage, ...] = ()
 
 
@@ -261,8 +280,11 @@ class Signal:
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-class LeaseStore(Protocol):
-    """Which process works on which threads. Who lost a thread can write its turns no more."""
+class ReplicaStore(Protocol):
+    """Which process works on which threads, and what one tells another.
+
+    Who lost a thread can write its turns no more.
+    """
 
     lease: float
     """Seconds within which `renew` must be called; 0: this is the only process, and has everything."""
@@ -279,12 +301,12 @@ class LeaseStore(Protocol):
     async def renew(self) -> frozenset[ThreadKey]:
         """Hold on to all threads of this process. Returns those that it has lost."""
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether no other process can have taken a thread of this one: its leases have not ended."""
+
     async def let_go(self, thread: ThreadKey) -> None:
         """This process has nothing more to do in a thread. What has not ended there is left to others."""
-
-
-class SignalStore(Protocol):
-    """What one process tells another."""
 
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
@@ -295,11 +317,10 @@ class SignalStore(Protocol):
 
 class Store(
     TurnStore,
-    ConversationStore,
-    FeedbackStore,
-    ProfileStore,
-    LeaseStore,
-    SignalStore,
+    RecentTurns,
+    KnowledgeStore,
+    ThreadStateStore,
+    ReplicaStore,
     OutboundStore,
     EventStore,
     OverheardStore,

@@ -13,44 +13,61 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.maint_notifications import MaintNotificationsConfig
 
-from ..errors import SettingsError, StoreError
+from ..clock import loop_clock
+from ..errors import SettingsError, StoreAway, StoreError
+from ..observe.outage import Outage
 from ..turn.outbound import OutboundRecord, accepted
-from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, KeptEvent, Signal, Store
+from ..turn.thread_state import ThreadState
+from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .redis_format import (
+    MESSAGE,
+    OUTBOUND,
+    PREFIX,
+    SAID,
+    SENT,
+    THREAD,
+    UNSENT,
+    conversation_key,
+    json_of,
+    name_of,
+    outbound_key,
+    outbound_lease_key,
+    overheard_key,
+    put_outbound,
+    signal_of,
+    thread_of,
+    thread_state_key,
+    thread_state_of,
+    turn_of,
+)
 
 _log = logging.getLogger(__name__)
 
 SCHEMES = ("redis://", "rediss://")
 VERSION = 1
-PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
-TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND, SAID = TypeAdapter(OutboundRecord), TypeAdapter(ThreadMessage)
-UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 _RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
-    "appendfsync": (
-        "always",
-        "a crash of its machine loses questions that were accepted in the second before",
-    ),
+    "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
 }
 """The configuration a store needs, and what is at risk without."""
@@ -68,9 +85,13 @@ class RedisStore(Store):
         ages: Ages,
         lease: float,
         patience: float,
+        outage: Outage,
     ) -> None:
+        self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
         self._address, self.lease, self._patience = _without_password(url), lease, patience
+        # a renewal may just have failed, and the next one be slow
+        self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
@@ -82,29 +103,39 @@ class RedisStore(Store):
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._lost: set[ThreadKey] = set()
-        self._is_closed = False
+        self._sure_until = 0.0  # no lease of this replica ends before
+        self._outage = outage
+        self._is_open = self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
-        arguments |= {"replica": self._replica, "lease": round(self.lease * 1000), "version": VERSION}
+        lease, calm = round(self.lease * 1000), round(self._calm * 1000)
+        arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
         async with self._calling():
             return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
 
     @asynccontextmanager
-    async def _calling(self) -> AsyncIterator[None]:
+    async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
+        """`more` seconds are Redis' own."""
         try:
-            async with asyncio.timeout(self._patience), self._calls:
+            async with asyncio.timeout(self._patience + more), self._calls:
                 yield
         except (RedisError, OSError, ValueError, KeyError) as error:
             problem = str(error) or "no answer in time"
-            raise StoreError(
+            is_away = isinstance(error, OSError | RedisConnectionError | RedisTimeoutError)
+            if is_away and self._is_open:
+                self._outage.failed(problem)
+            raise (StoreAway if is_away else StoreError)(
                 f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem})."
             ) from error
+        self._outage.passed()
 
     async def open(self) -> None:
         """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
+        began = self._clock.monotonic()
         known = await self._run("open")
         refuse_newer(known, self._address)
+        self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
                 found = await self._redis.config_get(*_RISKS)
@@ -125,7 +156,7 @@ class RedisStore(Store):
             thread=name_of(turn.question.thread),
             ts=turn.question.ts,
             accepted_at=turn.accepted_at,
-            data=_json(turn),
+            data=json_of(turn),
             dedupe_age=self._dedupe_age,
         )
         return bool(accepted)
@@ -143,10 +174,10 @@ class RedisStore(Store):
             "key": turn.key,
             "push": turn.push_id or "",
             "fence": self._held.get(turn.question.thread, 0),
-            "data": _json(turn),
+            "data": json_of(turn),
             "ts": " ".join(message.ts for message in turn.messages),
             "unchanged": unchanged,
-            "messages": [_MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
+            "messages": [MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
             "remove_at": 0
             if ended_at is None
             else max(turn.accepted_at + self._dedupe_age, ended_at + self._turn_age),
@@ -164,7 +195,7 @@ class RedisStore(Store):
         async with self._calling(), self._redis.pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.hgetall(f"{PREFIX}turn:{key}")
-            return [_turn_of(fields) for fields in await pipeline.execute() if "data" in fields]
+            return [turn_of(fields) for fields in await pipeline.execute() if "data" in fields]
 
     async def watched(self, push_id: str) -> TurnRecord | None:
         async with self._calling():
@@ -178,7 +209,15 @@ class RedisStore(Store):
         async with self._calling():
             threads = await self._redis.zrevrangebyscore(f"{PREFIX}threads", "+inf", since)
             latest = await self._redis.hmget(f"{PREFIX}latest", threads) if threads else []
-        return [(_thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
+        return [(thread_of(thread), ts) for thread, ts in zip(threads, latest, strict=True) if ts]
+
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        async with self._calling():
+            threads = await self._redis.zrangebyscore(f"{PREFIX}threads", since, "+inf")
+            found = (
+                await self._redis.sunion([f"{PREFIX}thread:{each}" for each in threads]) if threads else ()
+            )
+        return [turn for turn in await self._turns(list(found)) if turn.accepted_at >= since]
 
     async def remove_old(self, now: float) -> None:
         while await self._run(
@@ -206,7 +245,7 @@ class RedisStore(Store):
             await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
 
     async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
-        key, data = _overheard(thread), SAID.dump_json(message).decode()
+        key, data = overheard_key(thread), SAID.dump_json(message).decode()
         async with self._calling(), self._redis.pipeline() as pipeline:
             pipeline.zadd(key, {data: float(message.ts)})
             pipeline.zremrangebyscore(key, "-inf", now - self._overheard_age)
@@ -216,7 +255,31 @@ class RedisStore(Store):
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         async with self._calling():
-            return [SAID.validate_json(data) for data in await self._redis.zrange(_overheard(thread), 0, -1)]
+            return [
+                SAID.validate_json(data) for data in await self._redis.zrange(overheard_key(thread), 0, -1)
+            ]
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        async with self._calling():
+            return thread_state_of(await self._redis.get(thread_state_key(thread)))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        async def replace_it(pipeline: Any) -> ThreadState | None:
+            before = thread_state_of(await pipeline.get(thread_state_key(thread)))
+            after = change(before)
+            pipeline.multi()
+            if after is not None and after != before:
+                text = THREAD.dump_json(after).decode()
+                pipeline.set(thread_state_key(thread), text, ex=self._conversation_age)
+            return before
+
+        async with self._calling():
+            before: ThreadState | None = await self._redis.transaction(
+                replace_it, thread_state_key(thread), value_from_callable=True
+            )
+            return before
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         data = json.dumps([value, now])
@@ -238,22 +301,27 @@ class RedisStore(Store):
             return None
         self._held[turn.question.thread], fields = claimed
         async with self._calling():
-            return _turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+            return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
 
+    @property
+    def is_sure(self) -> bool:
+        return self._clock.monotonic() < self._sure_until
+
     async def renew(self) -> frozenset[ThreadKey]:
-        before = dict(self._held)
+        before, began = dict(self._held), self._clock.monotonic()
         held = [{"thread": name_of(thread), "fence": fence} for thread, fence in before.items()]
         has_forgotten, *taken = await self._run("renew", held=held)
+        self._sure_until = began + self.lease
         if has_forgotten:
             _log.warning(
                 "Redis has lost its memory: %d threads are worked on here, whose answers go on, but no other"
                 " process could finish them; what others had accepted is lost",
                 len(held),
             )
-        lost, self._lost = self._lost | set(map(_thread_of, taken)), set()
+        lost, self._lost = self._lost | set(map(thread_of, taken)), set()
         claimed_since = {thread for thread, fence in self._held.items() if fence != before.get(thread)}
         lost -= claimed_since
         for thread in lost:
@@ -276,10 +344,8 @@ class RedisStore(Store):
                 await self._redis.xdel(inbox, *self._delivered)
             self._delivered = []
         while True:
-            async with self._calling():
-                found = await self._redis.xread(
-                    {inbox: self._read_until}, block=round(1000 * min(_WAIT, self._patience / 2))
-                )
+            async with self._calling(_WAIT):
+                found = await self._redis.xread({inbox: self._read_until}, block=round(1000 * _WAIT))
             if found:
                 entries = found[0][1]
                 self._delivered = [entry for entry, _ in entries]
@@ -291,7 +357,7 @@ class RedisStore(Store):
             found = await pipeline.get(outbound_key(new.key))
             stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
             pipeline.multi()
-            _put_outbound(pipeline, stored)
+            put_outbound(pipeline, stored)
             return stored
 
         async with self._calling():
@@ -302,10 +368,10 @@ class RedisStore(Store):
 
     async def save_outbound(self, record: OutboundRecord) -> None:
         async with self._calling():
-            if await self._redis.get(_lease(record.key)) not in (None, self._replica):
+            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
                 raise ValueError(f"another replica delivers {record.key}")
             async with self._redis.pipeline() as pipeline:
-                _put_outbound(pipeline, record)
+                put_outbound(pipeline, record)
                 await pipeline.execute()
 
     async def outbound(self, key: str) -> OutboundRecord | None:
@@ -317,9 +383,9 @@ class RedisStore(Store):
         lease, mine = round(self.lease * 1000), []
         async with self._calling():
             for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(_lease(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(_lease(key)) == self._replica:
-                    await self._redis.pexpire(_lease(key), lease)
+                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
+                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
+                    await self._redis.pexpire(outbound_lease_key(key), lease)
                     mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
         return [record for record in mine if record.ended_at is None]
 
@@ -358,8 +424,9 @@ class RedisStore(Store):
 def connect(url: str) -> Redis:
     """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
 
-    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. With limits of
-    redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
+    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. It begins with
+    no words that can be left out: with them, a slow Redis has no time to answer the first call. With limits
+    of redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
     """
     try:
         return Redis.from_url(
@@ -367,6 +434,9 @@ def connect(url: str) -> Redis:
             decode_responses=True,
             socket_timeout=None,
             socket_connect_timeout=None,
+            protocol=2,
+            driver_info=None,
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
             retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
         )
     except ValueError as error:
@@ -375,13 +445,15 @@ def connect(url: str) -> Redis:
         ) from None
 
 
-async def open_redis(url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0) -> RedisStore:
-    """Open the store at `url`. `patience`: seconds for each command.
+async def open_redis(
+    url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0, outage: Outage | None = None
+) -> RedisStore:
+    """Open the store at `url`. `patience`: seconds for each command. `outage` is told of what fails later.
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
     redis = connect(url)
-    store = RedisStore(redis, url, ages, lease, patience)
+    store = RedisStore(redis, url, ages, lease, patience, outage or Outage())
     try:
         await store.open()
     except StoreError:
@@ -402,55 +474,3 @@ def refuse_newer(version: int, address: str) -> None:
 def _without_password(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"
-
-
-def outbound_key(key: str) -> str:
-    """Names its record in Redis."""
-    return f"{PREFIX}outbound:{key}"
-
-
-def _overheard(thread: ThreadKey) -> str:
-    return f"{PREFIX}overheard:{name_of(thread)}"
-
-
-def _lease(key: str) -> str:
-    """Names the replica that delivers it."""
-    return f"{PREFIX}outbound_lease:{key}"
-
-
-def _put_outbound(pipeline: Any, record: OutboundRecord) -> None:
-    pipeline.set(outbound_key(record.key), OUTBOUND.dump_json(record).decode())
-    pipeline.zrem(UNSENT if record.ended_at is not None else SENT, record.key)
-    if record.ended_at is None:
-        pipeline.zadd(UNSENT, {record.key: record.accepted_at})
-    else:
-        pipeline.zadd(SENT, {record.key: record.ended_at})
-
-
-def _json(turn: TurnRecord) -> str:
-    return TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def _turn_of(fields: Mapping[str, str]) -> TurnRecord:
-    messages = (_MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
-    return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
-
-
-def name_of(thread: ThreadKey) -> str:
-    """As part of a key."""
-    return json.dumps([thread.team, thread.channel, thread.ts])
-
-
-def _thread_of(name: str) -> ThreadKey:
-    return ThreadKey(*json.loads(name))
-
-
-def signal_of(text: str) -> Signal:
-    """From an inbox."""
-    known = json.loads(text)
-    return Signal(_thread_of(known["thread"]), known["kind"], known["values"] or {})
-
-
-def conversation_key(agent: str, thread: ThreadKey) -> str:
-    """Names what is known of the thread in Redis."""
-    return f"{PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"

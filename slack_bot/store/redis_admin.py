@@ -15,6 +15,7 @@ from ..errors import StoreError
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 from .contracts import (
     MOST_SHOWN,
     Count,
@@ -25,19 +26,18 @@ from .contracts import (
     StoreAdmin,
     StoreSummary,
 )
-from .redis import (
+from .redis import VERSION, RedisStore, refuse_newer
+from .redis_format import (
     OUTBOUND,
     PREFIX,
     SAID,
     SENT,
+    THREAD,
     TURN,
     UNSENT,
-    VERSION,
-    RedisStore,
     conversation_key,
     name_of,
     outbound_key,
-    refuse_newer,
     signal_of,
 )
 
@@ -59,13 +59,18 @@ class RedisAdmin(RedisStore, StoreAdmin):
             )
         refuse_newer(int(known), self._address)
 
+    async def close(self) -> None:
+        """It is no replica: there is nothing to leave to others."""
+        await self._redis.aclose()
+
     async def summary(self) -> StoreSummary:
         turns: list[tuple[str, float]] = []
         async for _, (data, at) in self._of_each("HMGET", await self._turn_keys(), "data", "accepted_at"):
             if at is not None:  # it was removed meanwhile
                 stage = "keys only" if data is None else TURN.validate_json(data).stage
                 turns.append((f"turns: {stage}", float(at)))
-        sizes = [Count("conversations", len(await self._names("conversation")))]
+        kinds = {"conversations": "conversation", "threads": "thread_state"}
+        sizes = [Count(name, len(await self._names(kind))) for name, kind in kinds.items()]
         for kind, length in (("feedback", "HLEN"), ("events", "LLEN"), ("overheard", "ZCARD")):
             found = self._of_each(length, await self._names(kind))
             sizes.append(Count(kind, sum([size async for _, size in found])))
@@ -99,6 +104,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
             tuple(await self._waits_for(user, team)),
             tuple([event for turn in turns for event in await self.events(turn.key)]),
             tuple([each for each in await self._outbound() if each.message.user == user]),
+            tuple([state for _, state in await self._asked_in(user, team)]),
             tuple([SAID.validate_json(data) for _, data in await self._overheard_of(user, team)]),
         )
 
@@ -128,6 +134,14 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 found.append(KeptWait(agent, ThreadKey(*place), waits[user]))
         return found
 
+    async def _asked_in(self, user: str, team: str | None) -> list[tuple[str, ThreadState]]:
+        found = []
+        async for name, data in self._of_each("GET", await self._names("thread_state")):
+            place = json.loads(name.removeprefix(f"{PREFIX}thread_state:"))
+            if data is not None and team in (None, place[0]):
+                found.append((name, THREAD.validate_json(data)))
+        return [each for each in found if each[1].asker == user]
+
     async def _outbound(self) -> list[OutboundRecord]:
         """In the order they were accepted."""
         async with self._calling():
@@ -149,6 +163,9 @@ class RedisAdmin(RedisStore, StoreAdmin):
             async with self._calling():
                 await self._redis.zrem(SENT, key)
                 await self._redis.delete(outbound_key(key))
+        for name, _ in await self._asked_in(user, team):
+            async with self._calling():
+                await self._redis.delete(name)
         overheard = await self._overheard_of(user, team)
         async with self._calling():
             for name, data in overheard:

@@ -2,10 +2,10 @@
 
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
-from .contracts import LeaseStore, Signal, SignalStore, TurnStore
+from .contracts import ReplicaStore, Signal, TurnStore
 
 
-class SoleProcess(TurnStore, LeaseStore, SignalStore):
+class SoleProcess(TurnStore, ReplicaStore):
     """What is left by an earlier process is there for the first who asks."""
 
     lease = 0.0
@@ -23,6 +23,10 @@ class SoleProcess(TurnStore, LeaseStore, SignalStore):
 
     async def renew(self) -> frozenset[ThreadKey]:
         return frozenset()
+
+    @property
+    def is_sure(self) -> bool:
+        return True
 
     async def let_go(self, thread: ThreadKey) -> None:
         pass

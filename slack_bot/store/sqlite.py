@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import resources
@@ -27,7 +27,9 @@ from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
-from .contracts import Ages, Conversation, KeptEvent, Store
+from ..turn.thread_state import ThreadState
+from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
+from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
 
 T = TypeVar("T")
@@ -35,17 +37,10 @@ _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-_STEPS = (
-    "schema.sql",
-    "schema_2.sql",
-    "schema_3.sql",
-    "schema_4.sql",
-    "schema_5.sql",
-    "schema_6.sql",
-)  # file n turns version n - 1 into version n
+# file n turns version n - 1 into version n
+_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 7)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
-_PRIVATE = 0o600
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 _WAL_PAGES = 100
@@ -56,7 +51,7 @@ _NO_ROOM = frozenset(
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND = TypeAdapter(OutboundRecord)
+OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 SAID = TypeAdapter(ThreadMessage)
 
 
@@ -70,20 +65,25 @@ class SqliteStore(SoleProcess, Store):
         self._connection: sqlite3.Connection | None = None
         self._inode = 0
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError."""
-        return await self._in_thread(partial(self._transact, work))
+    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
+        """`work` in one transaction, in the store's thread. Raises StoreError.
+
+        `reads`: it changes nothing, so it does not wait for another process that writes.
+        """
+        return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
 
     async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             raise StoreError(f"The store {self._path} is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
+    def _transact(
+        self, work: Callable[[sqlite3.Connection], T], begin: str, connection: sqlite3.Connection
+    ) -> T:
         if self.is_durable and inode_of(self._path) != self._inode:
             raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
         with as_store_errors(self._path), connection:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             return work(connection)
 
     async def _write(self, statement: str, *values: object) -> int:
@@ -91,7 +91,7 @@ class SqliteStore(SoleProcess, Store):
         return await self._run(lambda connection: connection.execute(statement, values).rowcount)
 
     async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall())
+        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
@@ -124,7 +124,7 @@ class SqliteStore(SoleProcess, Store):
         if self.is_durable:
             if problem := unusable(self._path):
                 raise StoreError(f"The store cannot be opened: {problem}.")
-            self._inode = _make_private(self._path)
+            self._inode = make_private(self._path)
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
@@ -173,6 +173,9 @@ class SqliteStore(SoleProcess, Store):
     async def unfinished(self) -> list[TurnRecord]:
         return await self._turns("ended_at IS NULL")
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return await self._turns("accepted_at >= ?", since)
+
     async def _turns(self, condition: str, *values: object) -> list[TurnRecord]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, list[str]]]:
             query = f"SELECT key, data FROM turns WHERE {condition} AND data IS NOT NULL"
@@ -183,7 +186,7 @@ class SqliteStore(SoleProcess, Store):
                 for key, data in connection.execute(query, values).fetchall()
             ]
 
-        found = await self._run(work)
+        found = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
                 replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
@@ -235,6 +238,7 @@ class SqliteStore(SoleProcess, Store):
             " (SELECT team, channel, thread FROM turns)",
             oldest.conversations,
         )
+        await self._write("DELETE FROM threads WHERE at <= ?", oldest.conversations)
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
         await self._write("DELETE FROM overheard WHERE at <= ?", oldest.overheard)
@@ -261,30 +265,40 @@ class SqliteStore(SoleProcess, Store):
         )
 
     async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
-        place = thread.team, thread.channel, thread.ts
-        newest = (
-            "SELECT ts FROM overheard WHERE (team, channel, thread) = (?1, ?2, ?3) ORDER BY at DESC LIMIT ?4"
-        )
+        place, there = (thread.team, thread.channel, thread.ts), "(team, channel, thread) = (?1, ?2, ?3)"
+        row = *place, message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
+        newest = f"SELECT ts FROM overheard WHERE {there} ORDER BY at DESC LIMIT ?4"
+        old = f"DELETE FROM overheard WHERE {there} AND ts NOT IN ({newest})"
 
         def work(connection: sqlite3.Connection) -> None:
-            values = message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
-            connection.execute(
-                "INSERT OR REPLACE INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", place + values
-            )
-            connection.execute(
-                "DELETE FROM overheard WHERE (team, channel, thread) = (?1, ?2, ?3)"
-                f" AND ts NOT IN ({newest})",
-                (*place, most),
-            )
+            connection.execute("INSERT OR REPLACE INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute(old, (*place, most))
 
         await self._run(work)
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
-        found = await self._read(
-            "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)",
-            *(thread.team, thread.channel, thread.ts),
-        )
+        query = "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)"
+        found = await self._read(query, thread.team, thread.channel, thread.ts)
         return [SAID.validate_json(data) for (data,) in found]
+
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return await self._run(lambda connection: _thread_state(connection, thread))
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        def work(connection: sqlite3.Connection) -> ThreadState | None:
+            before = _thread_state(connection, thread)
+            after = change(before)
+            if after is not None and after != before:
+                values = thread.team, thread.channel, thread.ts, after.asker, now
+                data = THREAD.dump_json(after).decode()
+                connection.execute(
+                    "INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)", (*values, data)
+                )
+            return before
+
+        return await self._run(work)
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         statement = (
@@ -350,15 +364,7 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     StoreError if the store cannot be opened.
     """
     path = file_of(url)
-    if path == _MEMORY:
-        return await open_sqlite(path, ages)
-    with ExitStack() as on_failure:
-        lock = await _lock(path, wait)
-        if lock is not None:
-            on_failure.callback(os.close, lock)
-        store = await open_sqlite(path, ages, lock)
-        on_failure.pop_all()
-    return store
+    return await open_sqlite(path, ages, None if path == _MEMORY else await _lock(path, wait))
 
 
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
@@ -384,7 +390,7 @@ async def _lock(path: Path, wait: float) -> int | None:
     """The lock of the file at `path`. StoreError if another process holds it for `wait` seconds."""
     if unusable(path):
         return None  # opening it says why
-    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+    held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     looks = max(1, round(wait / _LOCK_SECONDS))
     for look in range(looks + 1):
         try:
@@ -431,11 +437,17 @@ async def open_sqlite(
 ) -> SqliteStore:
     """Open the file at `path`, or create it. `lock` is closed with the store. Raises StoreError."""
     store = SqliteStore(path, ages, lock)
-    with ExitStack() as on_failure:
-        on_failure.callback(store._thread.shutdown, wait=False)
+    async with AsyncExitStack() as on_failure:
+        on_failure.push_async_callback(store.close)
         await store.open(is_guest=is_guest)
         on_failure.pop_all()
     return store
+
+
+def _thread_state(connection: sqlite3.Connection, thread: ThreadKey) -> ThreadState | None:
+    query = "SELECT data FROM threads WHERE team = ? AND channel = ? AND thread = ?"
+    found = connection.execute(query, (thread.team, thread.channel, thread.ts)).fetchone()
+    return None if found is None else THREAD.validate_json(found[0])
 
 
 def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> None:
@@ -448,41 +460,6 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 def _json(turn: TurnRecord) -> str:
     return _TURN.dump_json(turn, exclude={"messages"}).decode()
-
-
-def _make_private(path: Path) -> int:
-    """Questions and answers are for the bot's user only. Returns the file's inode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
-    if path.stat().st_uid == os.geteuid():
-        path.chmod(_PRIVATE)
-    return inode_of(path)
-
-
-def inode_of(path: Path) -> int:
-    """0: there is no such file."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0
-
-
-def unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
-    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
-    if not folder.is_dir():
-        return f"the directory {folder} does not exist; create it, or {elsewhere}"
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
-    for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
-        if place.exists() and not os.access(place, need, effective_ids=True):
-            user, owner = os.geteuid(), place.stat().st_uid
-            if user == owner:
-                return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"
-            return (
-                f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
-                f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"
-            )
-    return None
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:

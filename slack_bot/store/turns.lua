@@ -18,6 +18,8 @@ local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
 local INBOX_AGE, INBOX_LENGTH = 3600, 1000
 local AT_ONCE = 100
+local PENDING_AT_ONCE = 10000
+local NOBODY = 'nobody' -- what a replica left in order waits in its name for whoever looks next
 local call, args = redis.call, cjson.decode(ARGV[2])
 
 local function key(kind, name)
@@ -35,6 +37,10 @@ local function off_the_queue(turn)
     redis.pcall('XACK', QUEUE, GROUP, entry) -- without its memory Redis has no group
     call('XDEL', QUEUE, entry)
   end
+end
+
+local function create_group()
+  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
 end
 
 local function forget_push(turn)
@@ -84,19 +90,20 @@ local function take_signals(before, thread, replica)
 end
 
 local function leave_to_all(entry)
-  call('XCLAIM', QUEUE, GROUP, 'nobody', 0, entry, 'IDLE', 2 * args.lease, 'JUSTID') -- whoever looks next
+  call('XCLAIM', QUEUE, GROUP, NOBODY, 0, entry, 'IDLE', 2 * args.lease, 'JUSTID')
 end
 
-local function give(name, entry, holder)
-  call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'JUSTID')
+-- `idle`: since when the lease was not renewed, in ms.
+local function give(entry, holder, idle)
+  call('XCLAIM', QUEUE, GROUP, holder, 0, entry, 'IDLE', idle, 'JUSTID')
 end
 
 -- Who renews tells the time of all: after an absence of Redis nobody's lease has run out before it could.
-local function is_calm(lease)
+local function is_calm()
   local text, at = call('GET', PREFIX .. 'alive'), now()
   local alive = text and cjson.decode(text) or {at = 0, calm_until = 0}
-  if at - alive.at > lease then
-    alive.calm_until = at + lease
+  if at - alive.at > args.lease / 1000 then
+    alive.calm_until = at + args.calm / 1000
   end
   alive.at = at
   call('SET', PREFIX .. 'alive', cjson.encode(alive))
@@ -106,7 +113,7 @@ end
 local actions = {}
 
 function actions.open()
-  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  create_group()
   local known = tonumber(call('GET', PREFIX .. 'version') or 0)
   if known < args.version then
     call('SET', PREFIX .. 'version', args.version)
@@ -121,7 +128,7 @@ function actions.accept()
     return 0
   end
   forget(args.key)
-  redis.pcall('XGROUP', 'CREATE', QUEUE, GROUP, '0', 'MKSTREAM')
+  create_group()
   local entry = call('XADD', QUEUE, '*', 'turn', args.key)
   call('XREADGROUP', 'GROUP', GROUP, args.replica, 'STREAMS', QUEUE, '>') -- whoever accepts it sees to it
   call('HSET', turn, 'data', args.data, 'thread', args.thread, 'entry', entry, 'messages', 0, 'ts', '',
@@ -219,7 +226,7 @@ function actions.claim()
     take_signals(before, thread, holder)
   end
   call('HSET', turn, 'fence', fence, 'holder', holder)
-  give(args.key, entry, holder)
+  give(entry, holder, 0)
   if holder == args.replica then
     return {fence, call('HGETALL', turn)}
   end
@@ -228,11 +235,9 @@ end
 
 -- Returns the turns that wait for somebody: their replica is gone, or has not begun them.
 function actions.left()
-  local found = {}
-  if is_calm(args.lease / 1000) then
-    return found
-  end
-  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', AT_ONCE)) do
+  create_group()
+  local found, calm = {}, is_calm()
+  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', PENDING_AT_ONCE)) do
     local entry, consumer = pending[1], pending[2]
     local read = call('XRANGE', QUEUE, entry, entry)[1]
     local name = read and read[2][2]
@@ -242,9 +247,9 @@ function actions.left()
       call('XACK', QUEUE, GROUP, entry)
       call('XDEL', QUEUE, entry)
     elseif holder and holder == consumer then
-      give(name, entry, holder)
-    else
-      give(name, entry, args.replica)
+      give(entry, holder, math.max(0, args.lease - call('PTTL', key('lease', thread))))
+    elseif consumer == NOBODY or not calm then
+      give(entry, args.replica, 0)
       table.insert(found, name)
     end
   end
@@ -253,7 +258,7 @@ end
 
 -- Returns whether the memory was lost, and the threads that another replica has taken.
 function actions.renew()
-  is_calm(args.lease / 1000)
+  is_calm()
   local lost = {actions.open() == 0 and 1 or 0}
   for _, own in ipairs(args.held) do
     local holder, fence = lease_of(own.thread)

@@ -55,8 +55,13 @@ def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AG
 
 
 def emulated(settings: Settings, api_url: str | None = None) -> Settings:
-    """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network."""
-    overrides = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network.
+
+    Everybody there may ask: the settings know other people and channels.
+    """
+    overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
+    overrides |= {"config": None, "people": (), "groups": ()}
+    overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
     if api_url is not None:
         overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
     return with_overrides(settings, overrides)
@@ -243,6 +248,8 @@ async def run_bot(
     )
     async with app:
         if after is not None:
+            if isinstance(store, MemoryStore):
+                store.handed_on()
             await app.dispatcher.take_over()
         yield BotHarness(app, workspace, agent, facts, store, life)
 
@@ -295,7 +302,7 @@ def free_port() -> int:
             return port
 
 
-async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 10.0) -> None:
+async def wait_until(condition: Callable[[], object], workspace: Workspace, within: float = 60.0) -> None:
     """Wait until `condition` holds, looking again at each change. `within` is in seconds."""
     async with asyncio.timeout(within):
         with _changes(workspace, "thread", "envelope") as changed:

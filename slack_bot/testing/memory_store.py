@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ..store.contracts import (
     Ages,
+    ChangeThread,
     Conversation,
     Erased,
     KeptEvent,
@@ -18,6 +19,7 @@ from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
+from ..turn.thread_state import ThreadState
 
 
 class MemoryStore(SoleProcess, Store, PersonalData):
@@ -32,11 +34,16 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._turns: dict[str, TurnRecord] = {}
         self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
+        self._threads: dict[ThreadKey, tuple[ThreadState, float]] = {}
         self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
         self._overheard: dict[ThreadKey, dict[str, ThreadMessage]] = {}
+
+    def handed_on(self) -> None:
+        """Another process has it now, and asks what was left."""
+        self._has_asked = False
 
     async def accept(self, turn: TurnRecord) -> bool:
         known = self._turns.get(turn.key)
@@ -78,6 +85,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 last[turn.question.thread] = turn.question.ts
         return list(last.items())[::-1]
 
+    async def accepted_since(self, since: float) -> list[TurnRecord]:
+        return [turn for turn in self._turns.values() if turn.accepted_at >= since]
+
     async def remove_old(self, now: float) -> None:
         oldest, used = self._ages.begin(now), set[ThreadKey]()
         for key, turn in tuple(self._turns.items()):
@@ -91,6 +101,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for (agent, thread), (_, at) in tuple(self._conversations.items()):
             if at <= oldest.conversations and thread not in used:
                 del self._conversations[agent, thread]
+        self._threads = {key: kept for key, kept in self._threads.items() if kept[1] > oldest.conversations}
         self._feedback = {
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
@@ -123,6 +134,18 @@ class MemoryStore(SoleProcess, Store, PersonalData):
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         return list(self._overheard.get(thread, {}).values())
 
+    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
+        return self._threads[thread][0] if thread in self._threads else None
+
+    async def change_thread_state(
+        self, thread: ThreadKey, change: ChangeThread, now: float
+    ) -> ThreadState | None:
+        before = await self.thread_state(thread)
+        after = change(before)
+        if after is not None and after != before:
+            self._threads[thread] = after, now
+        return before
+
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         if self._feedback.get((turn, user), ("", 0.0))[0] == value:
             return False
@@ -152,6 +175,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for event in self._events.get(turn.key, ())
             ),
             tuple(each for each in self._outbound.values() if each.message.user == user),
+            tuple(
+                state
+                for thread, (state, _) in self._threads.items()
+                if state.asker == user and team in (None, thread.team)
+            ),
             overheard=tuple(
                 said
                 for thread, kept in self._overheard.items()
@@ -180,6 +208,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for key in delivered:
             del self._outbound[key]
         running += [each.key for each in found.outbound if each.ended_at is None]
+        for thread, (state, _) in tuple(self._threads.items()):
+            if state.asker == user and team in (None, thread.team):
+                del self._threads[thread]
         for said in found.feedback:
             del self._feedback[said.turn, user]
         answered = [each for each in found.waits if each.thread not in busy]
@@ -187,7 +218,8 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
         for thread, kept in self._overheard.items():
-            self._overheard[thread] = {ts: each for ts, each in kept.items() if each not in found.overheard}
+            if team in (None, thread.team):
+                self._overheard[thread] = {ts: each for ts, each in kept.items() if each.author != user}
         counts = len(ended), len(found.feedback), len(answered), len(delivered)
         return Erased(*counts, tuple(running), len(found.overheard))
 

@@ -15,7 +15,6 @@ from zlib import crc32
 from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate, decode
 from ..errors import AgentError
 from ..observe.facts import (
-    AddedMarkup,
     AgentEvent,
     EventHandled,
     Fact,
@@ -25,6 +24,7 @@ from ..observe.facts import (
     TurnStarted,
 )
 from ..turn import events
+from ..turn.progress import MessageRecord
 from .replay.diff import common_prefix
 
 
@@ -127,10 +127,11 @@ class TurnLog:
     def text(self) -> str:
         return self._text or ""
 
-    def markup(self) -> dict[str, AddedMarkup]:
-        """What was added to the messages of the answers, by `ts`."""
+    def markup(self) -> dict[str, MessageRecord]:
+        """The messages of the answers to which markup was added, by `ts`."""
         ends = (turn.ended for turn in self.turns if turn.ended is not None)
-        return {added.ts: added for ended in ends for added in ended.markup}
+        messages = (each for ended in ends for each in ended.messages)
+        return {each.ts: each for each in messages if each.opening or each.closing}
 
     @property
     def entries(self) -> Iterator[Entry]:

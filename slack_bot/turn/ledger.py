@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from .fit import (
     WORD_JOINER,
@@ -145,6 +146,11 @@ class SegmentsExhausted:
 Step = SendText | FinishSegment | SegmentsExhausted
 
 
+PartOf: TypeAlias = Callable[[str, bool], tuple[int, bool] | None]
+"""How many of the next characters of an answer belong to the last message of another process, and whether it
+reads so already; None: more text must come. The second argument: no more comes."""
+
+
 class Ledger:
     """Lays one answer into segments. The work for a call does not grow with the answer.
 
@@ -158,6 +164,9 @@ class Ledger:
         self.present: Segment | None = None
         self.in_doubt = self.has_diverged = False
         self.repeated = ""  # what was shown by another process, and was not pushed again yet
+        self.is_misread = False  # the last message of another process does not read as its segment
+        self._part_of: PartOf | None = None
+        self._held = ""  # released, while it is not known what of it that message shows
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text
@@ -168,7 +177,13 @@ class Ledger:
 
     @property
     def text(self) -> str:
-        return "".join((*(segment.body for segment in self.segments), self._sent_body, self.released))
+        shown = (segment.body for segment in self.segments)
+        return "".join((*shown, self._sent_body, self._held, self.released))
+
+    @property
+    def is_comparing(self) -> bool:
+        """Text is held until it is known what of it is shown."""
+        return self._part_of is not None
 
     @property
     def has_more(self) -> bool:
@@ -185,6 +200,22 @@ class Ledger:
         self._over += segments
         self.repeated = "".join(segment.body for segment in self._over)
 
+    def compare(self, part_of: PartOf) -> None:
+        """The last message that was restored may show more than was known of it."""
+        self._part_of = part_of
+
+    def place_held(self, *, is_all: bool = False) -> None:
+        """What of the held text belongs to that message is confirmed. `is_all`: no more comes."""
+        found = self._part_of(self._held, is_all) if self._part_of is not None else None
+        if found is None:
+            return
+        (count, is_shown), last, text = found, self._over[-1], self._held
+        if len(last.text) + count > self.limits.max_call_chars:
+            count, is_shown = 0, False
+        self._over[-1] = last.grown("", text[:count], 0)
+        self.released, self.is_misread = text[count:] + self.released, not is_shown
+        self._part_of, self._held = None, ""
+
     def push(self, text: str) -> str:
         """Returns what of `text` waits now."""
         if self.repeated:
@@ -196,7 +227,8 @@ class Ledger:
         """What of `text` was not shown. White space may differ."""
         known, at = self.repeated, 0
         for count, letter in enumerate(text):
-            if letter.isspace():
+            if letter.isspace() and at < len(known):
+                at += known[at].isspace()
                 continue
             while at < len(known) and known[at].isspace():
                 at += 1
@@ -212,13 +244,17 @@ class Ledger:
 
     def release(self, count: int) -> str:
         text = self.waiting.take(count)
-        self.released += text
+        if self.is_comparing:
+            self._held += text
+            self.place_held()
+        else:
+            self.released += text
         return text
 
     def discard(self) -> None:
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
-        self.released = ""
+        self.released, self._held, self._part_of = "", "", None
 
     def rotate(self) -> None:
         """The present message ends here, whatever its size and age; `next` says how."""

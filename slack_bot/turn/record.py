@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"  # the question was never taken
     LOST = "lost"  # the stream broke and the end could not be learned
     WATCHED = "watched"  # the task goes on, and its end will be shown
+    MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
 
 
@@ -34,8 +35,9 @@ class Question:
     """One message to the agent, as accepted from Slack.
 
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
-    answers an agent that asked. `attempt` counts the asker's retries. No `user`: the bot speaks first.
-    `is_ext_shared`: other organisations are in the channel too; None: Slack did not say.
+    answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
+    it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
+    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of.
     """
 
     thread: ThreadKey
@@ -47,7 +49,9 @@ class Question:
     context_id: str | None = None
     task_id: str | None = None
     attempt: int = 0
+    references: tuple[str, ...] = ()
     is_ext_shared: bool | None = None
+    merged: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

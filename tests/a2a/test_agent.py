@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -498,23 +499,33 @@ async def test_a_live_agent_finds_the_task_of_a_message() -> None:
         context = first[0].context_id or ""
         for number in range(25):  # more than a page
             await ask(agent, "hello", context_id=context, message_id=f"m{number}")
-        assert await agent.find_task(context, "m") == first[0].task_id
-        assert await agent.find_task(context, "m24") not in (None, first[0].task_id)
-        assert await agent.find_task(context, "other") is None
-        assert await agent.find_task("elsewhere", "m") is None
+        assert await agent.find_task(context, "m", 0.0) == first[0].task_id
+        assert await agent.find_task(context, "m24", 0.0) not in (None, first[0].task_id)
+        assert await agent.find_task(context, "other", 0.0) is None
+        assert await agent.find_task("elsewhere", "m", 0.0) is None
+        assert await agent.find_task(None, "m", 0.0) == first[0].task_id
+        assert await agent.find_task(None, "m", time.time() + 60) is None
 
 
 @pytest.mark.parametrize(("wire", "asked"), [("0.3", []), ("1.0", ["ListTasks"])])
 async def test_an_agent_that_does_not_list_its_tasks(wire: str, asked: list[str]) -> None:
     async with an_agent(lambda _: json_reply(UNKNOWN_METHOD), card_json=card(wire)) as (agent, server):
-        assert await agent.find_task("c", "m") is None
+        assert await agent.find_task("c", "m", 0.0) is None
         assert methods(server) == asked
+
+
+async def test_an_agent_may_list_its_tasks_by_conversation_alone() -> None:
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "contextId is required"}}
+    async with an_agent(lambda _: json_reply(refused)) as (agent, _):
+        assert await agent.find_task(None, "m", 0.0) is None
+        with pytest.raises(AgentFailed):
+            await agent.find_task("c", "m", 0.0)
 
 
 async def test_what_else_goes_wrong_in_looking_for_a_task_is_no_answer() -> None:
     async with an_agent(lambda _: httpx.ReadError("cut")) as (agent, _):
         with pytest.raises(StreamCut):
-            await agent.find_task("c", "m")
+            await agent.find_task("c", "m", 0.0)
 
 
 async def test_headers_arrive() -> None:

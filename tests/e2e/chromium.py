@@ -46,7 +46,7 @@ _FLAGS = (
 )
 # The shell ends Chromium once its own input ends: when it is closed, or when the test process is gone.
 _KEEPER = '"$@" & read -r end; kill $!; wait $!'
-PATIENCE = 30.0  # seconds for anything to come true
+PATIENCE = 60.0  # seconds for anything to come true
 _UNTIL = """new Promise((done) => {
   const end = performance.now() + %(ms)d;
   const look = () => {
@@ -272,7 +272,7 @@ def running_chromium(folder: Path) -> Iterator[str]:
         assert process.stdin is not None
         process.stdin.close()
         try:
-            process.wait(10)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # a group of its own: the shell and Chromium
             process.wait()

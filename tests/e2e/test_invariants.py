@@ -133,7 +133,7 @@ async def test_1_no_query_ends_in_silence(query: str, outcome: str) -> None:
 # -- the answer, letter by letter, from both sides of a live server ------------------------------------------
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+@pytest.mark.parametrize("wire", ["1.0", pytest.param("0.3", marks=pytest.mark.slow)])
 async def test_eight_thousand_letters_of_every_kind_arrive_as_written(wire: str) -> None:
     async with live_agent() as url:
         result, heard = await ask(url, "unicode 8000", protocol_version=wire)

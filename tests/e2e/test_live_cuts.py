@@ -47,7 +47,7 @@ async def test_a_cut_behind_every_event(after: int, wire: str) -> None:
         between.on_answer = lambda method: live.release.set() if method == follows else None
         if after in (0, EVENTS):
             live.release.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             result = await asked(between.url, wire)
     assert between.questions == 1
     if after == 0:
@@ -85,7 +85,7 @@ async def test_a_server_that_is_killed_and_started_anew_has_lost_the_task(wire: 
         if isinstance(entry, AgentOutput) and entry.number == 5:  # task, working, three chunks
             shown.set()
 
-    async with proxy(port) as between, asyncio.timeout(30):
+    async with proxy(port) as between, asyncio.timeout(60):
         async with process(port) as first:
             asking = asyncio.create_task(asked(between.url, wire, TurnLog(follow)))
             await shown.wait()

@@ -15,6 +15,7 @@ import pytest
 
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.clock import loop_clock
+from slack_bot.slack.readback import comparable
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, build_in_memory, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
@@ -82,6 +83,56 @@ async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
     assert told == list(range(send, known - 1)), [names[at] for at in told]
 
 
+MARKED = """\
+# What was found
+
+The **first point** is [the report](https://example.org/a_b?c=1), which says `a == b` & no more.
+
+1. One thing, said at length.
+2. Another *thing* of **some weight**, too.
+
+```python
+for each in range(3):
+    print(each, 'is a number')
+```
+
+After that \U0001f389 comes the end of it all, in a sentence without line ends, until it is over."""
+
+
+@pytest.mark.parametrize("text", [LINES, MARKED], ids=["lines", "marked"])
+@on_virtual_time
+async def test_what_the_reader_saw_is_not_taken_back(text: str) -> None:
+    tape = answer(text, seconds=SECONDS)
+    names = await names_of_points(tape)
+    ahead = 0
+    for points in (at for at, name in enumerate(names) if name == "after chat.appendStream"):
+        async with run_bot(tape, store=MemoryStore(is_durable=True)) as bot:
+            bot.life.end_after(points)
+            working = asyncio.create_task(bot.ask("hi"))
+            await bot.life.over.wait()
+            working.cancel()
+            (root,) = [message.ts for message in bot.workspace.history(CHANNEL)]
+            seen = shown(bot, root)
+            (turn,) = await bot.store.unfinished()
+            ahead += len(seen) > len("".join(turn.text.split()))
+            async with run_bot(after=bot) as next_bot:
+                read = [seen]
+                stop = next_bot.workspace.listen(lambda _, b=next_bot, r=root, t=read: t.append(shown(b, r)))
+                await next_bot.deliver()
+                await next_bot.idle()
+                stop()
+                assert [each for each in read if not each.startswith(seen)] == [], points
+                texts = "\n".join(next_bot.read(root))
+                assert comparable(texts) == comparable(text), points
+                assert texts.count("\U0001f389") == text.count("\U0001f389"), points
+    assert ahead > 5, "no process was killed ahead of its record"
+
+
+def shown(bot: BotHarness, root: str) -> str:
+    """The answer as a person reads it, without white space."""
+    return "".join("".join(message.text for message in bot.thread(root) if message.is_bot).split())
+
+
 @on_virtual_time
 async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
     store = MemoryStore(is_durable=True)
@@ -106,6 +157,26 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             assert not (marked.reactions or {}).get(WAITING_REACTION)
 
 
+@pytest.mark.parametrize(("first_word", "is_known"), [(2.5, True), (9.0, False)])
+@on_virtual_time
+async def test_the_end_waits_a_moment_for_the_id_of_a_task(first_word: float, is_known: bool) -> None:
+    """Without it the next process could not find out what became of the question."""
+    tape = answer(LINES, seconds=SECONDS)
+    late = [replace(each, t=each.t + first_word) for each in tape.moments]
+    async with run_bot(replace(tape, moments=tuple(late)), store=MemoryStore(is_durable=True)) as first:
+        root = await first.ask("hi")
+        await wait_until(lambda: first.agent.questions, first.workspace)
+        began = first.now
+        await first.app.close(1.0)
+        assert first.now - began < 3.5
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert len(bot.agent.questions) == 1
+            read = str([message.read for message in bot.thread(root)])
+            assert ("cannot find out" in read) is not is_known
+            assert (" ".join(bot.read(root)).split() == LINES.split()) is is_known
+
+
 @on_virtual_time
 async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_process() -> None:
     """Slack had refused to take it away for a moment, and the agent was asked meanwhile."""
@@ -122,6 +193,27 @@ async def test_the_mark_of_a_question_that_waited_is_taken_away_by_the_next_proc
             await bot.idle()
             (marked,) = [message for message in bot.thread(root) if message.ts == waiting]
             assert not (marked.reactions or {}).get(WAITING_REACTION)
+
+
+@on_virtual_time
+async def test_the_mark_of_a_question_that_waits_on_is_taken_away_in_the_end() -> None:
+    tapes = answer(LINES, seconds=SECONDS), answer(LINES, seconds=2, ids="2")
+    store, refused = MemoryStore(is_durable=True), {"reactions.add": [None, *["too_many_reactions"] * 9]}
+    async with run_bot(*tapes, store=store, faults=refused) as first:
+        root = await first.ask("one")
+        waiting = await first.ask("two", user="U2", thread_ts=root)
+        await wait_until(lambda: mark(first, root, waiting), first.workspace)
+        await wait_until(lambda: first.workspace.open_streams(), first.workspace)
+        first.life.end_now()
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert bot.outcomes == ["answered", "answered"]
+            assert not mark(bot, root, waiting)
+
+
+def mark(bot: BotHarness, root: str, ts: str) -> list[str]:
+    (marked,) = [message for message in bot.thread(root) if message.ts == ts]
+    return list((marked.reactions or {}).get(WAITING_REACTION) or [])
 
 
 @on_virtual_time
@@ -143,7 +235,7 @@ async def test_a_stop_is_kept_by_the_next_process() -> None:
 @on_virtual_time
 async def test_a_question_that_was_stopped_before_it_was_asked_is_not_asked() -> None:
     async with run_bot(answer(LINES), store=MemoryStore(is_durable=True)) as first:
-        first.life.end_after(4)  # it is accepted, and the agent is not asked yet
+        first.life.end_after(6)  # it is accepted, and the agent is not asked yet
         root = first.workspace.say("U1", CHANNEL, f"<@{first.workspace.bot.user_id}> hi", now=first.now)
         await asyncio.wait({asyncio.create_task(first.deliver())}, timeout=1)
         (turn,) = await first.store.unfinished()
@@ -191,8 +283,10 @@ async def test_a_stop_that_is_late_does_not_end_the_next_turn() -> None:
         assert "Line 12" in bot.read(root)[-1]
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
-async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(wire: str) -> None:
+@pytest.mark.parametrize(("wire", "context"), [("1.0", "ctx-7"), ("1.0", None), ("0.3", "ctx-7")])
+async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(
+    wire: str, context: str | None
+) -> None:
     """A server on a2a-sdk. The process ended when the agent had the question, and had not named its task."""
     thread = ThreadKey("T1", CHANNEL, "")
     async with live_agent((wire,)) as live:
@@ -204,7 +298,7 @@ async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(wire: st
         workspace.add_channel(CHANNEL)
         root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> echo of it", now=time.time())
         thread = replace(thread, ts=root)
-        question = Question(thread, root, "U1", "T1", "echo of it", context_id="ctx-7")
+        question = Question(thread, root, "U1", "T1", "echo of it", context_id=context)
         await store.accept(TurnRecord(question, time.time(), Stage.SENT, sent_at=time.time()))
         app = await build_in_memory(workspace, settings, loop_clock(), None, store=store)
         async with app:

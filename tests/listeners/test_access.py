@@ -11,9 +11,10 @@ import pytest
 from slack_bot.listeners.access import BotAccess, HourlyQuestions
 from slack_bot.settings.models import TurnSettings
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest
 from slack_bot.testing.slack.workspace import Envelope
-from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -153,7 +154,7 @@ async def test_an_outsider_who_talks_in_a_thread_is_not_told_anything() -> None:
         await bot.idle()
         await bot.say("interesting", user=OUTSIDER, thread_ts=root)
         await bot.idle()
-        assert told(bot) == []
+        assert [each for each in told(bot) if each[0] == OUTSIDER] == []
 
 
 # -- who may press
@@ -215,32 +216,32 @@ async def test_an_outsider_does_not_stop_the_agent(user: str, *, stopped: bool) 
 @on_virtual_time
 async def test_questions_of_an_hour_are_counted_by_person_channel_and_in_all() -> None:
     settings = TurnSettings(hourly_person=2, hourly_channel=3, hourly_total=4)
-    hourly = HourlyQuestions(settings, new_clock())
-    assert [hourly.refusal("U1", "C1", key) for key in ("a", "b", "a", "b")] == [None] * 4
-    refused = hourly.refusal("U1", "C1", "c")
+    hourly = HourlyQuestions(settings, MemoryStore(), new_clock())
+    assert [await hourly.refusal("U1", "C1", key) for key in ("a", "b", "a", "b")] == [None] * 4
+    refused = await hourly.refusal("U1", "C1", "c")
     assert refused is not None
     assert refused.words.startswith("You have asked 2 questions")
     assert refused.words.endswith("Please ask again in 60 minutes.")
-    assert hourly.refusal("U2", "C1", "d") is None
-    refused = hourly.refusal("U3", "C1", "e")
+    assert await hourly.refusal("U2", "C1", "d") is None
+    refused = await hourly.refusal("U3", "C1", "e")
     assert refused is not None
     assert refused.words.startswith("This channel has asked 3 questions")
-    assert hourly.refusal("U3", "C2", "e") is None
-    refused = hourly.refusal("U4", "C3", "f")
+    assert await hourly.refusal("U3", "C2", "e") is None
+    refused = await hourly.refusal("U4", "C3", "f")
     assert refused is not None
     assert refused.words.startswith("I was asked 4 questions")
     await asyncio.sleep(HOUR - 30)
-    refused = hourly.refusal("U1", "C1", "c")
+    refused = await hourly.refusal("U1", "C1", "c")
     assert refused is not None
     assert refused.words.endswith("again in a minute.")
     await asyncio.sleep(31)
-    assert hourly.refusal("U1", "C1", "c") is None
+    assert await hourly.refusal("U1", "C1", "c") is None
 
 
 @on_virtual_time
 async def test_without_a_limit_nothing_is_counted() -> None:
-    hourly = HourlyQuestions(TurnSettings(), new_clock())
-    assert not [key for key in range(1000) if hourly.refusal("U1", "C1", str(key))]
+    hourly = HourlyQuestions(TurnSettings(), MemoryStore(), new_clock())
+    assert not [key for key in range(1000) if await hourly.refusal("U1", "C1", str(key))]
 
 
 @on_virtual_time
@@ -257,6 +258,62 @@ async def test_who_asks_too_often_is_told_when_to_ask_again_each_time() -> None:
         await bot.ask("four", thread_ts=root)
         await bot.idle()
         assert bot.read(root) == ["Hello.", "Hello."]
+
+
+@on_virtual_time
+async def test_who_answers_the_agent_and_has_asked_too_often_is_told() -> None:
+    async with run_bot(question("Which one?"), hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("the first", thread_ts=root)
+        await bot.idle()
+        assert [who for who, _ in told(bot)] == ["U1"]
+
+
+@on_virtual_time
+async def test_the_word_stop_is_no_question() -> None:
+    async with run_bot(answer("A long answer.", seconds=60), hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(1)
+        await bot.ask("stop", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["stopped"]
+        assert told(bot) == []
+
+
+@on_virtual_time
+async def test_the_words_that_end_reading_along_are_no_question() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("stop listening", thread_ts=root)
+        await bot.idle()
+        assert told(bot) == []
+
+
+@on_virtual_time
+async def test_a_question_without_a_mention_that_is_one_too_many_is_refused_visibly() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await bot.say("and two?", thread_ts=root)
+        await bot.idle()
+        assert [words.startswith("You have asked 1 question within") for _, words in told(bot)] == [True]
+        assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+async def test_what_was_asked_before_a_restart_counts() -> None:
+    store = MemoryStore(is_durable=True)
+    async with run_bot(hourly_person=2, store=store) as first:
+        await first.ask("one")
+        await first.idle()
+        async with run_bot(hourly_person=2, after=first) as bot:
+            await bot.ask("two")
+            await bot.ask("three")
+            await bot.idle()
+            assert len(bot.agent.questions) == 2
+            assert [who for who, _ in told(bot)] == ["U1"]
 
 
 @on_virtual_time

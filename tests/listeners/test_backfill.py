@@ -205,7 +205,7 @@ async def test_an_app_that_may_read_once_a_minute_does(caplog: pytest.LogCapture
     roots = await know(town, 5)
     for number in range(20):  # more than a page
         await town.say("U2", f"{town.me} number {number}", roots[-1])
-    async with town.bot(reads_per_minute=1.0, backfill_timeout=4 * MINUTE) as bot:
+    async with town.bot(reads_per_minute=1.0, backfill_timeout=4 * MINUTE, max_waiting=20) as bot:
         began = town.clock.monotonic()
         with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
             await fill(bot)

@@ -133,7 +133,7 @@ async def test_what_people_say_to_each_other_is_left_alone() -> None:
                 CHANNEL,
                 root,
                 "yes",
-                "a reply that does not mention the bot, and the agent waits for no answer from its author",
+                "a reply that does not mention the bot, in a thread where it needs to",
             ),
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import signal
@@ -54,7 +55,7 @@ class Probe:
 
     async def until(self, condition: Callable[[dict[str, Any]], bool]) -> int:
         """The status once the checks are so."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 status, body = await self.ask()
                 if condition(body["checks"]):
@@ -203,6 +204,38 @@ def running(agent_url: str, face: SlackServer) -> Settings:
     return with_overrides(found, {"health.port": free_port()})
 
 
+async def test_the_next_process_on_one_machine_waits_for_the_port_and_the_store(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A rolling restart: the old process has an answer to finish."""
+    caplog.set_level(logging.INFO)
+    workspace, loop = Workspace(), asyncio.get_running_loop()
+    workspace.add_channel(CHANNEL)
+    agent = ScriptedAgent(answer("Finished before the end.", seconds=2.0))
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+        settings = with_overrides(running(agent_url, face), {"store.url": f"sqlite:///{tmp_path}/store"})
+        try:
+            old = asyncio.create_task(run(settings))
+            await face.sockets.connected()
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+            await wait_until(lambda: workspace.open_streams(), workspace)
+            os.kill(os.getpid(), signal.SIGTERM)
+            probe = Probe(settings.health.port)
+            await probe.until(lambda checks: checks["running"] != "ok")
+            new = asyncio.create_task(run(settings))
+            await asyncio.wait_for(old, 60)
+            while caplog.text.count("probes are answered") < 2:  # noqa: ASYNC110  no event reports it
+                await asyncio.sleep(0.02)
+            assert await probe.until(lambda checks: checks == ALL_WELL) == 200
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(new, 60)
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+            loop.remove_signal_handler(signal.SIGINT)
+        assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
+    assert sum("waiting up to" in line for line in caplog.messages) == 1
+
+
 async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its_answers_finish() -> None:
     workspace, loop = Workspace(), asyncio.get_running_loop()
     workspace.add_channel(CHANNEL)
@@ -219,7 +252,7 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
             assert await probe.until(lambda checks: checks["running"] != "ok") == 503
             assert (await probe.ask("/livez"))[0] == 200
             assert workspace.open_streams(), "the answer runs"
-            await asyncio.wait_for(task, 20)
+            await asyncio.wait_for(task, 60)
         finally:
             loop.remove_signal_handler(signal.SIGTERM)
             loop.remove_signal_handler(signal.SIGINT)

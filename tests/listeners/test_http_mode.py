@@ -100,8 +100,8 @@ async def test_there_is_one_address_and_one_method(method: str, path: str, statu
 
 
 async def test_a_request_that_never_ends_does_not_hold_the_bot_back() -> None:
-    async with asyncio.timeout(20):
-        async with bot_on_network(http=True, http_body_timeout=60) as (_, _, app):
+    async with asyncio.timeout(60):
+        async with bot_on_network(http=True, http_body_timeout=600) as (_, _, app):
             reader, writer = await asyncio.open_connection("127.0.0.1", app.settings.slack.http_port)
             head = "".join(f"{name}: {value}\r\n" for name, value in signed(b"", time.time()).items())
             head = f"POST {EVENTS_PATH} HTTP/1.1\r\nHost: bot\r\n{head}Content-Length: 100\r\n\r\n"
@@ -132,7 +132,7 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
 # -- slow, broken, many or large requests -----------------------------------------------------------------
 
 Socket = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-WITHIN = 20.0  # seconds in which anything here must have happened
+WITHIN = 60.0  # seconds in which anything here must have happened
 
 
 def head(length: int | None, *, is_recent: bool = True) -> bytes:

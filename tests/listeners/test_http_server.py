@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import aiohttp
 import pytest
@@ -33,6 +34,23 @@ async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
         with pytest.raises(SettingsError, match=taken):
             async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
                 pytest.fail("the port is taken")
+
+
+async def test_a_port_that_another_process_gives_up_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    port, begun = free_port(), asyncio.Event()
+
+    async def begin() -> None:
+        await check_address(NAMES, "127.0.0.1", port, wait=60.0)
+        begun.set()
+
+    async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
+        waiting = asyncio.create_task(begin())
+        while not caplog.messages:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+        assert not begun.is_set()
+    await waiting
+    assert caplog.messages == [f"another process listens on port {port}: waiting up to 60 s for its end"]
 
 
 async def say(request: web.BaseRequest) -> web.StreamResponse:
@@ -95,7 +113,7 @@ async def test_a_request_whose_sender_is_known_keeps_its_place() -> None:
     port = free_port()
     slack = SlackSettings(http_max_connections=2)
     async with (
-        asyncio.timeout(10),
+        asyncio.timeout(60),
         listening({"/": take}, slack, NAMES, "127.0.0.1", port),
         aiohttp.ClientSession() as session,
     ):

@@ -14,6 +14,7 @@ from slack_bot.listeners.inbound import (
     BotIdentity,
     ButtonPress,
     Ignored,
+    MessageChanged,
     StreamStarted,
     ThreadReply,
     read_asker,
@@ -23,6 +24,7 @@ from slack_bot.listeners.inbound import (
     without_mention,
 )
 from slack_bot.turn.mrkdwn import to_text
+from slack_bot.turn.people import Organisation
 from slack_bot.turn.record import Question, ThreadKey
 
 from .payloads import ME, direct, event, mention
@@ -149,6 +151,38 @@ def test_apps_workflows_and_bot_users_count_as_bots(fields: dict[str, Any]) -> N
 def test_a_bot_has_several_ids() -> None:
     assert read_asker(mention(bot_id="B7", app_id="A7")).ids == {"U1", "B7", "A7"}
     assert read_asker(None).ids == read_asker({"event": {"user": 7}}).ids == frozenset()
+
+
+OURS = Organisation("T1", "E1")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_ours"),
+    [
+        (mention(), True),
+        (mention(user_team="T1", source_team="T1"), True),
+        (mention(user_team="E1"), True),
+        (mention(user_team="T2"), False),
+        (mention(team="T2"), False),
+        (mention(source_team="T2"), False),
+        (mention(team="T2", user_team="E1"), False),  # of the same organisation: Slack is asked
+        (mention(team="T2") | {"is_ext_shared_channel": False}, False),
+        (mention(team=None), False),
+        (mention(team=None) | {"is_ext_shared_channel": True}, False),
+        (mention(team=None) | {"is_ext_shared_channel": "no"}, False),
+        (mention(team=None) | {"is_ext_shared_channel": False}, True),
+        ({"user": {"id": "U1", "team_id": "T1"}, "team": {"id": "T2"}}, True),
+        ({"user": {"id": "U1", "team_id": "T2"}, "team": {"id": "T1"}}, False),
+        ({"user": {"id": "U1"}, "team": {"id": "T1"}}, False),
+        (None, False),
+    ],
+)
+def test_who_is_surely_of_our_organisation(body: object, *, is_ours: bool) -> None:
+    assert read_asker(body).is_surely_of(OURS) == is_ours
+
+
+def test_who_pressed_is_known_by_their_id() -> None:
+    assert read_asker({"user": {"id": "U1", "team_id": "T1"}}).user == "U1"
 
 
 # -- whose team
@@ -355,3 +389,54 @@ def test_any_text_can_be_read_and_only_the_mentions_go(text: str) -> None:
     said = to_text(without_mention(text, "U0BOT"))
     assert "<@U0BOT" not in said
     assert said.count("word") == text.count("word")
+
+
+# -- edits and deletions
+
+
+def changed(subtype: str = "message_changed", **more: Any) -> dict[str, Any]:
+    before = {"type": "message", "user": "U1", "ts": "2.0", "thread_ts": "1.0", "text": "hi"}
+    event = {
+        "type": "message",
+        "subtype": subtype,
+        "hidden": True,
+        "channel": "C1",
+        "channel_type": "channel",
+    }
+    return {"team_id": "T1", "event": {**event, "ts": "9.0", "previous_message": before, **more}}
+
+
+def test_an_edit_is_the_new_text_of_a_question() -> None:
+    now = {"type": "message", "user": "U1", "ts": "2.0", "text": "<@U0BOT> so &amp; so"}
+    expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "so & so")
+    assert read_message(changed(message=now), ME) == expected
+
+
+def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
+    gone = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), None)
+    assert read_message(changed("message_deleted", deleted_ts="2.0"), ME) == gone
+    tombstone = {"type": "message", "subtype": "tombstone", "ts": "2.0", "text": "This message was deleted."}
+    assert read_message(changed(message=tombstone), ME) == gone
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"previous_message": {"user": "U0BOT", "ts": "2.0"}},
+        {"previous_message": {"user": "U1"}},
+        {"previous_message": None},
+        {"channel": None},
+    ],
+)
+def test_a_change_of_the_bot_s_own_message_or_of_none_is_ignored(more: dict[str, Any]) -> None:
+    assert isinstance(read_message(changed(message={"text": "x"}, **more), ME), Ignored)
+
+
+@pytest.mark.parametrize(
+    ("text", "names_others"),
+    [("yes", False), ("<@U2> look", True), ("<!here>", True), ("<#C2|ops> <https://a.b>", False)],
+)
+def test_a_reply_says_whether_it_mentions_somebody_else(text: str, names_others: bool) -> None:
+    event = {"type": "message", "channel": "C1", "user": "U1", "ts": "2.0", "thread_ts": "1.0", "text": text}
+    read = read_message({"team_id": "T1", "event": event}, ME)
+    assert isinstance(read, ThreadReply) and read.names_others is names_others

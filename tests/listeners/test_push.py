@@ -81,7 +81,7 @@ async def receiving(
     found = PushSettings(
         public_url=f"http://127.0.0.1:{here.port}", host="127.0.0.1", port=here.port, **settings
     )
-    receiver = PushReceiver(found, here, here.on_hint)
+    receiver = PushReceiver(found, here.push_watch, here.on_hint)
     async with asyncio.timeout(within), receiver.listening(slack or SlackSettings()):
         yield here
 
@@ -158,7 +158,7 @@ async def test_in_http_mode_it_is_served_on_slack_s_port() -> None:
     async with bot_on_network() as (_, _, app):
         here, stop, ready = Receiving(free_port()), asyncio.Event(), asyncio.Event()
         slack = app.settings.slack.model_copy(update={"http_host": "127.0.0.1", "http_port": here.port})
-        receiver = PushReceiver(PushSettings(), here, here.on_hint)
+        receiver = PushReceiver(PushSettings(), here.push_watch, here.on_hint)
         serving = serve_http(
             app.bolt,
             slack,
@@ -182,7 +182,7 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
     async with receiving() as here:
         settings = PushSettings(host="127.0.0.1", port=here.port)
         with pytest.raises(SettingsError, match=r"Port \d+ cannot be used \(.+\); set SLACK_BOT_PUSH__PORT"):
-            async with PushReceiver(settings, here, here.on_hint).listening(SlackSettings()):
+            async with PushReceiver(settings, here.push_watch, here.on_hint).listening(SlackSettings()):
                 pytest.fail("the port is taken")
 
 

@@ -179,7 +179,7 @@ async def test_only_so_many_tokens_are_remembered(tmp_path: Path, monkeypatch: p
 async def test_a_signed_post_needs_no_secret_and_a_wrong_one_spoils_it(tmp_path: Path) -> None:
     keys, here = await verifier(tmp_path), Receiving(free_port())
     settings = PushSettings(public_url=f"http://127.0.0.1:{here.port}/", host="127.0.0.1", port=here.port)
-    async with PushReceiver(settings, here, here.on_hint, keys).listening(SlackSettings()):
+    async with PushReceiver(settings, here.push_watch, here.on_hint, keys).listening(SlackSettings()):
         target, other = here.watch("t"), here.watch("t")
         signed = {"Authorization": f"Bearer {token(aud=target.url)}"}
         assert await post(target.url, task(), signed | {"X-A2A-Notification-Token": "wrong"}) == 401
@@ -220,12 +220,12 @@ async def test_a_file_that_is_no_key_set_is_one_sentence(
 
 async def test_a_receiver_begins_with_its_keys_or_not_at_all(tmp_path: Path) -> None:
     here, missing = Receiving(0), str(tmp_path / "keys.json")
-    assert await PushReceiver.new(PushSettings(), here, here.on_hint, Time().clock) is None
+    assert await PushReceiver.new(PushSettings(), here.push_watch, here.on_hint, Time().clock) is None
     without = PushSettings(public_url="https://bot.example")
-    assert await PushReceiver.new(without, here, here.on_hint, Time().clock) is not None
+    assert await PushReceiver.new(without, here.push_watch, here.on_hint, Time().clock) is not None
     settings = without.model_copy(update={"jwks": missing, "jwt_issuer": ISSUER})
     with pytest.raises(SettingsError, match="cannot be read"):
-        await PushReceiver.new(settings, here, here.on_hint, Time().clock)
+        await PushReceiver.new(settings, here.push_watch, here.on_hint, Time().clock)
 
 
 async def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

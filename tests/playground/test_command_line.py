@@ -17,7 +17,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_what_the_verbs_are_given() -> None:
-    parser, _ = command_line()
+    parser = command_line()
     played = parser.parse_args(["play"])
     assert (played.host, played.port, played.pace) == ("127.0.0.1", 8765, None)
     served = parser.parse_args(["agent", "--mode", "marker", "--pace", "0"])

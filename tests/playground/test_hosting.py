@@ -55,5 +55,5 @@ async def test_what_is_served_ends_with_the_process(capsys: pytest.CaptureFixtur
         return f"It is at {url}"
 
     serving = serve_until_stopped(host_app(AgentApp, "127.0.0.1", 0), announce)
-    await asyncio.wait_for(serving, 5)
+    await asyncio.wait_for(serving, 60)
     assert re.fullmatch(r"It is at http://127\.0\.0\.1:\d+/\nCtrl-C ends it\.\n", capsys.readouterr().out)

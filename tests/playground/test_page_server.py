@@ -74,11 +74,11 @@ async def site() -> AsyncIterator[Site]:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     async with aiohttp.ClientSession() as http:
         yield Site(http, f"http://127.0.0.1:{runner.addresses[0][1]}", visitor)
-        await asyncio.wait_for(runner.cleanup(), 10)
+        await asyncio.wait_for(runner.cleanup(), 60)
 
 
 async def told(link: aiohttp.ClientWebSocketResponse) -> list[PageUpdate]:
-    return list(await link.receive_json(timeout=10))
+    return list(await link.receive_json(timeout=60))
 
 
 @pytest.mark.parametrize(
@@ -217,4 +217,4 @@ async def test_a_page_that_leaves_is_not_told_any_more(site: Site) -> None:
     async with site.ws() as link:
         await told(link)
         assert not site.visitor.feed.left.is_set()
-    await asyncio.wait_for(site.visitor.feed.left.wait(), 10)
+    await asyncio.wait_for(site.visitor.feed.left.wait(), 60)

@@ -27,7 +27,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
 from tests.live_agent import live_agent
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 async def closed(playground: Playground, order: dict[str, object]) -> PageUpdate:

@@ -1,10 +1,12 @@
 """The file with settings of channels: what is wrong in it is named, with the remedy."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from slack_bot.errors import SettingsError
+from slack_bot.settings.channels import ChannelSettings
 from slack_bot.settings.config_file import read_config
 
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
@@ -90,6 +92,7 @@ def problems(tmp_path: Path, text: str) -> list[str]:
             ["busy stands in no table: write busy below [channel], or that of one channel"],
         ),
         ("[channels.ops]", [f"channels.ops is no channel: {DETAILS}"]),
+        ("[channels.general]", [f"channels.general is no channel: {DETAILS}"]),
         ('[channels."#ops"]', [f"channels.#ops is no channel: {DETAILS}"]),
         ("[channels.c012]", ["channels.c012 is no channel; did you mean channels.C012?"]),
         (
@@ -143,3 +146,14 @@ def test_without_a_file_there_are_no_tables(tmp_path: Path) -> None:
     assert read_config(None) == {}
     (tmp_path / "empty.toml").write_text("")
     assert read_config(str(tmp_path / "empty.toml")) == {"": {}}
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    (tmp_path / "slack_bot.toml").write_text(example, encoding="utf-8")
+    read = read_config(str(tmp_path / "slack_bot.toml"))
+    assert list(read) == ["", "dm", "C0123456789", "C0987654321"]
+    documented = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `", text, re.MULTILINE)
+    names = [name for each in documented for name in re.findall(r"\w+", each)]
+    assert set(ChannelSettings.model_fields) <= set(names)

@@ -217,6 +217,11 @@ def test_a_misspelt_usual_name_is_known_and_other_programs_names_are_not_ours(
             "25",
             " (25) must not be larger than SLACK_BOT_STORE__DEDUPE_HOURS",
         ),
+        (
+            "SLACK_BOT_STREAM__ROTATE_AFTER",
+            "400",
+            " + SLACK_BOT_STREAM__ROTATE_GRACE (420 s) must be smaller than 300 s",
+        ),
         ("SLACK_BOT_AGENT__TURN_TIMEOUT", "100", " (100 s) must be larger than"),
         ("SLACK_BOT_AGENT__CONNECT_TIMEOUT", "120", " (120 s) must be smaller than"),
         (

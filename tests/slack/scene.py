@@ -104,7 +104,7 @@ class Scene:
 
     def answer(self) -> str:
         """The answer's part of all texts."""
-        added = {each.ts: each for each in self.sink.markup}
+        added = {each.ts: each for each in self.sink.delivery.records}
         texts: list[str] = []
         for message in self.thread():
             text, markup = message.text, added.get(message.ts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -610,3 +611,81 @@ def test_an_answer_that_can_stand_nowhere_is_left_to_another_way_and_nothing_sta
     assert not stands
     assert scene.texts()[0] == "A."
     assert "C." not in scene.texts()
+
+
+# -- taken over
+
+
+LEFT = "The first sentence is here. The second one begins like "
+ANSWER = f"{LEFT}this, and ends. The third is the last."
+
+
+def taken_over(faults: Any = None, **settings: Any) -> Scene:
+    """Another process showed `LEFT`, and had recorded less of it."""
+
+    async def go() -> Scene:
+        scene = Scene(faults, **settings)
+        before = Delivery(scene.turn_client())
+        await write(before, LEFT)
+        (record,) = before.records
+        record = replace(record, body=LEFT[:40])
+        for _ in range(2):  # the first one dies before the answer comes again
+            delivery = Delivery(scene.turn_client(), [record])
+            await delivery.take_over(0.0, ())
+            (record,) = delivery.records
+            assert record.is_open
+        calls = len(scene.workspace.calls)
+        await write(delivery, ANSWER[:45], TaskCard("1", "Search", DONE))
+        assert delivery.due() is None
+        assert len(scene.workspace.calls) == calls
+        assert scene.texts() == [LEFT]
+        await end(delivery, ANSWER[45:])
+        return scene
+
+    return virtual_clock.run(go())
+
+
+def test_an_answer_goes_on_behind_what_its_reader_saw() -> None:
+    scene = taken_over()
+    assert scene.texts() == [LEFT, "this, and ends. The third is the last."]
+    assert UPDATE not in scene.methods()
+
+
+def test_a_message_that_cannot_be_read_goes_on_to_the_end_of_its_sentence() -> None:
+    faults = {STOP: ["timeout!"] * 9 + [None], REPLIES: ["missing_scope"] * 9}
+    assert taken_over(faults).texts() == [f"{LEFT}this, and ends. ", "The third is the last."]
+
+
+@pytest.mark.parametrize("more", ["", LEFT[40:]])
+def test_a_card_that_was_not_recorded_does_not_stay_open(more: str) -> None:
+    async def go() -> Scene:
+        scene = Scene()
+        before = Delivery(scene.turn_client())
+        await write(before, LEFT[:40])
+        records = before.records
+        await write(before, more, TaskCard("1", "Search", RUNNING))
+        delivery = Delivery(scene.turn_client(), records)
+        await delivery.take_over(0.0, ())
+        await end(delivery, ANSWER)
+        return scene
+
+    scene = virtual_clock.run(go())
+    assert "".join(" ".join(scene.texts()).split()) == "".join(ANSWER.split())
+    assert scene.texts()[0].strip() == (LEFT[:40] + more).strip()
+    assert [task.status for message in scene.thread() for task in message.tasks] == []
+
+
+def test_a_thread_that_goes_away_meanwhile_ends_the_answer() -> None:
+    faults = {STOP: ["timeout!"] * 9 + [None], REPLIES: ["missing_scope"] * 9, UPDATE: ["thread_not_found"]}
+
+    async def go() -> None:
+        scene = Scene(faults)
+        before = Delivery(scene.turn_client())
+        await write(before, LEFT)
+        (record,) = before.records
+        delivery = Delivery(scene.turn_client(), [replace(record, body=LEFT[:40])])
+        await delivery.take_over(0.0, ())
+        await write(delivery, ANSWER)
+        assert delivery.is_gone
+
+    virtual_clock.run(go())

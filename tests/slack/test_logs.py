@@ -20,6 +20,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.record import Outcome
 from tests.slack.scene import TURN, Scene
+from tests.syntax_trees import syntax_tree
 
 MODULES = sorted(Path(slack.__file__).parent.rglob("*.py"))
 SECRET = "Zebra crossing "
@@ -30,7 +31,7 @@ UPDATE, POST, REPLIES = "chat.update", "chat.postMessage", "conversations.replie
 def calls_of_log(path: Path) -> list[ast.Call]:
     return [
         node
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(syntax_tree(path))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)

@@ -10,8 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.slack.blocks import fallback
-from slack_bot.slack.readback import Readback, comparable, compare_shown, is_ignored, own_stream, words_of
+from slack_bot.slack.readback import (
+    Readback,
+    ShownRest,
+    comparable,
+    compare_shown,
+    is_ignored,
+    own_stream,
+    words_of,
+)
 from slack_bot.testing.slack.rendering import mrkdwn, rich_text
+from slack_bot.turn.fit import state_of
+from slack_bot.turn.markdown import MarkdownState, cuts_up_to
 from tests.examples import PIECES, examples, texts
 from tests.turn.work import HOSTILE, grows_like_its_text
 
@@ -268,3 +278,61 @@ def test_the_titles_of_cards_are_no_news() -> None:
     cards = [{"type": "task_card", "title": "Search"}]
     for text, is_shown in (("Search\nOne.", False), ("Search", False), ("Search\nTwo.", True)):
         assert is_ignored({"message": {"text": text, "blocks": cards}}, "Two.", "One.") is not is_shown
+
+
+def rest(shown: str, known: str) -> ShownRest:
+    """Of a message that Slack made of `shown`."""
+    return ShownRest.of({"blocks": [rich_text("b", shown)]}, known, state_of(known))
+
+
+@pytest.mark.parametrize(
+    ("known", "more", "follows"),
+    [
+        ("One line.\n", "Two words ", "and more. And the rest."),
+        ("One line.\n", "", "Two."),
+        ("It is ", "**very bold** ", "and over."),
+        ("It is ", "done \U0001f389 ", "as far as I know."),
+        ("See ", "[the report, please](https://example.org/a/b?c=1), ", "or not."),
+        ("```python\n", "a = 1\n```\n\n", "That was it."),
+        ("1. one\n", "2. two\n", "3. three\n"),
+        ("All of ", "it.", ""),
+    ],
+)
+def test_how_far_a_message_shows_the_answer(known: str, more: str, follows: str) -> None:
+    assert rest(known + more, known).part_of(more + follows, is_all=False) == (len(more), True)
+
+
+def test_more_of_the_answer_is_waited_for() -> None:
+    shown = rest("One. Two words more. ", "One. ")
+    assert shown.part_of("", is_all=False) is None
+    assert shown.part_of("Two wor", is_all=False) is None
+    assert shown.part_of("Two wor", is_all=True) == (7, False)
+    assert shown.part_of("Two words more. Three.", is_all=False) == (16, True)
+
+
+@pytest.mark.parametrize("shown", ["One. Six other words", "Something else stands", ""])
+def test_what_cannot_be_understood_goes_on_to_the_end_of_a_sentence(shown: str) -> None:
+    """No fewer letters stand there afterwards, where it can be read."""
+    sentence = "Two. Or more words stand here, and others. " if shown else "Two. "
+    assert rest(shown, "One. ").part_of("Two words stand here", is_all=False) is None
+    assert rest(shown, "One. ").part_of(f"{sentence}Three.", is_all=False) == (len(sentence), False)
+    assert rest(shown, "One. ").part_of("Two words", is_all=True) == (9, False)
+    endless = "word " * 200
+    assert rest(shown, "One. ").part_of(endless, is_all=False) == (len(endless), False)
+
+
+def test_nothing_is_lost_and_nothing_shown_twice_of_nearly_any_text() -> None:
+    """What reads otherwise is rewritten."""
+    dice, unread = Random(2), 0
+    for _ in range(1_000):
+        text = "".join(dice.choices(PIECES, k=dice.randint(2, 12)))
+        cuts = [0, *(each.at for each in cuts_up_to(text, len(text), MarkdownState()) if not each.inside)]
+        known, shown = sorted(dice.choices(cuts, k=2))
+        is_odd = comparable(words_of([rich_text("b", text[:shown])])) != comparable(text[:shown])
+        found = rest(text[:shown], text[:known]).part_of(text[known:], is_all=True)
+        assert found is not None
+        end, is_shown = known + found[0], found[1]
+        unread += not is_shown
+        if is_shown and not is_odd:
+            assert comparable(text[:end]) == comparable(text[:shown]), (text, known, shown)
+    assert unread <= 50

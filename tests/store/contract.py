@@ -23,6 +23,7 @@ from slack_bot.turn.people import PersonKind
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.quotes import ThreadMessage
 from slack_bot.turn.record import Outcome, Question, ThreadKey
+from slack_bot.turn.thread_state import ThreadState
 
 HOUR, DAY = 3600.0, 86_400.0
 THREAD = ThreadKey("T1", "C1", "111.222")
@@ -189,6 +190,23 @@ class StoreContract:
         a, b = (replace(THREAD, ts=ts) for ts in "ab")
         assert await store.active_threads(10.0) == [(a, "3.0"), (b, "2.0")]
 
+    async def test_the_turns_that_were_accepted_since_a_time(self, store: Store) -> None:
+        made = [
+            turn(ts, at, thread=thread)
+            for ts, at, thread in (
+                ("1.0", 10.0, "a"),
+                ("2.0", 30.0, "b"),
+                ("3.0", 40.0, "a"),
+                ("4.0", 5.0, "c"),
+            )
+        ]
+        for each in made:
+            assert await store.accept(each)
+        found = await store.accepted_since(20.0)
+        assert sorted(each.question.ts for each in found) == ["2.0", "3.0"]
+        assert found[0] in made
+        assert await store.accepted_since(50.0) == []
+
     async def test_removing_old_turns_leaves_those_that_still_count(self, store: Store) -> None:
         for number in range(250):
             each = turn(f"{number}.0", 1000.0 + number)
@@ -241,6 +259,24 @@ class StoreContract:
         assert await store.conversation("other", THREAD) == Conversation()
         for other in ({"team": "T2"}, {"channel": "C2"}, {"ts": "3.0"}):
             assert await store.conversation("agent", replace(THREAD, **other)) == Conversation()
+
+    async def test_the_state_of_a_thread_is_changed_in_one_step(self, store: Store) -> None:
+        new = ThreadState("U1", 1.0, 1.0)
+        assert await store.thread_state(THREAD) is None
+        assert await store.change_thread_state(THREAD, lambda before: before, 1.0) is None
+        assert await store.change_thread_state(THREAD, lambda before: new, 1.0) is None
+        assert await store.thread_state(THREAD) == new
+        assert await store.thread_state(replace(THREAD, team="T2")) is None
+
+        def later(state: ThreadState | None) -> ThreadState:
+            assert state is not None
+            return replace(state, active_at=state.active_at + 1.0)
+
+        before = await asyncio.gather(*(store.change_thread_state(THREAD, later, 2.0) for _ in range(10)))
+        assert sorted(each.active_at for each in before if each) == [1.0 + n for n in range(10)]
+        assert await store.thread_state(THREAD) == replace(new, active_at=11.0)
+        assert await store.change_thread_state(THREAD, lambda before: None, 3.0) is not None
+        assert await store.thread_state(THREAD) is not None
 
     async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
         assert await store.save_feedback("turn", "U1", "positive", 1.0)
@@ -305,6 +341,13 @@ class AgesContract:
         assert await known(49 * DAY) == [False, True, True]
         assert await known(60 * DAY) == [False, False, True]
 
+    async def test_the_state_of_a_thread_is_kept_as_long_as_a_context(self, store: Store) -> None:
+        await store.change_thread_state(THREAD, lambda _: ThreadState("U1", 0.0, 0.0), 0.0)
+        await store.remove_old(30 * DAY - 1)
+        assert await store.thread_state(THREAD) is not None
+        await store.remove_old(30 * DAY)
+        assert await store.thread_state(THREAD) is None
+
     async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
         assert await store.save_feedback("turn", "U1", "positive", 0.0)
         await store.remove_old(90 * DAY - 1)
@@ -339,6 +382,8 @@ class PersonalDataContract:
             await store.save_feedback(ended.key, "U2", "negative", float(number))
             waits = {"U2": f"task {number}", user: f"task {number}"}
             await store.save_conversation("agent", thread, Conversation("ctx", waits), float(number))
+            state = ThreadState(user, float(number), float(number))
+            await store.change_thread_state(thread, lambda _, state=state: state, float(number))  # type: ignore[misc]
         for user in ("U1", "U2"):
             hello = OutboundRecord(f"hello {user}", OutboundMessage("hello", user=user), 1.0)
             await store.accept_outbound(hello)
@@ -368,6 +413,7 @@ class PersonalDataContract:
             ("T1:C1:4.0", '"event 4"'),
         ]
         assert [each.key for each in found.outbound] == ["hello U1"]
+        assert sorted(each.since for each in found.threads) == [1.0, 2.0, 4.0]
         assert await people.person("U9", None) == PersonRecords((), (), ())
 
     async def test_only_of_one_workspace(self, store: Store, people: PersonalData) -> None:
@@ -513,5 +559,5 @@ class AdminContract(PersonalDataContract):
 
     async def test_an_empty_store_is_counted_too(self, store: Store, people: StoreAdmin) -> None:
         found = await people.summary()
-        assert [each.number for each in found.counts] == [0, 0, 0]
+        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0]
         assert (found.unfinished, found.outbound, await people.keys()) == ((), (), [])

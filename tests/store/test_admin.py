@@ -63,6 +63,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     found = await people.summary()
     assert found.counts == (
         Count("conversations", 1, 30.0, 30.0),
+        Count("threads", 0, None, None),
         Count("feedback", 0, None, None),
         Count("events", 0, None, None),
         Count("overheard", 0, None, None),

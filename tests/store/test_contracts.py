@@ -7,24 +7,18 @@ import pytest
 from slack_bot.store.contracts import (
     MOST_WAITS,
     Conversation,
-    ConversationStore,
     EventStore,
-    FeedbackStore,
-    LeaseStore,
+    KnowledgeStore,
     OutboundStore,
     PersonalData,
-    ProfileStore,
-    SignalStore,
+    ReplicaStore,
     TurnStore,
 )
 
 CONTRACTS = (
     TurnStore,
-    ConversationStore,
-    FeedbackStore,
-    ProfileStore,
-    LeaseStore,
-    SignalStore,
+    KnowledgeStore,
+    ReplicaStore,
     PersonalData,
     OutboundStore,
     EventStore,

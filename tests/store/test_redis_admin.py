@@ -147,11 +147,14 @@ async def test_a_copy_is_redis_own_matter(people: StoreAdmin, tmp_path: Path) ->
         await people.backup(tmp_path / "copy", overwrite=False)
 
 
-async def test_an_empty_redis_is_left_empty(redis_server: RedisServer) -> None:
+async def test_an_empty_redis_is_left_empty(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
     with pytest.raises(StoreError, match="There is no store at redis://127"):
         async with open_admin(redis_server.url, Ages()):
             pass
     assert await stored(redis_server) == ""
+    assert caplog.records == []
 
 
 async def test_a_newer_version_is_refused(store: Store, redis_server: RedisServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.clock import loop_clock
 from slack_bot.errors import SettingsError, SlackError
-from slack_bot.settings.load import Settings
+from slack_bot.settings.load import Settings, load
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import (
     AGENT_URL,
@@ -108,6 +108,20 @@ def test_real_tokens_are_replaced() -> None:
     assert settings.slack.bot_token.get_secret_value() == BOT_TOKEN
     assert (settings.slack.api_url, settings.store.url) == ("http://127.0.0.1:1/api/", "memory://")
     assert emulated(Settings()).slack.api_url == Settings().slack.api_url
+
+
+def test_who_may_ask_a_real_bot_has_no_say_in_an_emulated_workspace() -> None:
+    env = {
+        "SLACK_BOT_CONFIG": "slack_bot.toml",
+        "SLACK_BOT_CHANNEL__PEOPLE": "U0REAL",
+        "SLACK_BOT_CHANNEL__GROUPS": "S0REAL",
+        "SLACK_BOT_CHANNEL__BUSY": "collect",
+        "SLACK_BOT_TURNS__HOURLY_PERSON": "1",
+    }
+    settings = emulated(load(env, env_file=None, secrets_dir=None))
+    channel, turns = settings.channel, settings.turns
+    assert (settings.slack.config, channel.people, channel.groups) == (None, (), ())
+    assert (channel.busy, turns.hourly_person) == ("collect", 0)
     assert allow_bot(settings, "B1").slack.allowed_bots == ("B1",)
 
 

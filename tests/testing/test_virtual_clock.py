@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 from hypothesis import given
@@ -18,9 +17,7 @@ def test_a_day_takes_no_time() -> None:
         await asyncio.sleep(86_400)
         return asyncio.get_running_loop().time()
 
-    began = time.perf_counter()
     assert virtual_clock.run(day()) == 86_400
-    assert time.perf_counter() - began < 1
 
 
 def test_time_stands_still_while_something_is_ready() -> None:

@@ -48,7 +48,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_what_the_verbs_are_given() -> None:
-    parser, _ = command_line()
+    parser = command_line()
     replayed = parser.parse_args(["replay", "a", "b", "--json", "--scenario", "s", "--key", "k"])
     assert (replayed.files, replayed.json, replayed.scenario, replayed.key) == (["a", "b"], True, "s", "k")
     captured = parser.parse_args(["capture", "http://a", "q", "-o", "f", "--then", "x", "--then", "y"])

@@ -27,6 +27,7 @@ from slack_bot.testing.tape.tape import Tape, interrupted_at, read_tape, write_t
 from slack_bot.tools.files import open_capture, taped
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.scrub import JSON_KEPT, KEPT, KNOWN_KEYS, Pseudonyms, main, scrubbed
+from tests.syntax_trees import syntax_tree
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "a2a"
 ANSWER = "# Hello Maya\n\nSee https://wiki.acme.example/x and call 0171 555 1234.\n"
@@ -239,7 +240,7 @@ def test_an_id_is_the_same_as_a_key() -> None:
 
 def keys_read(path: Path) -> Iterator[str]:
     """The keys that a module looks for: `x.get("key")`, `x["key"]`, `"key" in x`, `is_true(x, "key")`."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(syntax_tree(path)):
         asked: list[ast.expr] = []
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -411,12 +412,12 @@ def test_what_is_not_remembered_any_more_keeps_its_shape(texts: list[str], most:
 
 
 def test_words_without_end_do_not_fill_the_memory_and_cannot_be_looked_up() -> None:
-    tokens = [sha256(f"{n}".encode()).hexdigest() for n in range(3000)]
+    tokens = [sha256(f"{n}".encode()).hexdigest() for n in range(900)]
     one, other = Pseudonyms(most=1000), Pseudonyms(most=1000)
     other.text("another tape")
     shown = [one.text(token) for token in tokens]
     assert len(set(shown)) == len(tokens)
-    assert shown[2000:] != [other.text(token) for token in tokens][2000:]
+    assert shown[600:] != [other.text(token) for token in tokens][600:]
     assert not [1 for old, new in zip(tokens, shown, strict=True) if old[:8] == new[:8]]
     assert one.text("https and http") == one.text("https and http") != "https and http"
     assert one.text("https://FINAL").startswith("https://FINAL")

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,17 @@ async def test_ctrl_c_is_one_line_and_leaves_no_empty_file(
             stderr=subprocess.PIPE,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
         )
-        async with asyncio.timeout(30):
-            while len(live.headers) < 2:  # noqa: ASYNC110  the card, then the question: a request tells nobody
-                await asyncio.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-            _, told = await process.communicate()
-        live.release.set()
+        try:
+            async with asyncio.timeout(60):
+                while len(live.headers) < 2:  # noqa: ASYNC110  the card, then the question: a request tells nobody
+                    await asyncio.sleep(0.05)
+                process.send_signal(signal.SIGINT)
+                _, told = await process.communicate()
+        finally:
+            live.release.set()
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
     assert process.returncode == 130
     assert told.decode().splitlines()[-1] == f"interrupted; {said}"
     assert "Traceback" not in told.decode()

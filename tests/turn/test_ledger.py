@@ -16,6 +16,7 @@ from slack_bot.turn.fit import MessageLimits, utf8_len
 from slack_bot.turn.ledger import (
     FinishSegment,
     Ledger,
+    Segment,
     SegmentsExhausted,
     SendText,
     TextQueue,
@@ -593,3 +594,59 @@ def test_a_text_is_laid_out_only_as_far_as_is_asked() -> None:
     one = work(lambda: next(pieces))
     assert work(lambda: next(pieces)) < 2 * one
     assert work(lambda: list(pieces)) > 20 * one
+
+
+def restored(body: str, *parts: tuple[int, bool] | None) -> Ledger:
+    """A ledger whose last message, of another process, is looked at as often as there are `parts`."""
+    ledger, found = Ledger(MessageLimits()), iter(parts)
+    ledger.restore([Segment(0.0, "", body)])
+    ledger.compare(lambda text, is_all: next(found))
+    return ledger
+
+
+def test_what_another_process_showed_beyond_its_record_is_confirmed() -> None:
+    ledger = restored("One.\n", None, (5, True))
+    for text in ("One.\nTwo", ".\nThree.\n"):
+        ledger.push(text)
+        ledger.release(ledger.waiting.size)
+        assert ledger.text == "One.\nTwo" or not ledger.is_comparing
+    assert [segment.body for segment in ledger.segments] == ["One.\nTwo.\n"]
+    assert (ledger.released, ledger.is_misread) == ("Three.\n", False)
+
+
+def test_while_that_is_not_known_nothing_is_given_out() -> None:
+    ledger = restored("One.\n", None, (3, False))
+    ledger.push("One.\nTwo")
+    ledger.release(ledger.waiting.size)
+    assert not ledger.has_more
+    assert ledger.next(0.0) is None
+    ledger.place_held(is_all=True)
+    assert ledger.segments[-1].body == "One.\nTwo"
+    assert ledger.is_misread
+
+
+def test_a_message_takes_no_more_than_a_call() -> None:
+    ledger = restored("One.\n", (20_000, True))
+    ledger.push("One.\n" + "x" * 20_000)
+    ledger.release(ledger.waiting.size)
+    assert ledger.segments[-1].body == "One.\n"
+    assert ledger.is_misread
+    assert len(ledger.released) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "rest"),
+    [
+        ("One.\n", "One.\n\nTwo.", "\nTwo."),
+        ("One.", "One.\n\nTwo.", "\n\nTwo."),
+        ("One. ", "One.\nTwo.", "Two."),
+        ("One  two", "One two three", " three"),
+    ],
+)
+def test_white_space_behind_what_is_repeated_is_kept(known: str, text: str, rest: str) -> None:
+    for size in (1, 2, 100):
+        ledger = Ledger(MessageLimits())
+        ledger.restore([Segment(0.0, "", known)])
+        for at in range(0, len(text), size):
+            ledger.push(text[at : at + size])
+        assert ledger.release(ledger.waiting.size) == rest

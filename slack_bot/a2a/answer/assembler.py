@@ -419,9 +419,10 @@ class AnswerAssembler:
         if self.by_settings:
             return facts
         facts |= self._source_learned(answer, held_source)
-        has_narrated = self._live_source == STATUS and self._has_told_more(answer)
-        if has_narrated and self._profile.get(NARRATES) != "yes":
-            facts[NARRATES] = "yes"
+        if self._live_source == STATUS and self._profile.get(NARRATES) != "yes":
+            told_more = len(self._statuses.final.normalized) > len(normalize(answer))
+            if self._is_narrator or told_more:
+                facts[NARRATES] = "yes"
         return facts
 
     def _source_learned(self, answer: str, held_source: str) -> dict[str, str]:
@@ -444,9 +445,6 @@ class AnswerAssembler:
         """`answer` is what was shown since the last tool, or its end, or goes on with it."""
         shown = texts.final.text
         return missing_suffix(shown, answer) is not None or normalize(shown).endswith(normalize(answer))
-
-    def _has_told_more(self, answer: str) -> bool:
-        return self._is_narrator or len(self._statuses.final.normalized) > len(normalize(answer))
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:
         """The source that had the answer, in several pieces, and was held."""

@@ -113,7 +113,6 @@ class ThinkTagFilter:
         self._thoughts: list[str] = []
 
     def take_thoughts(self) -> str:
-        """What the tags held, as far as it was not taken before."""
         thoughts, self._thoughts = "".join(self._thoughts), []
         return thoughts
 

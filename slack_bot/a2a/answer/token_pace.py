@@ -18,38 +18,32 @@ _GAP = "\n\n"
 
 
 class TokenPace:
-    """The pieces of one text. `start`: where in it the answer began, characters from its beginning."""
+    """The pieces of one text. `start`: where in it the answer began, characters from its beginning.
+
+    `is_sentence`: all that came since is one sentence, in one piece.
+    """
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """Another text begins."""
         self.start = self._size = self._cuts = 0
-        self._before, self._is_sentence = "", False
+        self._before, self.is_sentence = "", False
 
     @property
     def is_tokens(self) -> bool:
         return self._cuts >= _CUTS
 
-    @property
-    def is_sentence(self) -> bool:
-        """All that came since `start` is one sentence, in one piece."""
-        return self._is_sentence
-
     def feed(self, piece: str) -> None:
         before, self._before = self._before, (self._before + piece)[-BEFORE:]
-        if not before or piece.startswith(_GAP) or (self._is_sentence and not _is_space(before, piece)):
+        is_glued = not (before[-1:].isspace() or piece[:1].isspace())
+        if not before or piece.startswith(_GAP) or (self.is_sentence and is_glued):
             lead = len(piece) - len(piece.lstrip("\n")) if before and piece.startswith(_GAP) else 0
-            self.start, self._cuts, self._is_sentence = self._size + lead, 0, _is_sentence(piece.lstrip("\n"))
+            self.start, self._cuts, self.is_sentence = self._size + lead, 0, _is_sentence(piece.lstrip("\n"))
         else:
-            self._is_sentence = False
+            self.is_sentence = False
             self._cuts += is_cut(before, piece)
         self._size += len(piece)
-
-
-def _is_space(before: str, piece: str) -> bool:
-    return before[-1].isspace() or piece[:1].isspace()
 
 
 def _is_sentence(piece: str) -> bool:

@@ -166,7 +166,6 @@ class ToolCalls:
         return ToolStarted(call, name, step, reason=artifact.name, label=label)
 
     def end_of(self, artifact: Artifact) -> Event:
-        """An artifact says that a tool ended, or is its output."""
         name = tool_name(artifact)
         call = self._end(name, first_text(artifact.metadata, _CALL_IDS))
         if call is None:

@@ -12,6 +12,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 import httpx
@@ -30,8 +31,7 @@ HISTORY_LENGTH = 1
 MISSED_MESSAGES = 1000
 """Messages to read of a task whose stream was lost."""
 _PAGE_TASKS = 20
-_MOST_PAGES = 10
-"""Pages that are read to find a task. Servers send the newest first ([spec] 3.1.4)."""
+_MOST_PAGES = 10  # pages that are read to find a task. Servers send the newest first ([spec] 3.1.4).
 
 _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
@@ -61,7 +61,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers that task's question.
+    """One question. `task_id` only where it answers that task's question; `references`: other tasks.
 
     `quoted`: what was said before it, as a part of its own behind the question. `metadata`: of the message.
     """
@@ -70,6 +70,7 @@ class MessageRequest:
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
+    references: tuple[str, ...] = ()
     quoted: str | Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -86,7 +87,11 @@ def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
         message = {"role": "ROLE_USER", "parts": parts}
         waiting = {"returnImmediately": False}
     ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
-    message |= {name: value for name, value in (*ids.items(), ("metadata", dict(request.metadata))) if value}
+    message |= {name: value for name, value in ids.items() if value}
+    if request.references:
+        message["referenceTaskIds"] = list(request.references)
+    if request.metadata:
+        message["metadata"] = dict(request.metadata)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": accepted | waiting}
     return _envelope(at, "stream" if stream else "send", request.message_id, params)
@@ -109,12 +114,19 @@ def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTO
     return _envelope(at, verb, f"{verb}-{task_id}", params)
 
 
-def list_body(at: Interface, context_id: str, page: str) -> Json:
-    """Reads one page of a conversation's tasks, with their messages. 1.0 only."""
-    params: Json = {"contextId": context_id, "pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+def list_body(at: Interface, context_id: str | None, since: float, page: str) -> Json:
+    """Reads one page of a conversation's tasks, with their messages. 1.0 only.
+
+    None: of all tasks that changed `since` then, in seconds since 1970.
+    """
+    params: Json = {"pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+    if context_id is None:
+        params["statusTimestampAfter"] = datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+    else:
+        params["contextId"] = context_id
     if page:
         params["pageToken"] = page
-    return _envelope(at, "list", f"list-{context_id}", params)
+    return _envelope(at, "list", f"list-{context_id or since}", params)
 
 
 def set_push_body(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Json:
@@ -195,11 +207,11 @@ class Client:
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
         return received.frame
 
-    async def find_task(self, context_id: str, message_id: str) -> str | None:
-        """The task of the conversation that has this message. 1.0 only; None: not among its newest."""
+    async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
+        """The task that has this message, as `list_body`. 1.0 only; None: not among the newest."""
         page = ""
         for _ in range(_MOST_PAGES):
-            body = list_body(self._interface, context_id, page)
+            body = list_body(self._interface, context_id, since, page)
             found, _ = await self._called(body, self._settings.call_timeout)
             tasks = frames.objects_of(found.get("tasks"))
             if task_id := await transport.offload(_holder, tasks, message_id):

@@ -31,7 +31,6 @@ class TaskState(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """No further work will happen."""
         return self in TERMINAL
 
     @property

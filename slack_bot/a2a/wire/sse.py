@@ -14,8 +14,7 @@ from httpx_sse import EventSource
 from ...errors import BadAgentData
 from .transport import unpacked
 
-_AT_ONCE = 8 * 1024
-"""Bytes that are read before the loop runs; among them may be a thousand events."""
+_AT_ONCE = 8 * 1024  # bytes that are read before the loop runs; among them may be a thousand events
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
 _HEADERS = {"content-type": "text/event-stream"}

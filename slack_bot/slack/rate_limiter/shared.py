@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,11 +21,10 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from ...clock import Clock
+from ...observe.outage import Outage
 from ...settings.models import GovernorSettings
 from .governor import BudgetKey, CallRequest, TokenBucket, key_of
 from .local import Permit, RateLimiter, budgets_of
-
-_log = logging.getLogger(__name__)
 
 _PREFIX = "{slack_bot}:budgets"  # the braces keep all keys of one script on one node
 _LEASE = 6  # intervals without an answer after which a replica counts as silent, and says so
@@ -39,9 +37,11 @@ _IDLE = 60.0  # seconds without a call after which a replica gives up its part o
 class SharedRateLimiter(RateLimiter):
     """Grants permits to the calls of one replica. Used, started and closed on one event loop."""
 
-    def __init__(self, settings: GovernorSettings, clock: Clock, redis: Redis) -> None:
+    def __init__(
+        self, settings: GovernorSettings, clock: Clock, redis: Redis, outage: Outage | None = None
+    ) -> None:
         super().__init__(settings, clock)
-        self._settings, self._redis = settings, redis
+        self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
         script = resources.files(__package__) / "shares.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
@@ -105,10 +105,8 @@ class SharedRateLimiter(RateLimiter):
         except (RedisError, OSError, TimeoutError) as error:
             self._go_on_alone(error)
             return
-        if self._is_away:
-            self._is_away = False
-            shared = {"replicas": self._replicas}
-            _log.warning("Redis answers again: Slack's budgets are shared as they are needed", extra=shared)
+        self._is_away = False
+        self._outage.passed()
 
     async def _sync(self, *, leaves: bool = False) -> None:
         self._drop_what_was_given_away()
@@ -204,14 +202,8 @@ class SharedRateLimiter(RateLimiter):
         silent, lease, part = now - self._answered_at, _LEASE * self._interval, 1 / self._replicas
         if silent < lease and self._calls > 1:
             return
-        if not self._is_away:
-            self._is_away = True
-            _log.warning(
-                "Redis does not answer (%s): this replica goes on with 1/%d of Slack's budgets",
-                str(error) or "no answer in time",
-                self._replicas,
-                extra={"replicas": self._replicas},
-            )
+        self._is_away = True
+        self._outage.failed(str(error) or "no answer in time")
         self._governor.first_share = part
         for bucket in self._governor.buckets().values():
             if bucket.share > part or silent >= 2 * lease or not bucket.share:

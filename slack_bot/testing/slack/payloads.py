@@ -72,16 +72,23 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     return body
 
 
-def changed(state: WorkspaceState, edited: StoredMessage) -> None:
-    """message_changed: an edit, or the end of a stream."""
-    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": ""}
+def changed(state: WorkspaceState, edited: StoredMessage, text: str = "") -> None:
+    """message_changed: an edit, or the end of a stream. `text` was there before."""
     now = rendering.read_back(state, edited, True)
+    before = {"type": "message", "ts": edited.ts, "user": edited.author, "text": text}
+    if edited.thread_ts is not None:
+        before["thread_ts"] = edited.thread_ts
     _hidden(state, edited, "message_changed", message=now, previous_message=before)
 
 
 def deleted(state: WorkspaceState, gone: StoredMessage) -> None:
-    """message_deleted."""
+    """message_deleted; of a root with replies Slack leaves a tombstone."""
     before = rendering.read_back(state, gone, False)
+    if state.thread(gone.channel, gone.ts).replies:
+        said = {"text": "This message was deleted.", "user": "USLACKBOT", "hidden": True}
+        left = {"type": "message", "subtype": "tombstone", "ts": gone.ts, "thread_ts": gone.ts, **said}
+        _hidden(state, gone, "message_changed", message=left, previous_message=before)
+        return
     _hidden(state, gone, "message_deleted", deleted_ts=gone.ts, previous_message=before)
 
 

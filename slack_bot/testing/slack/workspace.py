@@ -239,9 +239,14 @@ class Workspace:
         """The author of a message changes its text."""
         self.pass_time(now)
         message = self._find(channel, ts)
-        message.body, message.edited = text, True
+        before, message.body, message.edited = message.body, text, True
         self.state.changed(channel, message.root)
-        payloads.changed(self.state, message)
+        payloads.changed(self.state, message, before)
+
+    def delete(self, channel: str, ts: str, *, now: float) -> None:
+        """The author of a message deletes it."""
+        self.pass_time(now)
+        chat.remove(self.state, self._find(channel, ts))
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, perhaps its replies too."""

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...a2a.wire import frames
-from ...observe.facts import AddedMarkup, TurnEnded
+from ...observe.facts import TurnEnded
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...turn.events import AnswerText, PlanChanged, ToolStarted
+from ...turn.progress import MessageRecord
 from ..capture.redaction import Redactor
 from ..replay.result import Observation, holds_answer, live_chars
 from ..sent import sent_curve
@@ -210,7 +211,7 @@ def _last_texts(log: TurnLog, thread: Sequence[SeenMessage]) -> Iterator[str]:
         if before and before.startswith(message.text):
             before = before.removeprefix(message.text)
             continue
-        before, added = "", markup.get(message.ts, AddedMarkup("", "", ""))
+        before, added = "", markup.get(message.ts, MessageRecord("", ""))
         yield message.text.removeprefix(added.opening).removesuffix(added.closing)
 
 

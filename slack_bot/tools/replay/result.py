@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...observe.facts import AddedMarkup, SlackCalled
+from ...observe.facts import SlackCalled
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
+from ...turn.progress import MessageRecord
 from ..trace.figures import BURST_WITHIN, burst_share
 from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
 from .diff import CHANCE, matches
@@ -157,7 +158,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _message(message: SeenMessage, added: AddedMarkup | None) -> Json:
+def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
     """`opening` and `closing` are parts of `text` that are not the answer's."""
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {

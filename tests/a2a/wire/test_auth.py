@@ -174,7 +174,7 @@ class StickyServer:
 
     async def called(self, method: str) -> None:
         """Wait for a call of this method."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not any(each[0] == method for each in self.calls):
                 self._changed.clear()
                 await self._changed.wait()

@@ -534,7 +534,7 @@ async def find(*pages: Any) -> tuple[str | None, list[Any]]:
     server, settings = Server(answer), AgentSettings(url=URL)
     async with new_http(settings, server) as http:
         client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
-        return await client.find_task("c", "m"), [body["params"] for body in server.bodies]
+        return await client.find_task("c", "m", 0.0), [body["params"] for body in server.bodies]
 
 
 def listed(task_id: str, *messages: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ QUESTIONS = (
     "tell me everything about streaming",
     "tell me a joke",
     "how is the weather in San Francisco?",
-    "unicode 3000",
+    "unicode 500",
     "slow 4",
 )
 

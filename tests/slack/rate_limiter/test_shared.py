@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
@@ -73,6 +73,12 @@ class Replica:
         self.limiter._task.cancel()
         await asyncio.wait([self.limiter._task])
 
+    async def speak(self) -> None:
+        """Once, to a Redis that is there."""
+        while True:
+            with suppress(TimeoutError):
+                return await self.limiter._sync()
+
     def go_on(self) -> None:
         self.limiter._is_closed = False
         self.limiter._task = asyncio.create_task(self.limiter._keep_in_step())
@@ -131,7 +137,7 @@ async def test_three_under_load_keep_the_budget_and_each_gets_its_part(redis_ser
         since = [len(each.went) - at for each, at in zip((one, two, three), before, strict=True)]
         assert min(since) >= 0.2 * sum(since), since
         assert most_over(one.went, two.went, three.went) < 1
-        assert abs(sum(each.share for each in (one, two, three)) - 1) < 0.05
+        await until(lambda: abs(sum(each.share for each in (one, two, three)) - 1) < 0.05)
 
 
 async def test_parts_follow_the_answers_and_who_begins_one_soon_has_its_own(
@@ -191,7 +197,9 @@ async def test_a_refusal_stops_all_and_lowers_the_rate_once(redis_server: RedisS
         await until(lambda: sum(len(each.went) for each in found) >= 10)
         first = sorted(at for each in found for at in each.went)
         assert first[0] >= blocked_until - 0.01
-        assert first[3] > first[0] + 0.05, "one call is good then, not a burst"
+        assert most_over(first, budget=Rate(BUDGET.per_second / 2, 1.0)) < 3.0, (
+            "one call is good then, not a burst"
+        )
         await until(lambda: all(bucket.part == 1.0 for bucket in buckets))
 
 
@@ -222,7 +230,6 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
     redis_server: RedisServer,
     remembers: bool,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(shared, "_FORGET_AFTER", shared._LEASE + 1)
     async with replicas(redis_server) as found:
@@ -234,11 +241,10 @@ async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_oth
             redis_server.forget()
         await asyncio.sleep(1.1 * shared._FORGET_AFTER * SETTINGS.share_interval)  # the absence itself
         redis_server.start()
-        await found[0].limiter._sync()
+        await found[0].speak()
         redis_server.kill()
         found[0].go_on()
-        await until(lambda: found[0].limiter._is_away)
-        assert "1/3 of Slack's budgets" in caplog.records[-1].message
+        await until(lambda: found[0].limiter._is_away and found[0].share == 1 / 3)
 
 
 @pytest.mark.parametrize("remembers", [True, False])
@@ -262,12 +268,11 @@ async def test_without_redis_each_goes_on_with_its_part(
         await until(lambda: all(len(each.went) > at + 5 for each, at in zip(found, count, strict=True)))
         said = [record.message for record in caplog.records]
         assert len(said) == 3
-        assert all("does not answer" in line and "1/3 of Slack's budgets" in line for line in said)
+        assert all("Redis does not answer" in line for line in said)
         if not remembers:
             redis_server.forget()
         redis_server.start()
         await until(lambda: is_steady() and one.share > 0.6)
-        assert sum("Redis answers again" in record.message for record in caplog.records) >= 3
         await until(lambda: sum(len(each.went) for each in found) > sum(count) + 60)
         assert most_over(*(each.went for each in found)) < 1
 

@@ -101,6 +101,39 @@ def test_a_person_is_known_with_the_own_team() -> None:
     assert (user["team_id"], user["name"], user["is_bot"]) == ("T2", "guest", False)
 
 
+def test_what_slack_says_of_people() -> None:
+    scene = Scene()
+    scene.workspace.state.enterprise = "E1"
+    for user, more in (("U5", {"guest": "multi"}), ("U6", {"guest": "single"}), ("U7", {"team": "T7"})):
+        scene.workspace.add_user(user, **more)
+    scene.workspace.add_user("U8", team="T8", enterprise="E1")
+    said = {user: scene.ok("users.info", user=user)["user"] for user in ("U1", "U5", "U6", "U7", "U8")}
+    guests = {
+        user: (each.get("is_restricted"), each.get("is_ultra_restricted")) for user, each in said.items()
+    }
+    assert guests == {
+        "U1": (False, False),
+        "U5": (True, False),
+        "U6": (True, True),
+        "U7": (None, None),  # Slack does not say it of other organisations
+        "U8": (False, False),
+    }
+    assert said["U8"]["enterprise_user"]["enterprise_id"] == "E1"
+    assert said["U7"]["is_stranger"]
+    assert not scene.ok("conversations.info", channel="C1")["channel"]["is_ext_shared"]
+    scene.workspace.say("U7", "C1", "hi", now=scene.now)
+    assert not scene.ok("users.info", user="U7")["user"]["is_stranger"]  # they share a channel with the app
+    assert scene.ok("conversations.info", channel="C1")["channel"]["is_ext_shared"]
+    assert scene.ok("auth.test")["enterprise_id"] == "E1"
+
+
+def test_a_user_group_has_members() -> None:
+    scene = Scene()
+    scene.workspace.add_group("S1", "U1", "U2")
+    assert scene.ok("usergroups.users.list", usergroup="S1")["users"] == ["U1", "U2"]
+    assert scene.error("usergroups.users.list", usergroup="S2") == "no_such_subteam"
+
+
 STATUS, TITLE = "assistant.threads.setStatus", "assistant.threads.setTitle"
 PROMPTS, SESSION = "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus"
 PROMPT = {"title": "Joke", "message": "Tell me a joke"}

@@ -10,6 +10,7 @@ import pytest
 from slack_bot.slack.faults import _CLASSES
 from slack_bot.testing.slack import faults
 from slack_bot.testing.slack.faults import ERROR_NAMES, FaultScript, ScriptedFault, parse
+from tests.syntax_trees import syntax_tree
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_every_error_that_the_workspace_answers_is_in_it() -> None:
     raised = {
         each.args[0].value
         for path in folder.glob("*.py")
-        for each in ast.walk(ast.parse(path.read_text("utf-8")))
+        for each in ast.walk(syntax_tree(path))
         if isinstance(each, ast.Call) and ast.unparse(each.func) == "Refused" and each.args
         if isinstance(each.args[0], ast.Constant)
     }

@@ -55,6 +55,26 @@ def test_a_guest_is_known_by_the_own_team() -> None:
     assert (mention["user_team"], mention["source_team"]) == ("T2", "T2")
 
 
+def test_an_event_says_whether_the_channel_is_shared_with_another_organisation() -> None:
+    scene = Scene()
+    for user in ("U1", "U2", "U1"):
+        scene.workspace.say(user, "C1", "hi", now=NOW)
+    said = [envelope.payload["is_ext_shared_channel"] for envelope in scene.workspace.take()]
+    assert said == [False, True, True]
+
+
+def test_on_enterprise_grid_the_organisation_stands_in_place_of_the_team() -> None:
+    scene = Scene()
+    scene.workspace.state.enterprise = "E1"
+    scene.workspace.add_user("U8", team="T8", enterprise="E1")
+    scene.workspace.say("U8", "C1", "hi", now=NOW)
+    (envelope,) = scene.workspace.take()
+    event = envelope.payload["event"]
+    assert (event["user_team"], event["source_team"], event["team"]) == ("E1", "T8", "T8")
+    assert not envelope.payload["is_ext_shared_channel"]
+    assert envelope.payload["authorizations"][0]["enterprise_id"] == "E1"
+
+
 def test_another_bot_shows_as_one() -> None:
     scene = Scene()
     scene.workspace.say("U3", "C1", "<@U0BOT> hi", now=NOW)

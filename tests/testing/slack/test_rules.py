@@ -27,6 +27,7 @@ from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.rules import METHODS, SHIPPED, AppManifest, Buckets, MethodRate
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SeenFile, Workspace, WorkspaceRules
 from tests.slack.scene import unlimited
+from tests.syntax_trees import syntax_tree
 
 from .scene import NOW, U1, Scene, task, text
 
@@ -622,7 +623,7 @@ def called_methods() -> Iterator[str]:
         path for room in IN_FRONT for path in (package / room).rglob("*.py") if path.parent.name != RATES
     ]
     for path in (*rooms, package / "dispatch.py", package / "runner.py", package / "app.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(syntax_tree(path)):
             if isinstance(node, ast.Constant) and METHOD.fullmatch(str(node.value)):
                 yield str(node.value)
 

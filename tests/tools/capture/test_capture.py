@@ -415,11 +415,11 @@ async def test_ctrl_c_leaves_a_tape_that_can_be_read(tmp_path: Path) -> None:
             env={"PATH": os.environ["PATH"]},
         )
         assert process.stderr is not None
-        await asyncio.wait_for(process.stderr.readline(), 30)
+        await asyncio.wait_for(process.stderr.readline(), 60)
         while not path.exists() or path.read_text().count("\n") < 2:  # noqa: ASYNC110  a file tells nobody
             await asyncio.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 30) == 130
+        assert await asyncio.wait_for(process.wait(), 60) == 130
     moments = taped(open_capture(path)).moments
     assert (moments[-2].end, moments[-1].comment) == ("cut", INTERRUPTED)
 
@@ -447,7 +447,7 @@ async def interrupted(
     """What is in the file after a capture that was ended when `held` had said all."""
     server = answering(*before, httpx.Response(200, headers=SSE, stream=held))
     task = asyncio.create_task(captured(path, "http://agent.example/", wanted, server))
-    await asyncio.wait_for(held.said.wait(), 10)
+    await asyncio.wait_for(held.said.wait(), 60)
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -514,7 +514,7 @@ async def test_an_interruption_before_anything_came_leaves_nothing(raw: bool, tm
     server = Silent()
     wanted = CaptureRequest(("q",), raw=raw)
     task = asyncio.create_task(captured(tmp_path / "tape", "http://agent.example/", wanted, server))
-    await asyncio.wait_for(server.was_asked.wait(), 10)
+    await asyncio.wait_for(server.was_asked.wait(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -537,7 +537,7 @@ async def test_following_from_the_side_may_be_interrupted_too(tmp_path: Path) ->
     server = answering(ending(60.0, *said(TASK)), poll)
     wanted = CaptureRequest(("q",), cut_after=0.1, poll=True)
     task = asyncio.create_task(captured(tmp_path / "tape", "http://agent.example/", wanted, server))
-    await asyncio.wait_for(polls.wait(), 10)
+    await asyncio.wait_for(polls.wait(), 60)
     await asyncio.sleep(0.1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

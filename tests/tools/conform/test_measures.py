@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slack_bot.observe.facts import AddedMarkup, AgentEvent, Fact
+from slack_bot.observe.facts import AgentEvent, Fact
 from slack_bot.tools.conform.measures import Measures, lag, measure
 from slack_bot.tools.sent import visible_chars
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import AppendText
 from slack_bot.turn.events import AnswerText, FinalAnswer
+from slack_bot.turn.progress import MessageRecord
 from tests.tools.conform.measured import FIRST, SECOND, TEXT, artifact, facts, measured, observed, thread
 from tests.tools.trace.turns import START, called, closed, decided, logged, opened
 
@@ -121,8 +122,8 @@ def test_the_texts_of_a_follow_up_are_those_of_its_own_messages() -> None:
 
 def test_markup_that_was_added_is_no_text_of_the_answer() -> None:
     log = TurnLog(keeps_events=True)
-    markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
-    for fact in (opened(), replace(closed(1.0), markup=markup)):
+    messages = (MessageRecord("1.0", "stream", closing="```"), MessageRecord("2.0", "stream", "```py\n"))
+    for fact in (opened(), replace(closed(1.0), messages=messages)):
         log.take(fact)
     seen = measure(observed(log, *thread("```py\na\n```", "```py\nb\n```\n")))
     assert "".join(seen.texts) == "```py\na\nb\n```\n"

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from slack_bot.observe.facts import (
-    AddedMarkup,
     AgentEvent,
     EventHandled,
     Fact,
@@ -30,6 +29,7 @@ from slack_bot.tools.replay.result import (
 )
 from slack_bot.tools.turn_log import LoggedTurn, TurnLog
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StopRequested, StreamEnd, StreamEnded
+from slack_bot.turn.progress import MessageRecord
 from tests.tools.trace import turns
 
 from .messages import card, shown
@@ -183,8 +183,8 @@ def test_the_thread_is_told_message_by_message() -> None:
 
 def test_markup_that_was_added_to_a_message_is_named() -> None:
     messages = [answer("```py\na\n```", "1.0"), answer("```py\nb\n```\n", "2.0"), answer("c", "3.0")]
-    markup = (AddedMarkup("1.0", "", "```"), AddedMarkup("2.0", "```py\n", ""))
-    thread = result(replace(closed(), markup=markup), thread=messages)["thread"]
+    records = (MessageRecord("1.0", "stream", closing="```"), MessageRecord("2.0", "stream", "```py\n"))
+    thread = result(replace(closed(), messages=records), thread=messages)["thread"]
     added = [(each.get("opening"), each.get("closing")) for each in thread]
     assert added == [("", "```"), ("```py\n", ""), (None, None)]
 

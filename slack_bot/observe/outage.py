@@ -1,0 +1,35 @@
+"""Says once that Redis does not answer, and once that it does again."""
+
+import logging
+
+from ..clock import Clock, loop_clock
+
+_log = logging.getLogger(__name__)
+
+_SETTLED = 5.0
+"""Seconds with answers only after which it is back: one that is too slow now and then is said once."""
+_AWAY = (
+    "Redis does not answer (%s): new questions are not acknowledged meanwhile, and Slack brings them again;"
+    " answers under way go on, longer ones in the message that they have, with an even part of Slack's"
+    " budgets, and are stored later; a Stop takes effect only at the replica that it is for"
+)
+
+
+class Outage:
+    """What the calls of Redis tell, those of the store and those of the rate limiter."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._now = (clock or loop_clock()).monotonic
+        self._began: float | None = None  # None: it answers
+        self._failed_at = 0.0
+
+    def failed(self, problem: str) -> None:
+        self._failed_at = self._now()
+        if self._began is None:
+            self._began = self._failed_at
+            _log.error(_AWAY, problem)
+
+    def passed(self) -> None:
+        if self._began is not None and (now := self._now()) - self._failed_at >= _SETTLED:
+            _log.warning("Redis answers again, after %.0f s: all of that works as before", now - self._began)
+            self._began = None

@@ -1,0 +1,41 @@
+"""A file that only the bot's user may read, and why one cannot be used."""
+
+import os
+from pathlib import Path
+
+PRIVATE = 0o600
+
+
+def make_private(path: Path) -> int:
+    """Questions and answers are for the bot's user only. Returns the file's inode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+    if path.stat().st_uid == os.geteuid():
+        path.chmod(PRIVATE)
+    return inode_of(path)
+
+
+def inode_of(path: Path) -> int:
+    """0: there is no such file."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+def unusable(path: Path) -> str | None:
+    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
+    folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
+    if not folder.is_dir():
+        return f"the directory {folder} does not exist; create it, or {elsewhere}"
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
+    for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
+        if place.exists() and not os.access(place, need, effective_ids=True):
+            user, owner = os.geteuid(), place.stat().st_uid
+            if user == owner:
+                return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"
+            return (
+                f"{place} belongs to user {owner}, and the bot runs as user {user}, who may not write there;"
+                f" change the owner (chown {user}, also in a Docker volume), or {elsewhere}"
+            )
+    return None

@@ -1,0 +1,266 @@
+"""A thread goes on without another mention: whose words are questions there, who is told what, and when."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from slack_bot.slack.blocks import STOP_LISTENING
+from slack_bot.store.contracts import Store
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.tape.builders import answer, question
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+DAY = 86_400.0
+YES = answer("Yes.")
+READS_ALONG = "I read along in this thread: you need not mention me here."
+MENTION_NEEDED = "Others write in this thread now. Mention me with your next question here."
+STOPPED = "I no longer read along in this thread. Mention me to go on."
+
+
+def asked(bot: BotHarness) -> list[str]:
+    return [call.text for call in bot.agent.questions]
+
+
+async def say(bot: BotHarness, root: str, *texts: str, user: str = "U1") -> None:
+    for text in texts:
+        await bot.say(text, user=user, thread_ts=root)
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_the_asker_goes_on_without_a_mention_and_is_told_once_with_a_button() -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "two", "three")
+        assert asked(bot) == ["one", "two", "three"]
+        assert bot.ephemeral(root) == [("U1", READS_ALONG)]
+
+
+@on_virtual_time
+async def test_what_is_written_while_the_answer_runs_is_a_question_too() -> None:
+    async with run_bot(answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("one")
+        await bot.say("two", thread_ts=root)
+        await bot.idle()
+        assert asked(bot) == ["one", "two"]
+
+
+@on_virtual_time
+async def test_the_time_counts_from_the_last_answer() -> None:
+    async with run_bot(answer("Yes.", seconds=100)) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await asyncio.sleep(DAY - 50)
+        await say(bot, root, "two")
+        await asyncio.sleep(DAY + 1)
+        await say(bot, root, "three")
+        assert asked(bot) == ["one", "two"]
+        await bot.ask("four", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "five")
+        assert asked(bot) == ["one", "two", "four", "five"]
+
+
+@on_virtual_time
+async def test_when_somebody_else_writes_a_mention_is_needed_and_the_asker_is_told_once() -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "I would say so too", user="U2")
+        await say(bot, root, "me too", user="U3")
+        await say(bot, root, "thanks")
+        assert asked(bot) == ["one"]
+        assert bot.ephemeral(root) == [("U1", MENTION_NEEDED)]
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "thanks again")
+        assert asked(bot) == ["one", "two"]
+
+
+@pytest.mark.parametrize("who", ["mention", "bot"])
+@on_virtual_time
+async def test_another_s_mention_and_another_bot_count_as_somebody_else(who: str) -> None:
+    async with run_bot(YES) as bot:
+        bot.workspace.add_user("U7", is_bot=True)
+        root = await bot.ask("one")
+        await bot.idle()
+        if who == "mention":
+            await bot.ask("mine", user="U2", thread_ts=root)
+        else:
+            await bot.say("CI is green", user="U7", thread_ts=root)
+        await bot.idle()
+        before = asked(bot)
+        await say(bot, root, "thanks")
+        assert asked(bot) == before
+        assert bot.ephemeral(root) == [("U1", MENTION_NEEDED)]
+
+
+@on_virtual_time
+async def test_in_the_middle_of_a_discussion_a_mention_is_needed_each_time() -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.say("the server is down", user="U2")
+        await bot.ask("why?", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "thanks, U2")
+        assert asked(bot) == ["why?"]
+        assert bot.ephemeral(root) == []
+
+
+@pytest.mark.parametrize("text", ["<@U2> what do you think?", "<!here> look", "<!subteam^S1> look"])
+@on_virtual_time
+async def test_what_mentions_others_and_not_the_bot_is_not_for_it(text: str) -> None:
+    async with run_bot(YES, respond="thread") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, text)
+        assert asked(bot) == ["one"]
+        await say(bot, root, f"<@U2> <@{bot.workspace.bot.user_id}> and you?")
+        assert asked(bot)[1:] == ["<@U2> and you?"]
+
+
+@on_virtual_time
+async def test_thread_everybody_s_words_are_questions() -> None:
+    async with run_bot(YES, respond="thread") as bot:
+        root = await bot.say("the server is down", user="U2")
+        await bot.ask("why?", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "and since when?", user="U2")
+        await say(bot, root, "and who?", user="U3")
+        assert asked(bot) == ["why?", "and since when?", "and who?"]
+        assert bot.ephemeral(root) == [("U2", READS_ALONG)]
+
+
+@on_virtual_time
+async def test_mention_nothing_but_a_mention_is_a_question_and_nothing_is_kept() -> None:
+    store = MemoryStore()
+    async with run_bot(YES, store=store, respond="mention") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "two")
+        await say(bot, root, "two", user="U2")
+        assert asked(bot) == ["one"]
+        assert bot.ephemeral(root) == []
+        assert (await store.person("U1", None)).threads == ()
+
+
+@pytest.mark.parametrize("how", ["word", "mention", "button"])
+@on_virtual_time
+async def test_stop_listening_is_acknowledged_and_lasts_until_the_next_mention(how: str) -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "two")
+        if how == "word":
+            await say(bot, root, "Stop listening.")
+        elif how == "mention":
+            await bot.ask("stop listening", thread_ts=root)
+        else:
+            (offer,) = [seen for seen in bot.thread(root) if seen.ephemeral_for]
+            bot.workspace.press("U1", CHANNEL, offer.ts, STOP_LISTENING, now=bot.now)
+            await bot.deliver()
+        await bot.idle()
+        assert bot.read(root)[-1] == STOPPED
+        await say(bot, root, "three")
+        await say(bot, root, "so?", user="U2")
+        assert asked(bot) == ["one", "two"]
+        assert bot.ephemeral(root) == [("U1", READS_ALONG)]
+
+        root = await bot.ask("one") if how == "word" else root
+        await bot.ask("four", thread_ts=root)
+        await bot.idle()
+        assert asked(bot)[-1] == "four"
+
+
+@on_virtual_time
+async def test_a_later_mention_begins_anew() -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "stop listening", "two")
+        await bot.ask("three", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "four")
+        assert asked(bot) == ["one", "three", "four"]
+
+
+@on_virtual_time
+async def test_what_slack_brings_again_changes_nothing() -> None:
+    async with run_bot(YES) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        bot.workspace.say("U1", CHANNEL, "two", now=bot.now, thread_ts=root)
+        taken = bot.workspace.take()
+        bot.workspace.say("U1", CHANNEL, "<@U0BOT> stop listening", now=bot.now, thread_ts=root)
+        taken += bot.workspace.take()
+        for _ in range(2):
+            await bot.deliver(taken)
+            await bot.idle()
+        await say(bot, root, "three")
+        assert asked(bot) == ["one", "two"]
+        assert bot.read(root).count(STOPPED) == 1
+
+
+@on_virtual_time
+async def test_direct_messages_are_always_questions() -> None:
+    async with run_bot(YES, respond="mention") as bot:
+        channel = bot.workspace.direct("U1")
+        root = await bot.say("one", channel=channel)
+        await bot.idle()
+        await bot.say("stop listening", channel=channel, thread_ts=root)
+        await bot.idle()
+        await bot.say("two", channel=channel, thread_ts=root)
+        await bot.idle()
+        assert asked(bot) == ["one", "stop listening", "two"]
+
+
+@on_virtual_time
+async def test_another_process_knows_it_too() -> None:
+    store: Store = MemoryStore(is_durable=True)
+    async with run_bot(YES, store=store) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+    async with run_bot(YES, after=bot) as again:
+        await say(again, root, "two")
+        await say(again, root, "hm", user="U2")
+        await say(again, root, "three")
+        assert asked(again) == ["one", "two"]
+
+
+@on_virtual_time
+async def test_an_answer_to_the_agent_is_one_also_where_a_mention_is_needed() -> None:
+    async with run_bot(question("Where?"), answer("Done."), YES) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await say(bot, root, "well", user="U2")
+        await say(bot, root, "here")
+        assert asked(bot) == ["deploy", "here"]
+
+
+@on_virtual_time
+async def test_a_store_that_fails_lets_slack_bring_the_words_again() -> None:
+    class Failing(MemoryStore):
+        fails = False
+
+        async def thread_state(self, *given: Any) -> Any:
+            if self.fails:
+                from slack_bot.errors import StoreError
+
+                raise StoreError("The disk is full.")
+            return await super().thread_state(*given)
+
+    store = Failing()
+    async with run_bot(YES, store=store) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        bot.workspace.say("U1", CHANNEL, "two", now=bot.now, thread_ts=root)
+        taken, store.fails = bot.workspace.take(), True
+        assert 503 in await bot.deliver(taken)
+        store.fails = False
+        await bot.deliver(taken)
+        await bot.idle()
+        assert asked(bot) == ["one", "two"]
