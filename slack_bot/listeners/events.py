@@ -35,6 +35,7 @@ from .inbound import (
     BotIdentity,
     ButtonPress,
     Ignored,
+    Inbound,
     MessageChanged,
     StreamStarted,
     ThreadReply,
@@ -132,8 +133,10 @@ class SlackListeners:
         """
         question: Question | None
         reason: str | None
+        judged = read_message(body, me)
+        await self._overhear(judged, body)
         is_mention = False
-        match read_message(body, me):
+        match judged:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
@@ -175,6 +178,13 @@ class SlackListeners:
             if refused or not asked.is_mention:
                 raise
             return None  # the dispatcher finds out whether it can be stored
+
+    async def _overhear(self, judged: Inbound, body: dict[str, Any]) -> None:
+        """What anybody but the bot writes may be what was said before a question."""
+        is_asked = isinstance(judged, Question)
+        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
+        if said is not None:
+            await self._dispatcher.context.overhear(said, body["event"], is_asked=is_asked)
 
     async def _is_expected(self, reply: Question, names_others: bool) -> bool:
         """Whether a reply without a mention is for the bot all the same."""

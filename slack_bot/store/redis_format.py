@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import Signal
@@ -16,12 +17,18 @@ from .contracts import Signal
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
+SAID = TypeAdapter(ThreadMessage)
 UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 
 def outbound_key(key: str) -> str:
     """Names its record in Redis."""
     return f"{PREFIX}outbound:{key}"
+
+
+def overheard_key(thread: ThreadKey) -> str:
+    """Names what was said there, where it cannot be read later."""
+    return f"{PREFIX}overheard:{name_of(thread)}"
 
 
 def outbound_lease_key(key: str) -> str:

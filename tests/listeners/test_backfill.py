@@ -52,7 +52,9 @@ class Town:
     async def bot(self, *tapes: Tape, **overrides: Any) -> AsyncIterator[BotHarness]:
         facts: list[Fact] = []
         agent = ScriptedAgent(*(tapes or (answer("Hello."),)), clock=self.clock)
-        transport, settings = ScriptedTransport(agent), bot_settings(overrides)
+        # every read is one of the backfill's
+        settings = bot_settings({"channel.context": "none", **overrides})
+        transport = ScriptedTransport(agent)
         app = await build_in_memory(
             self.workspace, settings, self.clock, transport, observer=facts.append, store=self.store
         )
