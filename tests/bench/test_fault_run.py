@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.dispatch import TurnDispatcher
+from slack_bot.controls import TurnControls
 from slack_bot.slack.sink import Sink
 from slack_bot.testing.tape.builders import answer
 
@@ -58,7 +58,7 @@ def test_a_stop_that_is_ignored_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     async def ignore(*_: Any) -> bool:
         return False
 
-    monkeypatch.setattr(TurnDispatcher, "stop", ignore)
+    monkeypatch.setattr(TurnControls, "stop", ignore)
     text = " ".join(f"word{number}" for number in range(400))
     truth = Truth(text, frozenset({"answered", "stopped"}), frozenset({"stopped"}))
     ignored = Plan(0, "stopped", "", answer(text, seconds=60.0), truth, at=10.0, by_word=True)
