@@ -42,7 +42,6 @@ from .settings.load import CONFIG, Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
-from .slack.people import People
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
@@ -118,6 +117,7 @@ async def build(
         agent = Agent(http, settings.agent, clock, health)
         agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
+        authorize = new_authorize(web_client)
         api = SlackApi(
             web_client,
             clock,
@@ -126,22 +126,21 @@ async def build(
             rate_limiter or await _new_rate_limiter(settings, clock, stack, outage),
             settings.slack.write_timeout,
             health,
+            authorize,
         )
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
-        authorize = new_authorize(web_client)
         bolt = _new_bolt(settings, slack_session, authorize)
-        access = Access(policies, People(api, settings.slack, clock), clock)
+        access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, store, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
         listeners.register(bolt)
-        backfill = Backfill(listeners, dispatcher.accept, store, History(api), settings.slack, clock)
+        backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        closers = stack.pop_all()
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
-        return App(settings, clock, store, agent, *parts, closers)
+        return App(settings, clock, store, agent, *parts, stack.pop_all())
 
 
 async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
@@ -154,7 +153,8 @@ async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
 
 def ages_of(kept: StoreSettings) -> Ages:
     """How long the store keeps what."""
-    return Ages(kept.dedupe_hours, kept.turn_days, kept.conversation_days, kept.feedback_days)
+    days = kept.turn_days, kept.conversation_days, kept.feedback_days
+    return Ages(kept.dedupe_hours, *days, kept.overheard_hours)
 
 
 def _keeping_events(
@@ -222,6 +222,7 @@ async def serve(
     tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
 
     def let_in() -> None:
+        app.dispatcher.context.forget()
         tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
         if ready is not None:
             ready()

@@ -15,6 +15,7 @@ from typing import Any
 from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
+from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
@@ -72,6 +73,7 @@ class TurnDispatcher:
         self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
+        self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
         follow_for = settings.turns.follow_for
         self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
         self._lines = ThreadLines(
@@ -334,7 +336,8 @@ class TurnDispatcher:
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
-        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle)
+        look_around = self.context.look_around
+        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, look_around)
         ended = await turn.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:

@@ -13,6 +13,7 @@ from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
 from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
+from .turn.quotes import Heard
 from .turn.record import Outcome, Question, ThreadKey
 
 _log = logging.getLogger(__name__)
@@ -196,22 +197,38 @@ class TurnJournal:
     async def other_messages(self) -> frozenset[str]:
         return await self._journal.messages_in(self.question.thread)
 
-    async def sending(self, baseline: TaskBaseline | None = None) -> None:
-        """The agent is asked next. `baseline`: what the task holds that the question is for."""
+    @property
+    def heard(self) -> Heard:
+        """What the agent knows of the thread. One that names no conversation remembers nothing."""
+        known = self._conversation
+        return () if known.context_id is None else known.heard
+
+    async def sending(self, baseline: TaskBaseline | None = None, heard: Heard | None = None) -> None:
+        """The agent is asked next. `baseline`: what the task holds that the question is for. `heard`: what
+        the agent has heard of the thread, once it has taken the question.
+        """
         if self.record.stage is Stage.ACCEPTED:
-            self.record = replace(self._journal.sent(self.record), baseline=baseline)
+            sent = self._journal.sent(self.record)
+            self.record = replace(sent, baseline=baseline, heard=heard)
             await self._journal.save_surely(self)
+
+    async def taken(self) -> None:
+        """The agent has the question, and what came with it."""
+        if self.record.heard is not None:
+            await self._save_conversation(replace(self._conversation, heard=self.record.heard))
 
     async def task_known(self, task_id: str | None, context_id: str | None) -> None:
         """The agent named its task or its conversation. Nothing of it may be shown before."""
-        record = self.record
+        record, known = self.record, self._conversation
         task_id, context_id = task_id or record.task_id, context_id or record.context_id
+        if context_id is not None and known.context_id not in (None, context_id):
+            record = replace(record, heard=())  # the agent began anew: it knows nothing of the thread
         if (task_id, context_id) != (record.task_id, record.context_id):
             await self._become(replace(record, task_id=task_id, context_id=context_id))
             if task_id is not None:
                 self._journal.named(record)
-        if context_id is not None:
-            await self._save_conversation(replace(self._conversation, context_id=context_id))
+        heard = known.heard if record.heard is None else record.heard
+        await self._save_conversation(replace(known, context_id=context_id or known.context_id, heard=heard))
 
     async def shown(self, messages: tuple[MessageRecord, ...]) -> None:
         """Slack confirmed `messages`. A new one is stored before more is written into it."""

@@ -7,10 +7,10 @@ goes on in the *worker*, with the loop in between; later events wait for it.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from .a2a.agent import Agent
 from .clock import Clock
@@ -27,8 +27,9 @@ from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.machine import NO_ANSWER, State, Turn
-from .turn.progress import TurnRecord
-from .turn.record import Form, Outcome
+from .turn.progress import TaskBaseline, TurnRecord
+from .turn.quotes import Heard, Surroundings
+from .turn.record import Form, Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
@@ -44,6 +45,8 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
 _ACTIONS = 50  # actions that are carried out in one step
+LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
+"""Finds what goes to the agent beside a question. Never raises."""
 _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
 
@@ -65,14 +68,14 @@ class TurnRunner:
         clock: Clock,
         observer: facts.Observer,
         handle: TurnHandle,
+        look_around: LookAround,
     ) -> None:
         question = journal.question
         self._question, self._settings, self._journal = question, settings, journal
-        self._sink, self._delivery = sink, sink.delivery
+        self._sink, self._delivery, self._look_around = sink, sink.delivery, look_around
         self._secrets = secrets_of(settings)  # never to reach Slack
         self._clock, self._now, self._observer, self._handle = clock, clock.monotonic, observer, handle
-        self._has_details = facts.wants_details(observer)
-        stream = settings.stream
+        self._has_details, stream = facts.wants_details(observer), settings.stream
         is_begun = bool(sink.delivery.ledger.repeated.strip())
         self._machine = Turn(shows_words=settings.agent.error_text == "show", is_begun=is_begun)
         self._buffer = StreamBuffer(
@@ -96,6 +99,7 @@ class TurnRunner:
         self._is_late = False  # no stream could be started in time
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
+        self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             question,
             agent.in_conversation(question.thread),
@@ -104,7 +108,7 @@ class TurnRunner:
             handle,
             self._handle_event,
             self._on_agent_event if self._has_details else None,
-            journal.sending,
+            self._sending,
         )
 
     async def run(self) -> facts.TurnEnded:
@@ -114,6 +118,8 @@ class TurnRunner:
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
+        else:
+            self._around = asyncio.create_task(self._look_around(asked, self._journal.heard))
         self._handle.on_exit(self._cancel_writes_if_stopped)
         writer = asyncio.create_task(self._write(), name=f"writer {asked.key}")
         writer.add_done_callback(self._task_ended)
@@ -123,11 +129,13 @@ class TurnRunner:
                 await self._worker
             await writer
         finally:
-            for task in (writer, self._worker):
+            for task in (writer, self._worker, self._around):
                 if task is not None:
                     task.cancel()
                     with suppress(asyncio.CancelledError):
                         await task
+        if self._consumer.view.heard or self._journal.record.task_id is not None:
+            await self._journal.taken()
         if self._handle.is_gone:
             await self._sink.abandon()
         else:
@@ -138,6 +146,13 @@ class TurnRunner:
         if ended.outcome is Outcome.GONE and self._journal.record.watched_at is not None:
             await self._delivery.posts.tell_asker(THREAD_GONE)
         return ended
+
+    async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
+        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it."""
+        assert self._around is not None
+        around = await self._handle.race(_result_of(self._around)) or Surroundings()
+        await self._journal.sending(baseline, around.heard)
+        return around
 
     async def _take_over(self, record: TurnRecord) -> None:
         others, is_watched = await self._journal.other_messages(), record.watched_at is not None
@@ -413,6 +428,10 @@ class TurnRunner:
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
         return ended
+
+
+async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
+    return await asyncio.shield(task)
 
 
 def duration(seconds: float) -> str:

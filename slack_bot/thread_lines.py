@@ -303,7 +303,8 @@ def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
 def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     first, *others = turns
     text = "\n".join(each.question.text for each in turns)
-    return replace(first, question=replace(first.question, text=text)) if others else first
+    more = tuple(each.question.ts for each in others)
+    return replace(first, question=replace(first.question, text=text, merged=more)) if others else first
 
 
 def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

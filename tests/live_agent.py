@@ -34,6 +34,7 @@ from a2a.types import (
     AgentSkill,
     Part,
 )
+from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
@@ -58,10 +59,11 @@ ANSWERS = {"unicode": UNICODE, "long": LONG}
 
 @dataclass
 class Live:
-    """A running agent: its base URL, and the headers of all requests so far."""
+    """A running agent: its base URL, the headers of all requests so far, and the messages it was sent."""
 
     url: str = ""
     headers: list[dict[str, str]] = field(default_factory=list)
+    messages: list[Json] = field(default_factory=list)
     hold: int = 0
     release: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -72,6 +74,7 @@ class _Executor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         said = context.get_user_input()
+        self._live.messages.append(MessageToDict(context.message))
         task = context.current_task
         if task is None:
             assert context.message is not None
@@ -126,7 +129,13 @@ async def _write(updater: TaskUpdater, answer: str) -> None:
 
 class _App:
     def __init__(
-        self, live: Live, versions: Sequence[str], streaming: bool, compat: bool, push: Push
+        self,
+        live: Live,
+        versions: Sequence[str],
+        modes: Sequence[str],
+        streaming: bool,
+        compat: bool,
+        push: Push,
     ) -> None:
         card = AgentCard(
             name="Live agent",
@@ -137,7 +146,7 @@ class _App:
                 for version in versions
             ],
             capabilities=AgentCapabilities(streaming=streaming, push_notifications=push != "no"),
-            default_input_modes=["text/plain"],
+            default_input_modes=modes,
             default_output_modes=["text/plain"],
             skills=[AgentSkill(id="test", name="Test", description="A test.", tags=["test"])],
         )
@@ -166,12 +175,13 @@ class _App:
 async def live_agent(
     versions: Sequence[str] = ("1.0", "0.3"),
     *,
+    modes: Sequence[str] = ("text/plain",),
     streaming: bool = True,
     compat: bool = True,
     push: Push = "no",
     port: int = 0,
 ) -> AsyncIterator[Live]:
-    """Run one; `versions` is what its card announces, `compat` whether it speaks 0.3 at all.
+    """Run one; `versions` and `modes` are what its card announces, `compat` whether it speaks 0.3 at all.
 
     `push`: "card" only promises it.
     """
@@ -179,7 +189,7 @@ async def live_agent(
 
     def build(url: str) -> Any:
         live.url = url
-        return _App(live, versions, streaming, compat, push)
+        return _App(live, versions, modes, streaming, compat, push)
 
     async with host_app(build, "127.0.0.1", port):
         yield live

@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "event_keeper": {"store", "errors", "clock", "observe"},
     "replicas": {"turn", "store", "errors"},
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
+    "context": {"turn", "slack", "store", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
     },
@@ -45,8 +46,9 @@ ROOMS: dict[str, set[str]] = {
         "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store", "clock",
     },
     "dispatch": {
-        "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas", "watches",
-        "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+        "context", "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas",
+        "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
+        "observe",
     },
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
     "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},

@@ -11,7 +11,6 @@ import pytest
 
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.store.contracts import Conversation
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status, task
@@ -84,7 +83,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
         await bot.ask("three")
         await bot.idle()
         assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
-        assert await store.conversation(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert (await store.conversation(bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
 
 
 @on_virtual_time
@@ -93,7 +92,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     async with run_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
-        assert await store.conversation(bot.app.agent.name, thread_of(root)) == Conversation("ctx-1")
+        assert (await store.conversation(bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
         await bot.idle()
 
 

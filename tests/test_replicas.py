@@ -69,7 +69,8 @@ class Town:
 
     def answers(self, root: str) -> list[str]:
         thread = self.workspace.thread(CHANNEL, root)
-        return [message.text for message in thread if message.is_bot and message.text.strip()]
+        written = [message for message in thread if message.is_bot and not message.ephemeral_for]
+        return [message.text for message in written if message.text.strip()]
 
     async def until(self, condition: Callable[[], object], within: float = 60.0) -> None:
         await wait_until(condition, self.workspace, within)

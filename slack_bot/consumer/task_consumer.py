@@ -25,6 +25,7 @@ from ..clock import Clock
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ..turn.progress import TaskBaseline, TurnRecord
+from ..turn.quotes import Surroundings
 from ..turn.record import Question
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -70,7 +71,7 @@ class TaskConsumer:
         handle: TurnHandle,
         on_event: OnEvent,
         on_raw: OnRaw,
-        on_send: Callable[[TaskBaseline | None], Awaitable[None]],
+        on_send: Callable[[TaskBaseline | None], Awaitable[Surroundings]],
     ) -> None:
         self._on_send = on_send
         self._baseline: TaskBaseline | None = None
@@ -152,9 +153,10 @@ class TaskConsumer:
             await self._poll_baseline()
         while True:
             try:
-                await self._agent.ensure_card()
-                await self._on_send(self._baseline)
-                stream = self._agent.ask(request)
+                card = await self._agent.ensure_card()
+                around = await self._on_send(self._baseline)
+                quoted = around.part(takes_json=card.takes_json)
+                stream = self._agent.ask(replace(request, quoted=quoted, metadata=around.metadata))
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ _MOST = 10_000  # threads, questions and people; beyond it the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a question is not taken: `reason` for the log, `words` for who asked ("": they are not told)."""
+    """Why a question is not taken: `reason` for the log, `words` for who asked."""
 
     reason: str
-    words: str = ""
+    words: str
 
 
 _EXTERNAL = Refusal(
@@ -102,7 +103,7 @@ class Access:
     async def _unlisted(self, policy: ChannelSettings, user: str) -> Refusal | None:
         if user in policy.people or not (policy.people or policy.groups):
             return None
-        groups = [await self._people.members(group) for group in policy.groups]
+        groups = await asyncio.gather(*map(self._people.members, policy.groups))
         if any(user in members for members in groups if members is not None):
             return None
         return _UNKNOWN if None in groups else _NOT_LISTED

@@ -8,7 +8,7 @@ so whatever Slack delivers as well is asked once.
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ..clock import Clock
@@ -40,18 +40,17 @@ class MessageReader(Protocol):
 
 
 class Backfill:
-    """Finds those questions, once. `accept` is the dispatcher's."""
+    """Finds those questions, once."""
 
     def __init__(
         self,
         listeners: SlackListeners,
-        accept: Callable[[Question], Awaitable[bool]],
         store: TurnStore,
         reader: MessageReader,
         settings: SlackSettings,
         clock: Clock,
     ) -> None:
-        self.listeners, self.accept, self.reader = listeners, accept, reader
+        self.listeners, self.reader = listeners, reader
         self._store, self._settings, self._clock = store, settings, clock
 
     async def run(self, authorize: Authorize) -> None:
@@ -142,12 +141,13 @@ class _Search:
                 continue
             event = {**message, "type": "message", "channel": place.channel, "edited": None}
             body = {"team_id": place.team, "event": event}
-            question = await self._by.listeners.judge(body, self._me, is_old=True)
+            asked = await self._by.listeners.judge(body, self._me, is_old=True)
             is_as_it_came = isinstance(read_message(body, self._me), Question) and not message.get("edited")
-            if question is None or not (is_as_it_came or _time(message) > last):
+            if asked is None or not (is_as_it_came or _time(message) > last):
                 continue
-            if await self._by.accept(question):
+            if await self._by.listeners.take(asked):
                 self.taken += 1
+                question = asked.question
                 extra = {"turn": question.key, "thread_ts": question.thread.ts}
                 log.info("a question asked while the bot was away is taken", extra=extra)
 

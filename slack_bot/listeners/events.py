@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
@@ -34,6 +35,7 @@ from .inbound import (
     BotIdentity,
     ButtonPress,
     Ignored,
+    Inbound,
     MessageChanged,
     StreamStarted,
     ThreadReply,
@@ -51,6 +53,15 @@ _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it nee
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class InboundQuestion:
+    """A question for the bot. `is_command`: it is about other questions, or about listening."""
+
+    question: Question
+    is_mention: bool
+    is_command: bool = False
 
 
 class SlackListeners:
@@ -85,31 +96,47 @@ class SlackListeners:
         self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
         """The middleware of `app_mention` and `message`. 503 makes Slack send the event again."""
-        question = None
+        asked = None
         try:
-            question = await self.judge(request.body, identity_of(request.context.authorize_result))
-            if question is not None:
-                await self._dispatcher.accept(question)
+            asked = await self.judge(request.body, identity_of(request.context.authorize_result))
+            if asked is not None:
+                await self.take(asked)
         except BotError as error:
             if _LAST_RETRY not in request.headers.get("x-slack-retry-num", ()):
                 level = error.log_level if isinstance(error, StoreError) else logging.ERROR
                 log.log(level, "a question was not accepted, Slack will send it again: %s", error)
                 return BoltResponse(status=503)
             log.error("a question was not accepted, and Slack will not send it again: %s", error)
-            if question is not None:  # None: it is unknown whether it was for the bot
-                self._dispatcher.refuse(question)
+            if asked is not None:  # None: it is unknown whether it was for the bot
+                self._dispatcher.refuse(asked.question)
         await next_()
         return None
 
-    async def judge(self, body: dict[str, Any], me: BotIdentity, *, is_old: bool = False) -> Question | None:
+    async def take(self, asked: InboundQuestion) -> bool:
+        """Accept a question; False if it was accepted before. Raises BotError."""
+        is_new = await self._dispatcher.accept(asked.question)
+        try:
+            if not asked.is_command:
+                await self._dispatcher.follow.taken(asked.question, is_mention=asked.is_mention)
+            await self._dispatcher.follow.heard(asked.question)
+        except StoreError as error:
+            extra = {"turn": asked.question.key, "thread_ts": asked.question.thread.ts}
+            log.log(error.log_level, "that a thread goes on was not stored: %s", error, extra=extra)
+        return is_new
+
+    async def judge(
+        self, body: dict[str, Any], me: BotIdentity, *, is_old: bool = False
+    ) -> InboundQuestion | None:
         """The question in an event, if it is for the bot. Raises BotError.
 
         `is_old`: it is none of now, so it does not count, and who may not ask is not told.
         """
         question: Question | None
         reason: str | None
+        judged = read_message(body, me)
+        await self._overhear(judged, body)
         is_mention = False
-        match read_message(body, me):
+        match judged:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
@@ -130,20 +157,34 @@ class SlackListeners:
                 assert_never(unknown)
         if question is None:
             return None
-        if reason is None:
-            ours = me.ours if me.ours.team else Organisation(question.thread.team)
-            refused = await self._access.refusal(question, read_asker(body), ours)
-            reason = await self._refusal(question, refused, is_mention=is_mention, is_old=is_old)
-        await self._follow(question, is_taken=reason is None, is_mention=is_mention)
+        asked = InboundQuestion(question, is_mention)
+        if reason is None and (reason := await self._why_not(asked, body, me, is_old=is_old)) is None:
+            return replace(asked, is_command=await self._is_command(question))
+        await self._dispatcher.follow.heard(question)
         if reason:
             self._dispatcher.ignored(question, reason)
-        return question if reason is None else None
+        return None
 
-    async def _follow(self, message: Question, *, is_taken: bool, is_mention: bool) -> None:
-        dispatcher = self._dispatcher
-        if is_taken and not await dispatcher.controls.is_stop_somewhere(message):
-            await dispatcher.follow.taken(message, is_mention=is_mention)
-        await dispatcher.follow.heard(message)
+    async def _why_not(
+        self, asked: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
+    ) -> str | None:
+        """Why its asker may not ask it."""
+        question = asked.question
+        ours = me.ours if me.ours.team else Organisation(question.thread.team)
+        refused = await self._access.refusal(question, read_asker(body), ours)
+        try:
+            return await self._refusal(asked, refused, is_old=is_old)
+        except StoreError:
+            if refused or not asked.is_mention:
+                raise
+            return None  # the dispatcher finds out whether it can be stored
+
+    async def _overhear(self, judged: Inbound, body: dict[str, Any]) -> None:
+        """What anybody but the bot writes may be what was said before a question."""
+        is_asked = isinstance(judged, Question)
+        said = judged if isinstance(judged, Question) else getattr(judged, "question", None)
+        if said is not None:
+            await self._dispatcher.context.overhear(said, body["event"], is_asked=is_asked)
 
     async def _is_expected(self, reply: Question, names_others: bool) -> bool:
         """Whether a reply without a mention is for the bot all the same."""
@@ -154,13 +195,12 @@ class SlackListeners:
             return True
         return not names_others and await dispatcher.follow.is_question(reply)
 
-    async def _refusal(
-        self, question: Question, refused: Refusal | None, *, is_mention: bool, is_old: bool
-    ) -> str | None:
+    async def _refusal(self, asked: InboundQuestion, refused: Refusal | None, *, is_old: bool) -> str | None:
         """Who mentions the bot and may not ask is told, and everybody whose question is one too many."""
+        question = asked.question
         is_told = not is_old and not question.asker_is_bot
         if refused is not None:
-            is_told = is_told and is_mention and self._access.is_to_be_told(question)
+            is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
         elif question.text and not is_old and not await self._is_command(question):
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:

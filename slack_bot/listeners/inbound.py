@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.mrkdwn import to_text
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
@@ -28,10 +29,7 @@ _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _NOTHING: Mapping[str, Any] = {}
 
-_WRAPPED = re.compile(r"<([^<>\s|][^<>|]*)(?:\|([^<>]*))?>")
 _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
-_ENTITY = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
-_ENTITIES = re.compile("|".join(_ENTITY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +125,7 @@ class _Event:
         """`part`: of the event, in its channel."""
         payload = _map(body)
         self.raw = _map(payload.get("event"))
+        self.is_ext_shared = payload.get("is_ext_shared_channel")
         if part is not None:
             self.raw = {**_map(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
@@ -157,6 +156,7 @@ class _Event:
             user_team=next((team for team in teams if _TEAM.match(team)), self.team),
             text=text,
             asker_is_bot=self.is_from_bot(),
+            is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
         )
 
 
@@ -185,6 +185,8 @@ def read_asker(body: object) -> Asker:
     event, user = _Event(body), _map(_map(body).get("user"))
     ids = {event["user"], event["bot_id"], event["app_id"], _str(user, "id")}
     teams = {event["user_team"], event["source_team"], event["team"], _str(user, "team_id")}
+    teams |= {_str(_map(event.raw.get("bot_profile")), "team_id")}
+    teams |= {_str(_map(event.raw.get("user_profile")), "team")}
     is_shared = _map(body).get("is_ext_shared_channel")
     return Asker(
         event.asker or _str(user, "id"),
@@ -254,7 +256,10 @@ def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
 
 
 def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
-    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone."""
+    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone.
+
+    Slack calls it a change as well when a link is unfurled, or when a thread's agent session goes on.
+    """
     kind = event["subtype"]
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
@@ -263,6 +268,8 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
+    if not is_gone and now["text"] == before["text"]:
+        return None
     text = None if is_gone else to_text(without_mention(now["text"], me.user))
     return MessageChanged(old.key, old.thread, text)
 
@@ -299,21 +306,3 @@ def without_mention(text: str, user: str) -> str:
         return text
     opened = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
     return re.sub(rf"[ \t]*{mention}", "", opened).strip()
-
-
-def to_text(text: str) -> str:
-    """`text` as typed: Slack wraps links, people and channels in `<...>`, and escapes `&<>`.
-
-    Code in a question must reach the agent unchanged. People without a label stay wrapped.
-    """
-    return _ENTITIES.sub(lambda found: _ENTITY[found[0]], _WRAPPED.sub(_unwrapped, text)).strip()
-
-
-def _unwrapped(found: re.Match[str]) -> str:
-    target, label = found[1], found[2] or ""
-    if target[0] in "@#":
-        return f"{target[0]}{label.removeprefix(target[0])}" if label else found[0]
-    if target[0] == "!":
-        return label or f"@{target[1:]}"
-    shown = target.removeprefix("mailto:").removeprefix("tel:")
-    return f"{label} ({shown})" if label and label not in target else shown

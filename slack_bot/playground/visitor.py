@@ -21,7 +21,8 @@ from .feed import Feed, PageUpdate
 from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
-PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas"}
+PARTNER = "U0RIVER"  # of another organisation
+PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas", PARTNER: "River (partner)"}
 CHANNEL = "C0GENERAL"
 SUGGESTIONS = (
     ("What is AGNTCY?", "what is agntcy"),
@@ -55,7 +56,7 @@ class Visitor:
         rate_limiter: RateLimiter | None = None,
     ) -> None:
         for user, name in PEOPLE.items():
-            workspace.add_user(user, name)
+            workspace.add_user(user, name, team="T0PARTNER" if user == PARTNER else None)
         workspace.add_user(REPLAYER, "Replay")
         workspace.add_user(REPLAYING_BOT, "Replay", is_bot=True)
         general = workspace.add_channel(CHANNEL, "general")

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from ..errors import SettingsError
 from . import models
 from .channels import ChannelSettings
+from .context import ContextSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -61,6 +62,7 @@ class Settings(models.SettingsSection):
 
     slack: models.SlackSettings = models.SlackSettings()
     agent: models.AgentSettings = models.AgentSettings()
+    context: ContextSettings = ContextSettings()
     stream: models.StreamSettings = models.StreamSettings()
     governor: models.GovernorSettings = models.GovernorSettings()
     channel: ChannelSettings = ChannelSettings()

@@ -338,6 +338,8 @@ class StoreSettings(SettingsSection):
     thread's last question. After that a question there begins a new context."""
     feedback_days: float = Field(default=90.0, gt=0)
     """Days for which feedback is kept."""
+    overheard_hours: float = Field(default=24.0, gt=0)
+    """Hours for which messages are kept that `SLACK_BOT_CONTEXT__OVERHEARD` is about."""
     event_bytes: int = Field(default=0, ge=0)
     """Bytes of an agent's raw events that are kept of each turn, as long as the turn, so that
     `slack-bot store export-tape` can make a tape of it; 0: none."""

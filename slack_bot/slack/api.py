@@ -100,7 +100,7 @@ class SlackApi:
 
     `retry_timeout` is the most seconds one call waits in all for limits and outages to pass, without its wait
     for `rate_limiter`. `write_timeout` is the most seconds for a call that writes; None: the client's.
-    `log_fields` are the ids that each log line of the turn carries.
+    `log_fields` are the ids that each log line of the turn carries. `identity`: what `auth.test` says.
     """
 
     def __init__(
@@ -112,8 +112,10 @@ class SlackApi:
         rate_limiter: RateLimiter,
         write_timeout: float | None = None,
         health: Health | None = None,
+        identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
         self._client, self._clock, self._observer = client, clock, observer
+        self._identity = identity
         self._health = health or Health()
         self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
         self._rate_limiter = rate_limiter
@@ -130,6 +132,10 @@ class SlackApi:
         api._turn, api.log_fields = turn, {"turn": turn or None, "thread_ts": thread_ts}
         api._reserved, api._shown_at, api.priority = {}, 0.0, priority
         return api
+
+    async def identity(self) -> Mapping[str, Any]:
+        """Who the bot is: `bot_user_id`, `bot_id`, `enterprise_id`, `url`. Raises SlackError."""
+        return {} if self._identity is None else await self._identity()
 
     def reserve(
         self,

@@ -21,8 +21,14 @@ class People:
 
     async def user(self, user: str) -> Mapping[str, Any] | None:
         """The `user` of `users.info`."""
-        found = await self._ask("users.info", {"user": user})
+        found = await self._ask("users.info", {"user": user, "include_locale": "true"})
         known = found and found.get("user")
+        return known if isinstance(known, Mapping) else None
+
+    async def channel(self, channel: str) -> Mapping[str, Any] | None:
+        """The `channel` of `conversations.info`."""
+        found = await self._ask("conversations.info", {"channel": channel})
+        known = found and found.get("channel")
         return known if isinstance(known, Mapping) else None
 
     async def members(self, group: str) -> frozenset[str] | None:

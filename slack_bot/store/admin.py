@@ -30,7 +30,7 @@ from .contracts import (
     StoreSummary,
 )
 from .private_file import inode_of, unusable
-from .sqlite import OUTBOUND, THREAD, VERSION, SqliteStore, as_store_errors, file_of
+from .sqlite import OUTBOUND, SAID, THREAD, VERSION, SqliteStore, as_store_errors, file_of
 
 if TYPE_CHECKING:
     from .redis_admin import RedisAdmin
@@ -68,7 +68,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "threads", "feedback", "events")
+            for table in ("conversations", "threads", "feedback", "events", "overheard")
         )
         states = (
             "SELECT CASE WHEN ended_at IS NULL THEN 'waiting'"
@@ -107,6 +107,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         threads = await self._read(f"SELECT data FROM threads WHERE {_ASKED_IN}", user, team)
         # said to a person directly: it has no workspace
         outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
+        said = await self._read(f"SELECT data FROM overheard WHERE {_OF_PERSON} ORDER BY at", user, team)
         return PersonRecords(
             tuple(turns),
             tuple(KeptFeedback(*each) for each in feedback),
@@ -117,6 +118,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             tuple(KeptEvent(*each) for each in events),
             tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
             tuple([THREAD.validate_json(data) for (data,) in threads]),
+            tuple([SAID.validate_json(data) for (data,) in said]),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -155,6 +157,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     turns = run(f"UPDATE turns SET {nothing} WHERE {ended}")
     outbound = run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
     run(f"DELETE FROM threads WHERE {_ASKED_IN}")
+    overheard = run(f"DELETE FROM overheard WHERE {_OF_PERSON}")
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
@@ -169,7 +172,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
             "UPDATE conversations SET waits = ? WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(json.dumps(left), *place),
         )
-    return Erased(turns, feedback, len(known), outbound, tuple(key for key, _ in running))
+    return Erased(turns, feedback, len(known), outbound, tuple(key for key, _ in running), overheard)
 
 
 def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:

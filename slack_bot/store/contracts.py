@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
+from ..turn.quotes import Heard, ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
@@ -32,11 +33,13 @@ class Ages:
     turn_days: float = 7.0
     conversation_days: float = 30.0
     feedback_days: float = 90.0
+    overheard_hours: float = 24.0
 
     def begin(self, now: float) -> OldestKept:
         """What is from then or before is old at `now`."""
         days = (self.turn_days, self.conversation_days, self.feedback_days)
-        return OldestKept(now - self.dedupe_hours * 3600, *(now - each * 86_400 for each in days))
+        hours = (self.dedupe_hours, *(each * 24 for each in days), self.overheard_hours)
+        return OldestKept(*(now - each * 3600 for each in hours))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class OldestKept:
     turns: float
     conversations: float
     feedback: float
+    overheard: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +58,12 @@ class Conversation:
     """What is known of a thread with one agent.
 
     `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
-    "" is whoever answers first.
+    "" is whoever answers first. `heard`: what was said there that it knows (`turn.quotes`).
     """
 
     context_id: str | None = None
     waits: Mapping[str, str] = field(default_factory=dict, hash=False)
+    heard: Heard = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
@@ -139,6 +144,16 @@ class KnowledgeStore(Protocol):
 
     async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
         """Replace this person's feedback to this turn. False: it was the same. Atomic."""
+
+
+class OverheardStore(Protocol):
+    """What was said in threads with the bot, where it cannot be read later."""
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        """Keep a message, once. Of more than `most` of a thread the oldest are dropped."""
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        """Those of a thread, in any order."""
 
 
 class ThreadStateStore(Protocol):
@@ -222,6 +237,7 @@ class PersonRecords:
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
     threads: tuple[ThreadState, ...] = ()
+    overheard: tuple[ThreadMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +252,7 @@ class Erased:
     waits: int
     outbound: int
     running: tuple[str, ...]
+    overheard: int = 0
 
 
 class PersonalData(Protocol):
@@ -306,6 +323,7 @@ class Store(
     ReplicaStore,
     OutboundStore,
     EventStore,
+    OverheardStore,
     Protocol,
 ):
     """All that the bot keeps."""

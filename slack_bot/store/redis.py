@@ -30,6 +30,7 @@ from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
@@ -37,6 +38,7 @@ from .redis_format import (
     MESSAGE,
     OUTBOUND,
     PREFIX,
+    SAID,
     SENT,
     THREAD,
     UNSENT,
@@ -45,6 +47,7 @@ from .redis_format import (
     name_of,
     outbound_key,
     outbound_lease_key,
+    overheard_key,
     put_outbound,
     signal_of,
     thread_of,
@@ -92,6 +95,7 @@ class RedisStore(Store):
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
+        self._overheard_age = ages.overheard_hours * 3600
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
@@ -230,15 +234,30 @@ class RedisStore(Store):
             found = await self._redis.getex(conversation_key(agent, thread), ex=self._conversation_age)
             if found is None:
                 return Conversation()
-            context_id, waits = json.loads(found)
-            return Conversation(context_id, waits)
+            context_id, waits, *heard = json.loads(found)
+            return Conversation(context_id, waits, tuple(*heard))
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
-        text = json.dumps([conversation.context_id, dict(conversation.waits)])
+        text = json.dumps([conversation.context_id, dict(conversation.waits), conversation.heard])
         async with self._calling():
             await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        key, data = overheard_key(thread), SAID.dump_json(message).decode()
+        async with self._calling(), self._redis.pipeline() as pipeline:
+            pipeline.zadd(key, {data: float(message.ts)})
+            pipeline.zremrangebyscore(key, "-inf", now - self._overheard_age)
+            pipeline.zremrangebyrank(key, 0, -most - 1)
+            pipeline.expire(key, round(self._overheard_age))
+            await pipeline.execute()
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        async with self._calling():
+            return [
+                SAID.validate_json(data) for data in await self._redis.zrange(overheard_key(thread), 0, -1)
+            ]
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         async with self._calling():

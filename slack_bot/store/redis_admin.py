@@ -30,6 +30,7 @@ from .redis import VERSION, RedisStore, refuse_newer
 from .redis_format import (
     OUTBOUND,
     PREFIX,
+    SAID,
     SENT,
     THREAD,
     TURN,
@@ -70,7 +71,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 turns.append((f"turns: {stage}", float(at)))
         kinds = {"conversations": "conversation", "threads": "thread_state"}
         sizes = [Count(name, len(await self._names(kind))) for name, kind in kinds.items()]
-        for kind, length in (("feedback", "HLEN"), ("events", "LLEN")):
+        for kind, length in (("feedback", "HLEN"), ("events", "LLEN"), ("overheard", "ZCARD")):
             found = self._of_each(length, await self._names(kind))
             sizes.append(Count(kind, sum([size async for _, size in found])))
         said = await self._outbound()
@@ -104,7 +105,17 @@ class RedisAdmin(RedisStore, StoreAdmin):
             tuple([event for turn in turns for event in await self.events(turn.key)]),
             tuple([each for each in await self._outbound() if each.message.user == user]),
             tuple([state for _, state in await self._asked_in(user, team)]),
+            tuple([SAID.validate_json(data) for _, data in await self._overheard_of(user, team)]),
         )
+
+    async def _overheard_of(self, user: str, team: str | None) -> list[tuple[str, str]]:
+        """The keys of threads, with what this person said there."""
+        return [
+            (name, data)
+            async for name, kept in self._of_each("ZRANGE", await self._names("overheard"), "0", "-1")
+            for data in kept
+            if SAID.validate_json(data).author == user and team in (None, _team_of(name))
+        ]
 
     async def _feedback_of(self, user: str, team: str | None) -> list[KeptFeedback]:
         found = []
@@ -155,10 +166,15 @@ class RedisAdmin(RedisStore, StoreAdmin):
         for name, _ in await self._asked_in(user, team):
             async with self._calling():
                 await self._redis.delete(name)
+        overheard = await self._overheard_of(user, team)
+        async with self._calling():
+            for name, data in overheard:
+                await self._redis.zrem(name, data)
         await self._forget_signals(user, team)
         left += [key for keys in busy for key in keys]
         left += [each.key for each in found.outbound if each.ended_at is None]
-        return Erased(turns, feedback, busy.count([]), len(ended), tuple(dict.fromkeys(left)))
+        counts = turns, feedback, busy.count([]), len(ended)
+        return Erased(*counts, tuple(dict.fromkeys(left)), len(overheard))
 
     async def _forget_wait(self, wait: KeptWait, user: str) -> list[str]:
         """Where turns run it is left, since they would write it back. Their keys."""
@@ -168,9 +184,9 @@ class RedisAdmin(RedisStore, StoreAdmin):
             known, running = await pipeline.get(name), await _running_in(pipeline, wait.thread)
             pipeline.multi()
             if known is not None and not running:
-                context_id, waits = json.loads(known)
+                context_id, waits, *heard = json.loads(known)
                 waits.pop(user, None)
-                pipeline.set(name, json.dumps([context_id, waits]), keepttl=True)
+                pipeline.set(name, json.dumps([context_id, waits, *heard]), keepttl=True)
             return running
 
         async with self._calling():
@@ -227,6 +243,11 @@ async def _running_in(redis: Any, thread: ThreadKey) -> list[str]:
     keys = list(await redis.smembers(_thread_key(thread)))
     places = await redis.zmscore(_UNFINISHED, keys) if keys else []
     return [key for key, place in zip(keys, places, strict=True) if place is not None]
+
+
+def _team_of(name: str) -> str:
+    """The workspace of the thread that a key is about."""
+    return str(json.loads(name.removeprefix(f"{PREFIX}overheard:"))[0])
 
 
 def _thread_key(thread: ThreadKey) -> str:

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import Signal
@@ -16,6 +17,7 @@ from .contracts import Signal
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
+SAID = TypeAdapter(ThreadMessage)
 UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 
@@ -24,12 +26,18 @@ def outbound_key(key: str) -> str:
     return f"{PREFIX}outbound:{key}"
 
 
+def overheard_key(thread: ThreadKey) -> str:
+    """Names what was said there, where it cannot be read later."""
+    return f"{PREFIX}overheard:{name_of(thread)}"
+
+
 def outbound_lease_key(key: str) -> str:
     """Names the replica that delivers it."""
     return f"{PREFIX}outbound_lease:{key}"
 
 
 def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
+    """Queue what stores `record` in its place among the sent or unsent."""
     pipeline.set(outbound_key(record.key), OUTBOUND.dump_json(record).decode())
     pipeline.zrem(UNSENT if record.ended_at is not None else SENT, record.key)
     if record.ended_at is None:
@@ -39,10 +47,12 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
+    """Without its messages."""
     return TURN.dump_json(turn, exclude={"messages"}).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
+    """The turn of a hash."""
     messages = (MESSAGE.validate_json(fields[f"m{number}"]) for number in range(int(fields["messages"])))
     return replace(TURN.validate_json(fields["data"]), messages=tuple(messages))
 
@@ -53,6 +63,7 @@ def name_of(thread: ThreadKey) -> str:
 
 
 def thread_of(name: str) -> ThreadKey:
+    """The thread that `name_of` names."""
     return ThreadKey(*json.loads(name))
 
 
@@ -63,10 +74,12 @@ def signal_of(text: str) -> Signal:
 
 
 def thread_state_key(thread: ThreadKey) -> str:
+    """Names what is known of a thread without a mention."""
     return f"{PREFIX}thread_state:{name_of(thread)}"
 
 
 def thread_state_of(found: str | None) -> ThreadState | None:
+    """None: nothing is known."""
     return None if found is None else THREAD.validate_json(found)
 
 

@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
@@ -37,7 +38,7 @@ _log = logging.getLogger(__name__)
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
-_STEPS = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql")
+_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 7)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
@@ -51,6 +52,7 @@ _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
+SAID = TypeAdapter(ThreadMessage)
 
 
 class SqliteStore(SoleProcess, Store):
@@ -239,24 +241,45 @@ class SqliteStore(SoleProcess, Store):
         await self._write("DELETE FROM threads WHERE at <= ?", oldest.conversations)
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
+        await self._write("DELETE FROM overheard WHERE at <= ?", oldest.overheard)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
-            "SELECT context_id, waits FROM conversations"
+            "SELECT context_id, waits, heard FROM conversations"
             " WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(agent, thread.team, thread.channel, thread.ts),
         )
-        return Conversation(found[0][0], json.loads(found[0][1])) if found else Conversation()
+        if not found:
+            return Conversation()
+        context_id, waits, heard = found[0]
+        return Conversation(context_id, json.loads(waits), tuple(json.loads(heard)))
 
     async def save_conversation(
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         await self._write(
-            "INSERT OR REPLACE INTO conversations (agent, team, channel, thread, context_id, waits, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(agent, thread.team, thread.channel, thread.ts),
-            *(conversation.context_id, json.dumps(dict(conversation.waits)), now),
+            "INSERT OR REPLACE INTO conversations"
+            " (agent, team, channel, thread, context_id, waits, heard, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(agent, thread.team, thread.channel, thread.ts, conversation.context_id),
+            *(json.dumps(dict(conversation.waits)), json.dumps(conversation.heard), now),
         )
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        place, there = (thread.team, thread.channel, thread.ts), "(team, channel, thread) = (?1, ?2, ?3)"
+        row = *place, message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
+        newest = f"SELECT ts FROM overheard WHERE {there} ORDER BY at DESC LIMIT ?4"
+        old = f"DELETE FROM overheard WHERE {there} AND ts NOT IN ({newest})"
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute(old, (*place, most))
+
+        await self._run(work)
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        query = "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)"
+        found = await self._read(query, thread.team, thread.channel, thread.ts)
+        return [SAID.validate_json(data) for (data,) in found]
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         return await self._run(lambda connection: _thread_state(connection, thread))

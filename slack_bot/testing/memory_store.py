@@ -17,6 +17,7 @@ from ..store.contracts import (
 from ..store.sole import SoleProcess
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
+from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
@@ -38,6 +39,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
+        self._overheard: dict[ThreadKey, dict[str, ThreadMessage]] = {}
 
     def handed_on(self) -> None:
         """Another process has it now, and asks what was left."""
@@ -104,6 +106,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
         }
 
+        for thread, said_there in self._overheard.items():
+            new = {ts: each for ts, each in said_there.items() if float(ts) > oldest.overheard}
+            self._overheard[thread] = new
         for key, said in tuple(self._outbound.items()):
             if said.ended_at is not None and said.ended_at <= oldest.turns:
                 del self._outbound[key]
@@ -121,6 +126,13 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
     ) -> None:
         self._conversations[agent, thread] = conversation, now
+
+    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+        known = {**self._overheard.get(thread, {}), message.ts: message}
+        self._overheard[thread] = {ts: known[ts] for ts in sorted(known, key=float)[-most:]}
+
+    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
+        return list(self._overheard.get(thread, {}).values())
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         return self._threads[thread][0] if thread in self._threads else None
@@ -168,6 +180,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for thread, (state, _) in self._threads.items()
                 if state.asker == user and team in (None, thread.team)
             ),
+            overheard=tuple(
+                said
+                for thread, kept in self._overheard.items()
+                for said in kept.values()
+                if said.author == user and team in (None, thread.team)
+            ),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -199,7 +217,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for each in answered:
             known, at = self._conversations[each.agent, each.thread]
             self._conversations[each.agent, each.thread] = known.answered(user), at
-        return Erased(len(ended), len(found.feedback), len(answered), len(delivered), tuple(running))
+        for thread, kept in self._overheard.items():
+            if team in (None, thread.team):
+                self._overheard[thread] = {ts: each for ts, each in kept.items() if each.author != user}
+        counts = len(ended), len(found.feedback), len(answered), len(delivered)
+        return Erased(*counts, tuple(running), len(found.overheard))
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)

@@ -126,7 +126,8 @@ def _day(at: float | None) -> str:
 def _said(user: str, erased: Erased) -> str:
     said = (
         f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
-        f" open questions of an agent {erased.waits}, messages to them {erased.outbound}."
+        f" open questions of an agent {erased.waits}, messages to them {erased.outbound}, overheard messages"
+        f" {erased.overheard}."
     )
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."

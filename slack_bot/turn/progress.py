@@ -51,7 +51,8 @@ class TurnRecord:
     """One accepted question and its answer so far. Times are seconds since 1970 (UTC).
 
     `task_id` is the agent's task that works on it. `takeovers`: processes that went on with it. `push_id` and
-    `push_hash`: where the agent of a watched task posts, and the hash of its secret.
+    `push_hash`: where the agent of a watched task posts, and the hash of its secret. `heard`: what the agent
+    has heard of the thread if it has taken the question (`quotes`).
     """
 
     question: Question
@@ -61,6 +62,7 @@ class TurnRecord:
     baseline: TaskBaseline | None = None
     task_id: str | None = None
     context_id: str | None = None
+    heard: tuple[str, ...] | None = None
     messages: tuple[MessageRecord, ...] = ()
     takeovers: int = 0
     stopped_by: str | None = None

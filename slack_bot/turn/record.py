@@ -36,7 +36,8 @@ class Question:
 
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
     answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
-    it. No `user`: the bot speaks first.
+    it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
+    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of.
     """
 
     thread: ThreadKey
@@ -49,6 +50,8 @@ class Question:
     task_id: str | None = None
     attempt: int = 0
     references: tuple[str, ...] = ()
+    is_ext_shared: bool | None = None
+    merged: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

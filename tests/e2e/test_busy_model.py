@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -51,6 +51,7 @@ class ThreadOfPeople(RuleBasedStateMachine):
     """U1 begins a thread; U1 and U2 write in it."""
 
     busy = "queue"
+    judged: ClassVar = Counter[str]()  # by policy
 
     def __init__(self) -> None:
         super().__init__()
@@ -207,6 +208,7 @@ class ThreadOfPeople(RuleBasedStateMachine):
             self.runner.close()
 
     def judge(self) -> None:
+        self.judged[self.busy] += 1
         counts, unasked = Counter(self.asked), list[Said]()
         for said in self.said:
             times = sum(counts[text] for text in said.texts)
@@ -245,3 +247,4 @@ class Interrupting(ThreadOfPeople):
 def test_each_message_is_answered_once_or_refused_visibly(machine: type[ThreadOfPeople]) -> None:
     with unheard():
         run_state_machine_as_test(machine, settings=settings(examples(200), stateful_step_count=20))
+    assert machine.judged[machine.busy] > 0

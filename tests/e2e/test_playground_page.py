@@ -274,6 +274,20 @@ async def test_feedback_shows_as_pressed_and_survives_a_reload(page: Page) -> No
     )
 
 
+async def test_who_may_not_ask_is_told_and_nobody_else_sees_it(page: Page, playground: Playground) -> None:
+    await page.click("#people [title='Be River (partner)']")
+    await mention(page, "what is agntcy")
+    private = "document.querySelector('#roots').innerText.includes('Only visible to you')"
+    await page.until(private)
+    assert "I take no questions from other organisations here" in await text_of(page, "#roots")
+    assert "another organisation (external = deny)" in await text_of(page, "#figures")
+    await picture(page, "refused")
+    await page.click("#people [title='Be Jonas']")
+    await page.until(f"!({private})")
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+
+
 async def test_a_failed_turn_offers_to_try_again(page: Page) -> None:
     await mention(page, "fail")
     await outcome(page, "failed")

@@ -52,7 +52,9 @@ class Town:
     async def bot(self, *tapes: Tape, **overrides: Any) -> AsyncIterator[BotHarness]:
         facts: list[Fact] = []
         agent = ScriptedAgent(*(tapes or (answer("Hello."),)), clock=self.clock)
-        transport, settings = ScriptedTransport(agent), bot_settings(overrides)
+        # every read is one of the backfill's
+        settings = bot_settings({"channel.context": "none", **overrides})
+        transport = ScriptedTransport(agent)
         app = await build_in_memory(
             self.workspace, settings, self.clock, transport, observer=facts.append, store=self.store
         )
@@ -379,13 +381,28 @@ async def test_an_edit_of_what_the_bot_has_left_alone_makes_no_question() -> Non
     async with town.bot() as bot:
         root = await bot.ask("a question")
         await bot.idle()
-        left_alone = await bot.say("what do you think?", thread_ts=root)
+        left_alone = await bot.say("what do you think?", user="U2", thread_ts=root)
         await bot.ask("another one", thread_ts=root)
         await bot.idle()
     town.workspace.edit(CHANNEL, left_alone, f"{town.me} what do you think?", now=town.clock.wall())
     async with town.bot() as bot:
         await fill(bot)
         assert (asked(bot), len(reads(town))) == ([], 1)
+
+
+@on_virtual_time
+async def test_what_goes_on_without_a_mention_is_judged_as_if_it_came_now() -> None:
+    town = Town()
+    async with town.bot() as bot:
+        root = await bot.ask("a question")
+        await bot.idle()
+    await town.say("U1", "and then?", root)
+    await town.say("U1", "<@U2> do you know?", root)
+    await town.say("U2", "no", root)
+    await town.say("U1", "thanks", root)
+    async with town.bot() as bot:
+        await fill(bot)
+        assert asked(bot) == ["and then?"]
 
 
 @on_virtual_time

@@ -19,7 +19,9 @@ from slack_bot.store.contracts import (
 )
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
+from slack_bot.turn.people import PersonKind
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
+from slack_bot.turn.quotes import ThreadMessage
 from slack_bot.turn.record import Outcome, Question, ThreadKey
 from slack_bot.turn.thread_state import ThreadState
 
@@ -35,8 +37,35 @@ def message(ts: str, body: str, **more: Any) -> MessageRecord:
     return MessageRecord(ts, "stream", body=body, **more)
 
 
+def overheard(at: int, user: str = "U1") -> ThreadMessage:
+    return ThreadMessage(f"{at}.000000", user, PersonKind.MEMBER, "words", ("a.txt",), "Pager")
+
+
 class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
+
+    async def test_what_was_heard_of_a_thread_is_kept_with_its_context(self, store: Store) -> None:
+        known = Conversation("ctx", {"U1": "task"}, ("1.0", "2.0"))
+        await store.save_conversation("agent", THREAD, known, 1.0)
+        assert await store.conversation("agent", THREAD) == known
+        assert (await store.conversation("other", THREAD)).heard == ()
+
+    async def test_a_turn_is_given_back_with_what_its_agent_will_have_heard(self, store: Store) -> None:
+        kept = turn("1.0", 1000.0)
+        assert await store.accept(kept)
+        for heard in (("1.0", "2.0"), (), None):
+            await store.save((replace(kept, heard=heard), 0))
+            assert await store.turn(kept.key) == replace(kept, heard=heard)
+
+    async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
+        other = replace(THREAD, ts="9.0")
+        for at in (1001, 1003, 1002, 1003, 1004):
+            await store.overhear(THREAD, overheard(at), 3, 1005.0)
+        await store.overhear(other, overheard(1001), 3, 1005.0)
+        found = await store.overheard(THREAD)
+        assert sorted(found, key=lambda each: each.ts) == [overheard(at) for at in (1002, 1003, 1004)]
+        assert await store.overheard(other) == [overheard(1001)]
+        assert await store.overheard(replace(THREAD, channel="C9")) == []
 
     async def test_a_question_is_accepted_once(self, store: Store) -> None:
         assert await store.accept(turn("1.0", 1000.0))
@@ -326,6 +355,14 @@ class AgesContract:
         await store.remove_old(90 * DAY)
         assert await store.save_feedback("turn", "U1", "positive", 1.0)
 
+    async def test_what_is_overheard_is_forgotten_after_its_hours(self, store: Store) -> None:
+        for at in (1000, 2000):
+            await store.overhear(THREAD, overheard(at), 9, 2000.0)
+        await store.remove_old(1000.0 + 24 * HOUR - 1)
+        assert len(await store.overheard(THREAD)) == 2
+        await store.remove_old(1000.0 + 24 * HOUR)
+        assert await store.overheard(THREAD) == [overheard(2000)]
+
 
 class PersonalDataContract:
     """Collected only where a subclass gives the fixtures `store` and `people`, the same data."""
@@ -389,6 +426,23 @@ class PersonalDataContract:
         assert await people.erase("U1", "T2") == Erased(1, 1, 1, 1, ())
         assert len((await people.person("U1", None)).turns) == 2
         assert await people.person("U1", "T2") == PersonRecords((), (), ())
+
+    async def test_what_was_overheard_of_a_person_is_given_and_erased(
+        self, store: Store, people: PersonalData
+    ) -> None:
+        other = replace(THREAD, team="T2")
+        await store.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}, ("1.0",)), 1.0)
+        for thread in (THREAD, other):
+            for at, user in ((1001, "U1"), (1002, "U2")):
+                await store.overhear(thread, overheard(at, user), 9, 1003.0)
+        assert (await people.person("U1", None)).overheard == (overheard(1001), overheard(1001))
+        assert (await people.person("U1", "T2")).overheard == (overheard(1001),)
+        assert (await people.erase("U1", "T2")).overheard == 1
+        assert await store.overheard(other) == [overheard(1002, "U2")]
+        assert len(await store.overheard(THREAD)) == 2
+        assert (await people.erase("U1", None)).overheard == 1
+        assert await store.overheard(THREAD) == [overheard(1002, "U2")]
+        assert (await store.conversation("agent", THREAD)).heard == ("1.0",)
 
     async def test_who_is_erased_is_gone_and_nobody_else(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
@@ -505,5 +559,5 @@ class AdminContract(PersonalDataContract):
 
     async def test_an_empty_store_is_counted_too(self, store: Store, people: StoreAdmin) -> None:
         found = await people.summary()
-        assert [each.number for each in found.counts] == [0, 0, 0, 0]
+        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0]
         assert (found.unfinished, found.outbound, await people.keys()) == ((), (), [])

@@ -66,6 +66,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("threads", 0, None, None),
         Count("feedback", 0, None, None),
         Count("events", 0, None, None),
+        Count("overheard", 0, None, None),
     )
     assert (found.place, found.format) == (f"{tmp_path}/store.sqlite", VERSION)
     assert found.bytes is not None

@@ -22,7 +22,7 @@ from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, StoreContract, message, turn
+from .contract import THREAD, StoreContract, message, overheard, turn
 
 LEASE = 0.4  # seconds: that of replicas whose end is waited for
 FIRM = 3.0  # seconds: this machine does not stand still for so long
@@ -49,6 +49,18 @@ async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> N
     assert await store.conversation("agent", THREAD) == Conversation("ctx")
     (name,) = [each async for each in client.scan_iter("*conversation:*")]
     assert await client.ttl(name) > 29 * 86_400
+    await client.aclose()
+    await store.close()
+
+
+async def test_what_is_overheard_has_an_age(redis_server: RedisServer) -> None:
+    """By the time of its message; a thread in which nothing more is said goes as a whole."""
+    store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
+    for at, now in ((1000, 2000.0), (2000, 2000.0), (90_000, 1000.0 + 24 * 3600)):
+        await store.overhear(THREAD, overheard(at), 9, now)
+    assert await store.overheard(THREAD) == [overheard(2000), overheard(90_000)]
+    (name,) = [each async for each in client.scan_iter("*overheard:*")]
+    assert 23 * 3600 < await client.ttl(name) <= 24 * 3600
     await client.aclose()
     await store.close()
 

@@ -44,7 +44,8 @@ async def test_a_conversation_in_memory() -> None:
         assert [call.text for call in bot.agent.questions] == ["hi", "the first"]
         assert [each["recipient_user_id"] for each in bot.calls("chat.startStream")] == ["U1", "U2"]
         assert bot.app.settings.stream.rotate_after == 100.0
-        assert bot.ephemeral(root) == []
+        ((told, words),) = bot.ephemeral(root)
+        assert (told, words.startswith("Others write in this thread now.")) == ("U1", True)
 
 
 @on_virtual_time

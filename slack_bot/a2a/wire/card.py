@@ -33,7 +33,8 @@ _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "m
 class AgentCard:
     """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
-    `push`: it says that the agent posts news of a task to an address.
+    `push`: it says that the agent posts news of a task to an address. `takes_json`: data parts are among what
+    it reads by default.
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header or other with a name.
@@ -45,6 +46,7 @@ class AgentCard:
     auth: tuple[tuple[str, ...], ...] = ()
     push: bool = False
     introduction: Introduction = field(default_factory=Introduction)
+    takes_json: bool = False
 
     def on(self, wire: Wire) -> Interface:
         found = (each for each in self.interfaces if each.wire == wire)
@@ -148,7 +150,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         raise _no_json_rpc(card, found_at)
     if (wire := settings.protocol_version) != "auto":
         offered = [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
-    streaming = capabilities.get("streaming")
+    streaming, modes = capabilities.get("streaming"), card.get("defaultInputModes")
     return AgentCard(
         name=text_of(card.get("name")) or "agent",
         interfaces=tuple(_usable(offered, found_at, settings)),
@@ -156,6 +158,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         auth=tuple(_auth(card)),
         push=capabilities.get("pushNotifications") is True,
         introduction=_introduction(card),
+        takes_json=isinstance(modes, list) and "application/json" in modes,
     )
 
 

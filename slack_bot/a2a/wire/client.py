@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
@@ -61,30 +61,49 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class MessageRequest:
-    """One question. `task_id` only where it answers that task's question; `references`: other tasks."""
+    """One question. `task_id` only where it answers that task's question; `references`: other tasks.
+
+    `quoted`: what was said before it, as a part of its own behind the question. `metadata`: of the message.
+    """
 
     text: str
     message_id: str
     context_id: str | None = None
     task_id: str | None = None
     references: tuple[str, ...] = ()
+    quoted: str | Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     """A question, with the streaming or the waiting method."""
+    parts = [_part(at.wire, request.text)]
+    if request.quoted is not None:
+        parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
     if at.wire == "0.3":
-        message: Json = {"kind": "message", "role": "user", "parts": [{"kind": "text", "text": request.text}]}
+        message: Json = {"kind": "message", "role": "user", "parts": parts}
         waiting = {"blocking": True}
     else:
-        message = {"role": "ROLE_USER", "parts": [{"text": request.text}]}
+        message = {"role": "ROLE_USER", "parts": parts}
         waiting = {"returnImmediately": False}
     ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
     message |= {name: value for name, value in ids.items() if value}
     if request.references:
         message["referenceTaskIds"] = list(request.references)
+    if request.metadata:
+        message["metadata"] = dict(request.metadata)
     accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
     params = {"message": message, "configuration": accepted | waiting}
     return _envelope(at, "stream" if stream else "send", request.message_id, params)
+
+
+def _part(wire: Wire, content: str | Mapping[str, Any]) -> Json:
+    """A part of text or data."""
+    if isinstance(content, str):
+        return {"kind": "text", "text": content} if wire == "0.3" else {"text": content}
+    if wire == "0.3":
+        return {"kind": "data", "data": dict(content)}
+    return {"data": dict(content), "mediaType": "application/json"}
 
 
 def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Json:

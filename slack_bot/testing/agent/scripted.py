@@ -51,10 +51,25 @@ class AgentCall:
 
     @property
     def text(self) -> str:
+        """The question."""
+        texts = [part.get("text") for part in self._parts() if not _is_context(part)]
+        return "".join(text for text in texts if isinstance(text, str))
+
+    @property
+    def quoted(self) -> Any:
+        """What came with the question as data or as text, None without any."""
+        found = (part.get("data") or part.get("text") for part in self._parts() if _is_context(part))
+        return next(found, None)
+
+    def _parts(self) -> list[Json]:
         message = self.params.get("message")
         parts = message.get("parts") if isinstance(message, dict) else None
-        texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
+        return [part for part in parts or () if isinstance(part, dict)]
+
+
+def _is_context(part: Json) -> bool:
+    metadata = part.get("metadata")
+    return isinstance(metadata, dict) and metadata.get("role") == "context"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,13 +129,17 @@ def _user_info(state: WorkspaceState, args: Json) -> Json:
     user: Json = {"id": person.id, "team_id": person.team, "name": person.name, "real_name": person.name}
     profile = {"display_name": person.name, "real_name": person.name}
     user |= {"is_bot": person.is_bot, "deleted": False, "profile": profile}
+    if args.get("include_locale"):
+        user["locale"] = "en-GB"
+    if person.email and "users:read.email" in state.manifest.scopes:
+        profile["email"] = person.email
     if person.enterprise:
         user["enterprise_user"] = {"id": person.id, "enterprise_id": person.enterprise}
     if state.is_external(person):  # Slack says no more of them
         is_seen = any(person.id in channel.members for channel in state.channels.values())
         return {"user": {**user, "is_stranger": not is_seen}}
     flags = {"is_restricted": person.guest != "", "is_ultra_restricted": person.guest == "single"}
-    return {"user": {**user, **flags}}
+    return {"user": {**user, "tz": "Europe/Rome", **flags}}
 
 
 def _group_members(state: WorkspaceState, args: Json) -> Json:

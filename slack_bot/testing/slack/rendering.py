@@ -53,6 +53,8 @@ def read_back(state: WorkspaceState, message: StoredMessage, with_metadata: bool
         shown["reactions"] = [
             {"name": name, "users": users, "count": len(users)} for name, users in message.reactions.items()
         ]
+    if message.attachments:
+        shown["attachments"] = message.attachments
     if message.files:
         shown["files"] = message.files
     if message.edited:

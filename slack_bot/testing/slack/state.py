@@ -49,6 +49,7 @@ class Person:
     is_bot: bool = False
     guest: Literal["", "multi", "single"] = ""
     enterprise: str = ""
+    email: str = ""
 
 
 @dataclass(slots=True)
@@ -101,6 +102,7 @@ class StoredMessage:
     metadata: Json | None = None
     reactions: dict[str, list[str]] = field(default_factory=dict)
     files: list[Json] = field(default_factory=list)
+    attachments: list[Json] = field(default_factory=list)
     ephemeral_for: str | None = None
     edited: bool = False
     client_msg_id: str | None = None

@@ -102,9 +102,10 @@ class Workspace:
         is_bot: bool = False,
         guest: Literal["", "multi", "single"] = "",
         enterprise: str = "",
+        email: str = "",
     ) -> Person:
         """A person of this workspace, with `team` one of another (Slack Connect), or another app's bot."""
-        person = Person(user, name or user.lower(), team or self.state.team, is_bot, guest, enterprise)
+        person = Person(user, name or user.lower(), team or self.state.team, is_bot, guest, enterprise, email)
         self.state.people[user] = person
         return person
 
@@ -187,6 +188,16 @@ class Workspace:
         if is_told:
             payloads.message(self.state, message)
         return message.ts
+
+    def alert(
+        self, bot: str, channel: str, attachments: Sequence[Json], *, now: float, thread_ts: str | None = None
+    ) -> str:
+        """Another app's bot says something in attachments alone. Returns the message's ts."""
+        ts = self.say(bot, channel, "", now=now, thread_ts=thread_ts, is_told=False)
+        message = self._find(channel, ts)
+        message.attachments = list(attachments)
+        payloads.message(self.state, message)
+        return ts
 
     def press(
         self, user: str, channel: str, ts: str, action_id: str, *, now: float, value: str | None = None

@@ -192,6 +192,8 @@ async def observe(
 class _ReplaySession:
     def __init__(self, scenario: Scenario, settings: Settings, clock: Clock, log: TurnLog) -> None:
         self._scenario, self._clock, self._log = scenario, clock, log
+        if not {"context", "channel.context"} & scenario.settings.keys():
+            settings = with_overrides(settings, {"channel.context": "none"})  # the thread is made up
         self._settings = allow_bot(settings, scenario.user) if scenario.asker_is_bot else settings
         self._workspace = _workspace(scenario)
         self._turn_changed = asyncio.Event()

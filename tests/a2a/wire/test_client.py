@@ -439,6 +439,23 @@ def test_a_question_on_1_0() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("wire", "quoted", "parts"),
+    [
+        ("0.3", "before", [{"kind": "text", "text": "q"}, {"kind": "text", "text": "before"}]),
+        ("0.3", {"a": 1}, [{"kind": "text", "text": "q"}, {"kind": "data", "data": {"a": 1}}]),
+        ("1.0", "before", [{"text": "q"}, {"text": "before"}]),
+        ("1.0", {"a": 1}, [{"text": "q"}, {"data": {"a": 1}, "mediaType": "application/json"}]),
+    ],
+)
+def test_what_was_said_before_is_a_part_behind_the_question(wire: Wire, quoted: Any, parts: Any) -> None:
+    asking = MessageRequest("q", "m", quoted=quoted, metadata={"slack": {"team": "T1"}})
+    message = ask_body(Interface("", wire), asking, stream=True)["params"]["message"]
+    parts[1]["metadata"] = {"role": "context"}
+    assert message["parts"] == parts
+    assert message["metadata"] == {"slack": {"team": "T1"}}
+
+
 @given(
     st.sampled_from(["0.3", "1.0"]),
     st.builds(MessageRequest, st.text(), st.text(), st.none() | st.text(), st.none() | st.text()),
