@@ -434,7 +434,7 @@ class CrashRun:
             ledger = await answer.json()
         found = {}
         for asked in self.case.questions:
-            of_it = [each for each in ledger["received"].values() if each["text"].split()[-4] == asked.token]
+            of_it = [each for each in ledger["received"].values() if each["text"].split()[0] == asked.token]
             tasks = tuple(each["task"] for each in of_it if each["task"])
             found[asked.token] = Deliveries(
                 messages=len(of_it),
