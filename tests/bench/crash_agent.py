@@ -85,7 +85,7 @@ class _Executor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None
-        token, kind, lines, seconds = context.get_user_input().split()[-4:]
+        token, kind, lines, seconds = context.get_user_input().split()[:4]
         message_id, pieces = context.message.message_id, _pieces(token, int(lines))
         if kind == "message":
             await asyncio.sleep(float(seconds))
@@ -209,7 +209,7 @@ class _Scripted(ScriptedAgent):
                 self._ledger.cancelled.append(str(call.params.get("id")))
             return await super()._dispatch(call)
         _note(self._ledger, {"params": call.params})
-        token, _, lines, seconds = call.text.split()[-4:]
+        token, _, lines, seconds = call.text.split()[:4]
         said = "".join(answer_lines(token, int(lines)))
         tape = on_wire(answer(said, seconds=float(seconds), ids=message["messageId"]), self.wire)
         self._playbacks.insert(self._asked, Playback(tape))

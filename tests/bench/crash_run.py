@@ -173,8 +173,8 @@ class CrashRun:
         if -signal.SIGKILL in statuses:  # its point came as it ended
             self._was_killed()
             await self._end(await self._start_again(None))
-        elif any(statuses):
-            self.report.problems.append(f"the bot ended with status {max(statuses)}")
+        elif wrong := [each for each in statuses if each not in (0, -signal.SIGTERM)]:  # as it began
+            self.report.problems.append(f"the bot ended with status {wrong}")
 
     def _was_killed(self) -> None:
         self._killed.append(time.time())
@@ -326,6 +326,8 @@ class CrashRun:
     def _stop(self, asked: Asked) -> None:
         """A person presses Stop, which Slack shows under an open stream."""
         thread = self._thread(asked)
+        if asked.behind is not None and not lines_of(asked, thread):
+            return  # the stream is another one's answer
         later = [each for each in self.case.questions if each.behind is not None and each.after > asked.after]
         place = self._places.get(asked.token)
         before = [
@@ -432,7 +434,7 @@ class CrashRun:
             ledger = await answer.json()
         found = {}
         for asked in self.case.questions:
-            of_it = [each for each in ledger["received"].values() if each["text"].split()[-4] == asked.token]
+            of_it = [each for each in ledger["received"].values() if each["text"].split()[0] == asked.token]
             tasks = tuple(each["task"] for each in of_it if each["task"])
             found[asked.token] = Deliveries(
                 messages=len(of_it),

@@ -68,6 +68,11 @@ def test_what_is_not_the_answer_is_told_apart(messages: list[str], fate: str) ->
     assert judged(*map(said, messages)).fate == fate
 
 
+def test_a_note_between_two_messages_is_no_part_of_the_answer() -> None:
+    note = said("Others write in this thread now. Mention me with your next question here.")
+    assert judged(said("".join(LINES[:4])), note, said("".join(LINES[4:]))).fate == "whole"
+
+
 def test_a_question_that_nobody_heard_of_is_lost() -> None:
     assert judged(told=Deliveries()).fate == "lost"
     assert judged(said("", *FOOTER), told=Deliveries()).fate == "lost"
