@@ -105,6 +105,7 @@ class RedisStore(Store):
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
         self._outage = outage
+        self._is_told = False  # that others are waited for
         self._is_open = self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
@@ -131,9 +132,17 @@ class RedisStore(Store):
         self._outage.passed()
 
     async def open(self) -> None:
-        """Raises StoreError if Redis does not answer, or has the turns of a newer version."""
+        """Raises StoreError if Redis does not answer, or has the turns of a newer version.
+
+        Waits as long as replicas of an older version are at work.
+        """
+        while (known := await self._run("open")) < 0:
+            if not self._is_told:
+                what = "replicas of an older version (format %d) work in %s: waiting until they have ended"
+                _log.warning(what, -known, self._address)
+            self._is_told = True
+            await asyncio.sleep(self.lease / RENEWALS)
         began = self._clock.monotonic()
-        known = await self._run("open")
         refuse_newer(known, self._address)
         self._sure_until, self._is_open = began + self.lease, True
         try:

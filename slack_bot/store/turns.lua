@@ -116,6 +116,10 @@ function actions.open()
   create_group()
   local known = tonumber(call('GET', PREFIX .. 'version') or 0)
   if known < args.version then
+    local alive = call('GET', PREFIX .. 'alive')
+    if known > 0 and alive and now() - cjson.decode(alive).at < args.lease / 1000 then
+      return -known -- replicas of an older version are at work
+    end
     call('SET', PREFIX .. 'version', args.version)
   end
   return known

@@ -512,3 +512,37 @@ async def test_whether_a_replica_runs_shows_by_its_renewals(replica: Opener) -> 
     assert not await two.has_replicas()
     await one.renew()
     assert await two.has_replicas()
+
+
+async def test_a_newer_version_waits_until_the_older_replicas_have_ended(
+    replica: Opener,
+    redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    older = await replica(3.0)
+    question = await accepted(older, "1.0")
+    assert await older.claim(question)
+    working = asyncio.create_task(keep_renewing(older))
+    monkeypatch.setattr("slack_bot.store.redis.VERSION", VERSION + 1)
+    opening = asyncio.create_task(open_redis(redis_server.url, Ages(), 3.0))
+    async with asyncio.timeout(60):
+        while "replicas of an older version" not in caplog.text:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+    assert not opening.done()
+    working.cancel()
+    newer = await asyncio.wait_for(opening, 60)
+    try:
+        assert await left_to(newer) == [question]
+        assert caplog.text.count("replicas of an older version") == 1
+        monkeypatch.setattr("slack_bot.store.redis.VERSION", VERSION)
+        with pytest.raises(StoreError, match="newer version"):
+            await open_redis(redis_server.url, Ages(), 3.0)
+    finally:
+        await newer.close()
+
+
+async def keep_renewing(store: RedisStore) -> None:
+    while True:
+        await store.renew()
+        await asyncio.sleep(0.1)
