@@ -105,7 +105,6 @@ class RedisStore(Store):
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
         self._outage = outage
-        self._is_told = False  # that others are waited for
         self._is_open = self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
@@ -136,11 +135,12 @@ class RedisStore(Store):
 
         Waits as long as replicas of an older version are at work.
         """
+        is_told = False
         while (known := await self._run("open")) < 0:
-            if not self._is_told:
+            if not is_told:
                 what = "replicas of an older version (format %d) work in %s: waiting until they have ended"
                 _log.warning(what, -known, self._address)
-            self._is_told = True
+            is_told = True
             await asyncio.sleep(self.lease / RENEWALS)
         began = self._clock.monotonic()
         refuse_newer(known, self._address)
