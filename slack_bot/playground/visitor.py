@@ -22,7 +22,7 @@ from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
 PARTNER = "U0RIVER"  # of another organisation
-PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas", PARTNER: "River (partner)"}
+PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas", "U0PRIYA": "Priya", PARTNER: "River (partner)"}
 CHANNEL = "C0GENERAL"
 SUGGESTIONS = (
     ("What is AGNTCY?", "what is agntcy"),

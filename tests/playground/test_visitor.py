@@ -104,7 +104,7 @@ async def test_feedback_shows_as_pressed_at_once_and_a_plain_button_does_not(sce
 
 async def test_everybody_is_in_the_channel_and_can_be_told_something_alone(scene: Scene) -> None:
     general = scene.visitor.feed.snapshot()["channels"][0]
-    assert general["members"] == ["U0BOT", "U0JONAS", "U0MAYA", "U0REPLAY", "U0RIVER"]
+    assert general["members"] == ["U0BOT", "U0JONAS", "U0MAYA", "U0PRIYA", "U0REPLAY", "U0RIVER"]
 
 
 async def test_stop_is_slacks_own(scene: Scene) -> None:
