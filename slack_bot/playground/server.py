@@ -58,7 +58,9 @@ def main(args: argparse.Namespace) -> int:
     chosen = chosen_agent(args)
     theirs = None if args.url is None else _theirs(args)
     set_up_logs(() if theirs is None else secrets_of(theirs))
-    opened = open_playground(args.host, args.port, chosen=chosen, theirs=theirs)
+    # Of a bot's own settings, only the section `channel`: the agent and the workspace are the playground's.
+    channels = load() if theirs is None else None
+    opened = open_playground(args.host, args.port, chosen=chosen, theirs=theirs, channels=channels)
     asyncio.run(serve_until_stopped(opened, lambda playground: f"The playground is at {playground.url}"))
     return 0
 
@@ -109,8 +111,10 @@ async def open_playground(
     port: int = 0,
     chosen: ReferenceSettings | None = None,
     theirs: Settings | None = None,
+    channels: Settings | None = None,
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
+    `channels`: settings whose section `channel` counts with the playground's own agent; who may ask does not.
 
     Raises BotError if the page's address cannot be had.
     """
@@ -125,9 +129,10 @@ async def open_playground(
         url = await stack.enter_async_context(_page(visitor, host, port))
         if theirs is None:
             serving = serve(chosen or ReferenceSettings())
-            # Nothing is read from the environment. The errors of the playground's agent are for people.
+            usual = Settings(channel=(channels or Settings()).channel)
+            # The errors of the playground's agent are for people.
             ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
-            theirs = with_overrides(Settings(), ours)
+            theirs = with_overrides(usual, ours)
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
             emulated(theirs, face.api_url),

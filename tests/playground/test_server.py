@@ -19,8 +19,8 @@ from slack_bot.errors import BotError
 from slack_bot.playground.feed import PageUpdate
 from slack_bot.playground.hosting import no_address
 from slack_bot.playground.server import Playground, open_playground
-from slack_bot.playground.visitor import CHANNEL
-from slack_bot.settings.load import Settings
+from slack_bot.playground.visitor import CHANNEL, PARTNER
+from slack_bot.settings.load import Settings, load
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.tape.builders import answer
@@ -306,3 +306,10 @@ def test_a_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) 
 def test_a_number_that_no_port_has_is_refused_first(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["replay", "docs/tapes/caipe-0.3.0-simple.jsonl", "--play", "--port", str(port)]) == 2
     assert capsys.readouterr().err.startswith(f"slack-bot replay: There is no port {port}: ")
+
+
+async def test_variables_for_channels_count_here() -> None:
+    env = {"SLACK_BOT_CHANNEL__EXTERNAL": "allow", "A2A_AGENT_URL": "http://192.0.2.1/"}
+    async with open_playground(channels=load(env, None, None)) as playground:
+        order = {"type": "say", "user": PARTNER, "channel": CHANNEL, "text": "<@U0BOT> tell me a joke"}
+        assert (await closed(playground, order))["outcome"] == "answered"
