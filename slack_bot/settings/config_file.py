@@ -46,23 +46,25 @@ def _unreadable(file: str, message: str) -> str:
 
 
 def _problems(whole: Mapping[str, Any]) -> Iterator[str]:
-    sections = {section for section, _ in FIELDS}
     for name, value in whole.items():
         if name == _EVERYWHERE:
             yield from _in_table(name, value)
         elif name == _SINGLE:
             yield from _in_tables(value)
-        elif isinstance(value, dict) and name in sections:
-            yield from (
-                _elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in value
-            )
         elif isinstance(value, dict):
-            guess = nearest(name, (_EVERYWHERE, _SINGLE), 0.6)
-            yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
+            yield from _unknown_table(name, value)
         elif guess := nearest(name, _KNOWN):
             yield f"{name} stands in no table: write {guess} below [{_EVERYWHERE}], or that of one channel"
         else:
             yield _elsewhere(name) or f"{name} is not known here; {_TABLES}"
+
+
+def _unknown_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
+    if name in {section for section, _ in FIELDS}:
+        yield from (_elsewhere(leaf, name) or f"{name}.{leaf} is not known here; {_TABLES}" for leaf in table)
+    else:
+        guess = nearest(name, (_EVERYWHERE, _SINGLE), 0.6)
+        yield f"[{name}] is not known here; " + (f"did you mean [{guess}]?" if guess else _TABLES)
 
 
 def _in_tables(value: object) -> Iterator[str]:
