@@ -257,6 +257,7 @@ async def test_a_process_that_alone_has_lost_redis_writes_no_more_where_another_
         assert len(there.agent.questions) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["refused", "hanging"])
 async def test_answers_go_on_and_end_though_redis_is_away_for_longer_than_a_lease(
     redis_server: RedisServer, how: str, caplog: pytest.LogCaptureFixture
@@ -278,6 +279,7 @@ async def test_answers_go_on_and_end_though_redis_is_away_for_longer_than_a_leas
     assert sum("Redis does not answer" in line for line in said) == 2, "once a process"
 
 
+@pytest.mark.slow
 async def test_with_a_slow_redis_everything_is_answered_once(redis_server: RedisServer) -> None:
     async with town(redis_server, 3, seconds=3.0, lease=10.0) as there:
         for proxy in there.proxies:
