@@ -252,9 +252,7 @@ def _place(
 ) -> dict[str, Any]:
     """Where the question was asked, and by whom as far as that may be told."""
     thread, ts = question.thread, question.ts
-    link = f"{own.get('url') or 'https://slack.com/'}archives/{thread.channel}/p{ts.replace('.', '')}"
-    if ts != thread.ts:
-        link += f"?thread_ts={thread.ts}&cid={thread.channel}"
+    link = question.permalink(own.get("url") or "https://slack.com/")
     place: dict[str, Any] = {"team": thread.team, "channel": thread.channel, "thread_ts": thread.ts, "ts": ts}
     place |= {"permalink": link, "is_dm": thread.channel.startswith("D")}
     if question.is_ext_shared is not None:

@@ -59,8 +59,6 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         state = _WATCHED if turn.stage is Stage.WATCHED else _RUNS if is_first else _WAITS
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
-            link = f"{workspace.rstrip('/')}/archives/{thread.channel}/p{question.ts.replace('.', '')}"
-            if question.ts != thread.ts:
-                link += f"?thread_ts={thread.ts}&cid={thread.channel}"
+            link = question.permalink(workspace)
             found.append(ShownTurn(turn.key, question.text, thread.channel, state, link))
     return reversed(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
@@ -61,7 +61,7 @@ class InboundQuestion:
 
     question: Question
     is_mention: bool
-    is_command: bool = False
+    is_command: bool
 
 
 class SlackListeners:
@@ -157,9 +157,9 @@ class SlackListeners:
                 assert_never(unknown)
         if question is None:
             return None
-        asked = InboundQuestion(question, is_mention)
+        asked = InboundQuestion(question, is_mention, reason is None and await self._is_command(question))
         if reason is None and (reason := await self._why_not(asked, body, me, is_old=is_old)) is None:
-            return replace(asked, is_command=await self._is_command(question))
+            return asked
         await self._dispatcher.follow.heard(question)
         if reason:
             self._dispatcher.ignored(question, reason)
@@ -201,7 +201,7 @@ class SlackListeners:
         is_told = not is_old and not question.asker_is_bot
         if refused is not None:
             is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
-        elif question.text and not is_old and not await self._is_command(question):
+        elif question.text and not is_old and not asked.is_command:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None

@@ -39,7 +39,10 @@ class HomeListeners:
         """The button of one question."""
         await ack()
         if (pressed := read_home_stop(body)) is not None:
-            await self._dispatcher.controls.stop_turn(*pressed)
+            try:
+                await self._dispatcher.controls.stop_turn(*pressed)
+            except BotError as error:
+                _log.error("a question was not stopped: %s", error, extra={"turn": pressed[0]})
             await self._show(pressed[1], context)
 
     async def _show(self, user: str, context: AsyncBoltContext) -> None:

@@ -62,6 +62,12 @@ class Question:
         """Whether `user` may stop it, repeat it and answer the agent. What nobody asked is everybody's."""
         return self.user in ("", user)
 
+    def permalink(self, workspace: str) -> str:
+        """Its address in Slack. `workspace`: that of the workspace, such as `https://acme.slack.com/`."""
+        thread = self.thread
+        link = f"{workspace.rstrip('/')}/archives/{thread.channel}/p{self.ts.replace('.', '')}"
+        return link if self.ts == thread.ts else f"{link}?thread_ts={thread.ts}&cid={thread.channel}"
+
     @property
     def message_id(self) -> str:
         """The A2A messageId, the same for the same Slack message (delivery.md 7.1)."""
