@@ -22,7 +22,7 @@ from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
 from .listeners.access import Access, BotAccess, HourlyQuestions
-from .listeners.authorizer import Authorize, missing, new_authorize
+from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
 from .listeners.health_server import serving_health
@@ -31,6 +31,7 @@ from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import SocketConnections
+from .manifest import Wants, missing, wanted
 from .observe.facts import Observer
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
@@ -323,7 +324,8 @@ async def check_slack(app: App) -> None:
     identity = await app.authorize()
     app.health.passed(HealthCheck.TOKEN)
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
-    for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
+    wants = wanted(Wants.by(app.policies.values))
+    for sentence in missing(identity.bot_scopes, wants) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 
 

@@ -24,6 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "turn": set(),
     "errors": set(),
     "clock": set(),
+    "manifest": set(),
     "settings": {"errors"},
     "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
@@ -54,12 +55,12 @@ ROOMS: dict[str, set[str]] = {
     "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "home", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack",
-        "store", "errors", "clock", "settings", "observe",
+        "event_keeper", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn", "a2a",
+        "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
+    "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {

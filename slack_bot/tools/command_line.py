@@ -45,6 +45,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_compare(add)
     _add_conform(add, playground)
     _add_store(add)
+    _add_manifest(add)
 
 
 def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
@@ -184,6 +185,18 @@ def _add_store(add: AddVerb) -> None:
     backup.add_argument("--force", action="store_true", help="replace FILE")
 
 
+def _add_manifest(add: AddVerb) -> None:
+    about = "print the manifest of the Slack app that fits the settings"
+    verb = add("manifest", _manifest, about, "slack-bot manifest --name helpdesk > manifest.json")
+    name = "what people mention (default: %(default)s)"
+    verb.add_argument("--name", dest="app_name", metavar="NAME", default="slack_bot", help=name)
+    http = "for run --http: the address at which Slack reaches it (default: Socket Mode)"
+    verb.add_argument("--http", metavar="URL", help=http)
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--link", action="store_true", help="a link that makes an app of it at Slack")
+    what.add_argument("--why", action="store_true", help="what each scope is for, as a table")
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The bot does not log: what is printed says what happened."""
@@ -215,6 +228,12 @@ def _tool(args: argparse.Namespace) -> int:
 
 def _store(args: argparse.Namespace) -> int:
     from .store import main
+
+    return main(args)
+
+
+def _manifest(args: argparse.Namespace) -> int:
+    from .manifest import main
 
     return main(args)
 
