@@ -27,6 +27,7 @@ VERBS = [
     "compare",
     "conform",
     "store",
+    "manifest",
 ]
 
 
