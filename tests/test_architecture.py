@@ -81,6 +81,7 @@ OWNED = {
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
+    "prometheus_client": {"observe"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
