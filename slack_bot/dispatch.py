@@ -34,6 +34,7 @@ from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
+from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
 
@@ -336,8 +337,9 @@ class TurnDispatcher:
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
-        look_around = self.context.look_around
-        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, look_around)
+        sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
+        looks = self._look_around
+        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, looks)
         ended = await turn.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
@@ -347,6 +349,12 @@ class TurnDispatcher:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self.follow.answered(journal.question)
         await self._save_profile()
+
+    async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        around = await self.context.look_around(question, heard)
+        if around.is_alone:
+            await self.follow.read_alone(question)
+        return around
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store
