@@ -71,7 +71,7 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        self.reply, self.client = self._notices.reply, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
