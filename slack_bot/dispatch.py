@@ -32,6 +32,7 @@ from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
+from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
 
@@ -68,7 +69,7 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        self.reply, self.client = self._notices.reply, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
@@ -353,7 +354,8 @@ class TurnDispatcher:
 
     async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
         clock, observer, sink = self._clock, self._observer, running.sink
-        given = sink, self._settings, clock, observer, running.handle, self.context.look_around
+        sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
+        given = sink, self._settings, clock, observer, running.handle, self._look_around
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
         ended = await runner.run()
@@ -365,6 +367,12 @@ class TurnDispatcher:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self.follow.answered(journal.question)
         await self._save_profile()
+
+    async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        around = await self.context.look_around(question, heard)
+        if around.is_alone:
+            await self.follow.read_alone(question)
+        return around
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store

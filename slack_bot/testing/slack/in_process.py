@@ -31,7 +31,7 @@ from .workspace import CallAnswer, Workspace
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
 """What a proxy in front of Slack answers when Slack does not."""
 _PAGE_TYPE = "text/html"
-_UPLOAD = "/upload/"
+_UPLOAD, _RESPONSE = "/upload/", "/response/"
 _MARGIN = 0.001  # seconds: a timer may ring a moment before its time
 
 
@@ -129,6 +129,8 @@ class SlackSession:
         if is_upload:
             data = options.get("data")
             answer = self.workspace.receive_file(name, data if isinstance(data, bytes) else b"")
+        elif _RESPONSE in parts.path:
+            answer = self.workspace.respond(name, options["json"], now=self._clock.wall())
         else:
             given, token = _arguments(parts.query, options), bearer(options.get("headers") or {})
             now, is_json = self._clock.wall(), options.get("json") is not None
