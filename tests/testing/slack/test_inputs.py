@@ -149,4 +149,5 @@ def test_inputs_at_their_limits() -> None:
     options = [{"text": plain("x" * 75), "value": "x" * 150}, *(option(str(n)) for n in range(99))]
     element = {"type": "static_select", "options": options}
     block = {"type": "input", "label": plain("l" * 2_000), "hint": plain("h" * 2_000), "element": element}
-    Scene().post(text="t", blocks=[block, *FIELDS])
+    ts = Scene().post(text="t", blocks=[block, *FIELDS])
+    assert ts
