@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
@@ -18,6 +18,8 @@ from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
+"""What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""

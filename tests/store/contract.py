@@ -18,6 +18,7 @@ from slack_bot.store.contracts import (
     StoreAdmin,
 )
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.people import PersonKind
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
@@ -56,6 +57,23 @@ class StoreContract:
         for heard in (("1.0", "2.0"), (), None):
             await store.save((replace(kept, heard=heard), 0))
             assert await store.turn(kept.key) == replace(kept, heard=heard)
+
+    async def test_of_an_answer_all_but_its_secrets_is_given_back(self, store: Store) -> None:
+        fields = (
+            Field("size", "Size", FieldKind.SELECT, (Choice("s", "Small"),)),
+            Field("key", is_secret=True),
+        )
+        form = Form("Which?", fields, reply=ReplyFormat("strands", '["i1"]'))
+        given = answer_of(form, {"size": "s", "key": "hunter2"})
+        kept = turn("1.0", 1000.0)
+        kept = replace(kept, question=replace(kept.question, form=form, answer=given))
+        assert await store.accept(kept)
+        await store.save((replace(kept, task_id="t"), 0))
+        found = await store.turn(kept.key)
+        assert found is not None and found.question.answer is not None
+        assert found.question.form == form
+        assert replace(found.question.answer, secrets=given.secrets) == given
+        assert found.question.answer.has_lost_secrets or not store.is_durable
 
     async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
         other = replace(THREAD, ts="9.0")
