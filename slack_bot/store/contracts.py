@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
@@ -19,6 +19,8 @@ from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
+"""What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""

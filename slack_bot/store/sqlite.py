@@ -28,7 +28,7 @@ from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
+from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
 from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
 from .sqlite_forms import SqliteForms
@@ -461,7 +461,7 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 
 def _json(turn: TurnRecord) -> str:
-    return _TURN.dump_json(turn, exclude={"messages"}).decode()
+    return _TURN.dump_json(turn, exclude=APART).decode()
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:

@@ -18,7 +18,7 @@ from slack_bot.store.contracts import (
     StoreAdmin,
 )
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat
+from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
 from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.people import PersonKind
@@ -45,7 +45,11 @@ def overheard(at: int, user: str = "U1") -> ThreadMessage:
 
 def opened(handle: str, at: float = 1000.0, *, user: str = "U1", thread: ThreadKey = THREAD) -> OpenForm:
     field = Field("env", "Where?", FieldKind.SELECT, (Choice("p", "Prod"),), default="p", most=3.0)
-    more = (Field("n", kind=FieldKind.NUMBER, default=2.5), Field("on", default=True), Field("l", default=("a",)))
+    more = (
+        Field("n", kind=FieldKind.NUMBER, default=2.5),
+        Field("on", default=True),
+        Field("l", default=("a",)),
+    )
     form = Form("Which? 😀", (field, *more), reply=ReplyFormat("adk", '{"id": 1}'))
     return OpenForm(handle, "T1:C1:1.0", thread, user, "T1", "task", form, at)
 
@@ -65,6 +69,23 @@ class StoreContract:
         for heard in (("1.0", "2.0"), (), None):
             await store.save((replace(kept, heard=heard), 0))
             assert await store.turn(kept.key) == replace(kept, heard=heard)
+
+    async def test_of_an_answer_all_but_its_secrets_is_given_back(self, store: Store) -> None:
+        fields = (
+            Field("size", "Size", FieldKind.SELECT, (Choice("s", "Small"),)),
+            Field("key", is_secret=True),
+        )
+        form = Form("Which?", fields, reply=ReplyFormat("strands", '["i1"]'))
+        given = answer_of(form, {"size": "s", "key": "hunter2"})
+        kept = turn("1.0", 1000.0)
+        kept = replace(kept, question=replace(kept.question, form=form, answer=given))
+        assert await store.accept(kept)
+        await store.save((replace(kept, task_id="t"), 0))
+        found = await store.turn(kept.key)
+        assert found is not None and found.question.answer is not None
+        assert found.question.form == form
+        assert replace(found.question.answer, secrets=given.secrets) == given
+        assert found.question.answer.has_lost_secrets or not store.is_durable
 
     async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
         other = replace(THREAD, ts="9.0")
@@ -399,7 +420,6 @@ class AgesContract:
         assert len(await store.overheard(THREAD)) == 2
         await store.remove_old(1000.0 + 24 * HOUR)
         assert await store.overheard(THREAD) == [overheard(2000)]
-
 
     async def test_forms_are_kept_for_their_days_answered_or_not(self, store: Store) -> None:
         for handle, at in (("old", 1000.0), ("taken", 1000.0), ("new", 1001.0)):
