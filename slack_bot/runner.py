@@ -26,10 +26,11 @@ from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
+from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
 from .turn.quotes import Heard, Surroundings
-from .turn.record import Form, Outcome, Question
+from .turn.record import Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
