@@ -122,3 +122,11 @@ class StoreAway(StoreError):
 
 class StoreInUse(StoreError):
     """Another process holds the store."""
+
+
+class StoreMissing(StoreError):
+    """It was never begun."""
+
+
+class StoreOutdated(StoreError):
+    """An older version of the bot wrote it."""

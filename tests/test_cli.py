@@ -28,6 +28,7 @@ VERBS = [
     "conform",
     "store",
     "manifest",
+    "doctor",
 ]
 
 

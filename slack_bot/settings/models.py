@@ -65,6 +65,8 @@ class SlackSettings(SettingsSection):
     """App-level token for Socket Mode, `xapp-...`."""
     signing_secret: SecretStr | None = None
     """Signing secret; needed in HTTP mode (`run --http`)."""
+    config_token: SecretStr | None = None
+    """App configuration token, `xoxe.xoxp-...`, which lives 12 hours: `doctor` reads the app's manifest."""
     api_url: HttpUrl = "https://slack.com/api/"
     """Web API base."""
     timeout: float = Field(default=30.0, gt=0)
