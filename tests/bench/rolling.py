@@ -1,4 +1,4 @@
-"""`python -m tests.bench.rolling [--answers 50] [--beside]`: three replicas on a real Redis are replaced at work.
+"""`python -m tests.bench.rolling [--answers 50] [--beside]`: three replicas on Redis are replaced at work.
 
 One after the other gets SIGTERM, and a new process starts at once; the next one is ended when that one has
 ended and the new one is connected. People ask all the while. Each process is `slack-bot run`, the agent is a
