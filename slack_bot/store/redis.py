@@ -104,6 +104,7 @@ class RedisStore(RedisForms, Store):
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
+        self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
         self._outage = outage
@@ -307,12 +308,18 @@ class RedisStore(RedisForms, Store):
             await self._redis.hset(f"{PREFIX}profile:{agent}", name, value)
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
-        claimed = await self._run("claim", key=turn.key)
-        if claimed is None:
-            return None
-        self._held[turn.question.thread], fields = claimed
-        async with self._calling():
-            return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        self._claims += 1
+        try:
+            claimed = await self._run("claim", key=turn.key)
+            if claimed is None:
+                return None
+            self._held[turn.question.thread], fields = claimed
+            async with self._calling():
+                return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        finally:
+            self._claims -= 1
+            if not self._claims:
+                self._no_claim.set()
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
@@ -361,6 +368,9 @@ class RedisStore(RedisForms, Store):
                 entries = found[0][1]
                 self._delivered = [entry for entry, _ in entries]
                 self._read_until = self._delivered[-1]
+                while self._claims:  # a claim may have brought them: whoever asked for it goes first
+                    self._no_claim.clear()
+                    await self._no_claim.wait()
                 return [signal_of(fields["signal"]) for _, fields in entries]
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
