@@ -135,7 +135,7 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, store, clock)
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
+        listeners = SlackListeners(dispatcher, policies, access, bots, hourly, clock)
         listeners.register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)

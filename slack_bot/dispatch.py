@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -108,8 +109,9 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        turn = TurnRecord(question, self._clock.wall())
         try:
+            question = await self._with_line_before(question)
+            turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
@@ -134,6 +136,27 @@ class TurnDispatcher:
             if not self._has(claimed):
                 self._start(claimed, is_new=True)
         return is_new
+
+    async def _with_line_before(self, question: Question) -> Question:
+        """In a direct message each line begins a thread. One that is written right after another which is not
+        asked yet belongs to that one's.
+        """
+        channel, delay = question.thread.channel, self._settings.turns.collect_delay
+        is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
+        if not is_line or self._policies.of(channel).busy != "collect":
+            return question
+        waiting = [
+            turn.question
+            for turn in await self._store.unfinished()
+            if turn.stage is Stage.ACCEPTED
+            and (turn.question.thread.channel, turn.question.user) == (channel, question.user)
+        ]
+        roots = {each.thread for each in waiting if each.ts == each.thread.ts}
+        for each in waiting:
+            is_near = abs(float(question.ts) - float(each.ts)) <= delay
+            if is_near and each.thread in roots and each.key != question.key:
+                return replace(question, thread=each.thread)
+        return question
 
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
