@@ -91,6 +91,7 @@ class TurnDispatcher:
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
+        self._ignored: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
     async def accept(self, question: Question) -> bool:
@@ -287,7 +288,15 @@ class TurnDispatcher:
         known = await self._store.conversation(self._agent.name, thread)
         return known.task_for(user) is not None
 
+    def was_ignored(self, message: Question) -> bool:
+        """Slack sends a mention as two events."""
+        return message.key in self._ignored
+
     def ignored(self, message: Question, reason: str) -> None:
+        """Say why, once."""
+        if self.was_ignored(message):
+            return
+        self._ignored.append(message.key)
         thread, now = message.thread, self._clock.monotonic()
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)

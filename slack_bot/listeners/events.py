@@ -217,7 +217,8 @@ class SlackListeners:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
-        log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
+        if not self._dispatcher.was_ignored(question):
+            log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
         if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason

@@ -144,7 +144,7 @@ async def test_a_refused_bot_is_never_told(caplog: pytest.LogCaptureFixture) -> 
         root = await bot.ask("hi", user="U9")
         await bot.idle()
         assert (bot.read(root), told(bot)) == ([], [])
-    assert [each.getMessage() for each in caplog.records if "refused" in each.getMessage()]
+    assert len([each for each in caplog.records if "refused" in each.getMessage()]) == 1
 
 
 @on_virtual_time
