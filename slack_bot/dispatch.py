@@ -261,6 +261,8 @@ class TurnDispatcher:
             self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
+            if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
+                self._spawn(self._notices.tell_place(question, place), question)
             if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
                 self._interruptions.begin(question)
 

@@ -125,6 +125,19 @@ class ThreadLines:
         turns = [] if line is None else [each.turn for each in line.waiting]
         return [turn for turn in turns if user in (None, turn.question.user)]
 
+    def place_of(self, turn: TurnRecord) -> int:
+        """Which question of the line it is: 1 is the next; 0: it is asked now, or with one before it."""
+        line = self._lines.get(turn.question.thread)
+        if line is None or line.running is None:
+            return 0
+        before: list[TurnRecord] = []
+        for each in (entry.turn for entry in line.waiting):
+            is_joined = self._busy(line) != "queue" and any(_belongs_to(first, each) for first in before)
+            if each.key == turn.key:
+                return 0 if is_joined else len(before) + 1
+            before += [] if is_joined else [each]
+        return 0
+
     def has(self, turn: TurnRecord) -> bool:
         """It runs or waits here."""
         running = self.get(turn.question.thread)

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -80,6 +80,37 @@ async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest
         with caplog.at_level(logging.WARNING):
             await bot.idle()
         assert bot.outcomes == ["answered", "answered"]
+
+
+# -- the place in the line
+
+
+def places(bot: BotHarness, root: str) -> list[tuple[str, str]]:
+    return [told for told in bot.ephemeral(root) if "in line" in told[1]]
+
+
+@on_virtual_time
+async def test_who_is_not_the_next_is_told_the_place_in_the_line() -> None:
+    async with run_bot(answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("0")
+        for user in ("U1", "U2", "U1"):
+            await bot.ask("more", user=user, thread_ts=root)
+        await asyncio.sleep(1)
+        words = "Your question is number {} in line in this thread."
+        assert places(bot, root) == [("U2", words.format(2)), ("U1", words.format(3))]
+        await bot.idle()
+        assert len(places(bot, root)) == 2
+
+
+@on_virtual_time
+async def test_collect_what_is_asked_with_another_has_no_place_of_its_own() -> None:
+    async with run_bot(answer("Yes.", seconds=20), busy="collect") as bot:
+        root = await bot.ask("0")
+        await asyncio.sleep(5)
+        for user in ("U1", "U1", "U2", "U2", "U1"):
+            await bot.ask("more", user=user, thread_ts=root)
+        await bot.idle()
+        assert places(bot, root) == [("U2", "Your question is number 2 in line in this thread.")]
 
 
 # -- as many as may wait
