@@ -8,14 +8,13 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer.stream_consumer import TurnHandle
 from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
@@ -23,14 +22,13 @@ from .follow import FollowedThreads
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .observe.facts import MessageIgnored, Observer
+from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
 from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
-from .slack.sink import Sink
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
@@ -110,10 +108,12 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
+        is_stored, began = False, self._clock.monotonic()
         try:
             question = await self._with_line_before(question)
             turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
+            is_stored = True
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
@@ -122,6 +122,9 @@ class TurnDispatcher:
                 self._store_error = error
                 self._store_broken.set()
             raise
+        finally:
+            now = self._clock.monotonic()
+            self._observer(QuestionStored(now, question.key, now - began, is_stored))
         self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
@@ -171,6 +174,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
+            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key))
             self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
@@ -304,6 +308,19 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
+    def load(self) -> Mapping[str, int]:
+        """How many turns run, questions wait and tasks are watched in this process."""
+        return {
+            "running": len(self._lines.tasks),
+            "waiting": self._lines.waiting_count,
+            "watched": len(self.watches),
+        }
+
+    def unseen_since(self) -> float | None:
+        """When the oldest text came, of all answers that run, that its reader cannot see yet."""
+        times = (running.unseen_since() for running in self._lines)
+        return min((each for each in times if each is not None), default=None)
+
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
@@ -351,7 +368,7 @@ class TurnDispatcher:
                     return
                 await self._lines.prepare(running)
                 running.journal = await self._journal.begin(running.turn)
-                await self._answer(running.journal, sink, running.handle)
+                await self._answer(running, running.journal)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
@@ -369,12 +386,13 @@ class TurnDispatcher:
             log.exception("turn broke", extra=_fields(turn))
             await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
-    async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
-        clock, observer = self._clock, self._observer
+    async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
+        clock, observer, sink = self._clock, self._observer, running.sink
         sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
-        looks = self._look_around
-        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, looks)
-        ended = await turn.run()
+        given = sink, self._settings, clock, observer, running.handle, self._look_around
+        runner = TurnRunner(journal, self._agent, *given)
+        running.unseen_since = lambda: runner.unseen_since
+        ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
             await journal.watch()

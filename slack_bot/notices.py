@@ -93,7 +93,9 @@ class Notices:
     ) -> None:
         """End a turn whose runner could not, in `sink` or in a message of its own."""
         now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
-        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        is_whole = None if outcome is Outcome.STOPPED else False
+        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)

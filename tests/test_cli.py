@@ -28,6 +28,7 @@ VERBS = [
     "conform",
     "store",
     "config",
+    "manifest",
 ]
 
 

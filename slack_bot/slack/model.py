@@ -6,9 +6,10 @@ from typing import Self
 
 from ..turn.actions import TaskCard
 from ..turn.fit import state_of
+from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
 from ..turn.thread_state import ListensTo
 from .cards import MessageCards
 from .faults import SurfaceKind

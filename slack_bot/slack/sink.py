@@ -13,9 +13,10 @@ from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
+from ..turn.form import Form
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
 from . import blocks

@@ -49,6 +49,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_conform(add, playground)
     _add_store(add)
     _add_config(add)
+    _add_manifest(add)
 
 
 def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
@@ -198,6 +199,18 @@ def _add_config(add: AddVerb) -> None:
     check.add_argument("file", metavar="FILE", help="TOML, as SLACK_BOT_CONFIG names it to the bot")
 
 
+def _add_manifest(add: AddVerb) -> None:
+    about = "print the manifest of the Slack app that fits the settings"
+    verb = add("manifest", _manifest, about, "slack-bot manifest --name helpdesk > manifest.json")
+    name = "what people mention (default: %(default)s)"
+    verb.add_argument("--name", dest="app_name", metavar="NAME", default="slack_bot", help=name)
+    http = "for run --http: the address at which Slack reaches it (default: Socket Mode)"
+    verb.add_argument("--http", metavar="URL", help=http)
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument("--link", action="store_true", help="a link that makes an app of it at Slack")
+    what.add_argument("--why", action="store_true", help="what each scope is for, as a table")
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The bot does not log: what is printed says what happened."""
@@ -243,6 +256,12 @@ def _config(args: argparse.Namespace) -> int:
     ]
     sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
     return 0
+
+
+def _manifest(args: argparse.Namespace) -> int:
+    from .manifest import main
+
+    return main(args)
 
 
 def _trace(playground: PlaygroundParts, args: argparse.Namespace) -> int:

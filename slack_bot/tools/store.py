@@ -134,7 +134,7 @@ def _said(user: str, erased: Erased) -> str:
     said = (
         f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
         f" open questions of an agent {erased.waits}, messages to them {erased.outbound}, overheard messages"
-        f" {erased.overheard}."
+        f" {erased.overheard}, forms {erased.forms}."
     )
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."

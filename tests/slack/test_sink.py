@@ -22,7 +22,8 @@ from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.record import Field, Form, Outcome
+from slack_bot.turn.form import Choice, Field, Form
+from slack_bot.turn.record import Outcome
 from slack_bot.turn.thread_state import ListensTo
 from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
@@ -246,7 +247,7 @@ def test_a_failure_after_some_text_stands_below_it() -> None:
 
 
 def test_a_question_is_streamed_and_the_thread_waits() -> None:
-    form = Form("Which repository?", (Field("repo", choices=("a", "b"), required=True),))
+    form = Form("Which repository?", (Field("repo", choices=(Choice("a"), Choice("b")), required=True),))
     scene = play(answer("I can do that.", ending=Ending(Outcome.ASKED, form=form)))
     assert sealed(scene).text == f"I can do that.\n\n{form.as_markdown()}"
     assert sealed(scene).extras == ("Reply in this thread to answer.",)
@@ -254,7 +255,7 @@ def test_a_question_is_streamed_and_the_thread_waits() -> None:
 
 
 def test_nobody_is_called_by_the_names_of_fields() -> None:
-    form = Form("Which?", (Field("<!here>", choices=("<@U2>",)),))
+    form = Form("Which?", (Field("<!here>", choices=(Choice("<@U2>"),)),))
     text = sealed(play(answer(ending=Ending(Outcome.ASKED, form=form)))).text
     assert "<!" not in text
     assert "<@" not in text
