@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
@@ -99,7 +99,7 @@ class RedisStore(RedisForms, Store):
         self._overheard_age = ages.overheard_hours * 3600
         self._form_age = round(ages.form_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
-        self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._script = self.script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
@@ -114,8 +114,16 @@ class RedisStore(RedisForms, Store):
         """One step of `turns.lua`. Raises StoreError."""
         lease, calm = round(self.lease * 1000), round(self._calm * 1000)
         arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
+        return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
+
+    def script(self, text: str) -> Any:
+        """A script for `call`."""
+        return self._redis.register_script(text)
+
+    async def call(self, script: Any, keys: Sequence[str], args: Sequence[object]) -> Any:
+        """Run a script. Raises StoreError."""
         async with self._calling():
-            return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
+            return await script(keys=keys, args=args)
 
     @asynccontextmanager
     async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:

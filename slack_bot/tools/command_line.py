@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 """Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
 
 _CAPTURE = "tape, capture or raw SSE"
+_TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
 
 
@@ -45,6 +48,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_compare(add)
     _add_conform(add, playground)
     _add_store(add)
+    _add_config(add)
     _add_manifest(add)
     _add_doctor(add)
 
@@ -186,6 +190,16 @@ def _add_store(add: AddVerb) -> None:
     backup.add_argument("--force", action="store_true", help="replace FILE")
 
 
+def _add_config(add: AddVerb) -> None:
+    about = "check the file with the settings of channels, without Slack"
+    check = (
+        add("config", _config, about, "slack-bot config check slack_bot.toml")
+        .add_subparsers(title="what", required=True, metavar="WHAT", dest="what")
+        .add_parser("check", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    )
+    check.add_argument("file", metavar="FILE", help="TOML, as SLACK_BOT_CONFIG names it to the bot")
+
+
 def _add_manifest(add: AddVerb) -> None:
     about = "print the manifest of the Slack app that fits the settings"
     verb = add("manifest", _manifest, about, "slack-bot manifest --name helpdesk > manifest.json")
@@ -240,6 +254,18 @@ def _store(args: argparse.Namespace) -> int:
     from .store import main
 
     return main(args)
+
+
+def _config(args: argparse.Namespace) -> int:
+    from ..settings.config_file import read_config
+    from .files import read_text
+
+    read_text(Path(args.file), args.file)
+    tables = [
+        f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
+    ]
+    sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
+    return 0
 
 
 def _manifest(args: argparse.Namespace) -> int:
