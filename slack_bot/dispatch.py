@@ -34,6 +34,7 @@ from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
+from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
 
@@ -226,7 +227,7 @@ class TurnDispatcher:
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        if not question.text:
+        if question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
@@ -336,7 +337,7 @@ class TurnDispatcher:
 
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
-        look_around = self.context.look_around
+        look_around = self._look_around
         turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, look_around)
         ended = await turn.run()
         await journal.shown(sink.delivery.records)
@@ -347,6 +348,13 @@ class TurnDispatcher:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self.follow.answered(journal.question)
         await self._save_profile()
+
+    async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        """Which files the agent does not get is said in the thread: its answer is without them."""
+        around = await self.context.look_around(question, heard)
+        if around.not_given and (question.text or around.files):
+            self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
+        return around
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store

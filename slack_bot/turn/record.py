@@ -4,6 +4,8 @@ import uuid
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .files import SlackFile
+
 _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
 
 
@@ -37,7 +39,7 @@ class Question:
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
     answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
-    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of.
+    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `files`: with it.
     """
 
     thread: ThreadKey
@@ -52,6 +54,17 @@ class Question:
     references: tuple[str, ...] = ()
     is_ext_shared: bool | None = None
     merged: tuple[str, ...] = ()
+    files: tuple[SlackFile, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is asked."""
+        return not (self.text or self.files)
+
+    @property
+    def title(self) -> str:
+        """Its text; of a question without words the names of its files."""
+        return self.text or ", ".join(each.name for each in self.files)
 
     @property
     def key(self) -> str:
