@@ -202,8 +202,9 @@ class Surroundings:
     """All that goes along with a question.
 
     `heard`: what the agent has heard once it has taken it; None: as before. `place`: where it was asked, and
-    who did. `boundary`: of the quoted text (`new_boundary`). `files`: of the question. `not_given`: a
-    sentence for each of its files that the agent does not get.
+    who did. `boundary`: of the quoted text (`new_boundary`). `is_alone`: all of the thread was read, and only
+    the asker and the bot have written there. `files`: of the question. `not_given`: a sentence for each of
+    its files that the agent does not get.
     """
 
     heard: Heard | None = None
@@ -211,6 +212,7 @@ class Surroundings:
     quotes: Quotes = Quotes()
     form: QuoteForm = "auto"
     boundary: str = ""
+    is_alone: bool = False
     files: tuple[GivenFile, ...] = field(default=(), repr=False)
     not_given: tuple[str, ...] = ()
 

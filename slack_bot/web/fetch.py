@@ -69,19 +69,19 @@ class WebFetcher:
         Never raises for what is there.
         """
         try:
-            async with asyncio.timeout(self._settings.timeout):
+            async with asyncio.timeout(self._settings.fetch_timeout):
                 return await self._follow(url, kinds)
         except _Refused as refused:
             reason = str(refused)
         except TimeoutError:
-            reason = f"it did not come within {self._settings.timeout:g} s"
+            reason = f"it did not come within {self._settings.fetch_timeout:g} s"
         except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
             _log.info("a file that an agent named was not fetched: %s", type(error).__name__)
             reason = "its server could not be reached, or broke off"
         return NotFetched(f"The file was not fetched, because {reason}.")
 
     async def _follow(self, url: str, kinds: Collection[str]) -> WebFile:
-        allowed = self._settings.allowed_hosts
+        allowed = self._settings.fetch_hosts
         address = read_address(url, allowed)
         for _ in range(self._settings.max_redirects + 1):
             if isinstance(address, str):

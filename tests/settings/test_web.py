@@ -7,6 +7,6 @@ from slack_bot.settings.load import load
 
 def test_nothing_is_fetched_as_things_come() -> None:
     settings = load({}, None, None)
-    assert settings.web.allowed_hosts == ()
-    given = load({"SLACK_BOT_WEB__ALLOWED_HOSTS": "a.example, *.b.example"}, None, None)
-    assert given.web.allowed_hosts == ("a.example", "*.b.example")
+    assert settings.web.fetch_hosts == ()
+    given = load({"SLACK_BOT_WEB__FETCH_HOSTS": "a.example, *.b.example"}, None, None)
+    assert given.web.fetch_hosts == ("a.example", "*.b.example")

@@ -144,7 +144,12 @@ class Internet:
             transport._pool = httpcore.AsyncConnectionPool(trusted, network_backend=self.backend)
             return transport
 
-        given = {"allowed_hosts": (*NAMES, "inside.example"), "max_bytes": LIMIT, "timeout": 60.0, **settings}
+        given = {
+            "fetch_hosts": (*NAMES, "inside.example"),
+            "max_bytes": LIMIT,
+            "fetch_timeout": 60.0,
+            **settings,
+        }
         async with server:
             yield WebFetcher(WebSettings(**given), self.resolve, new_transport)
 
@@ -224,7 +229,7 @@ async def test_what_is_not_fetched_is_said_plainly(certificate: Path, path: str,
 
 @pytest.mark.parametrize("path", sorted(WAITS))
 async def test_what_comes_too_slowly_is_given_up(certificate: Path, path: str) -> None:
-    async with Internet().fetcher(certificate, timeout=0.2) as web:
+    async with Internet().fetcher(certificate, fetch_timeout=0.2) as web:
         refused = await web.fetch(f"https://files.example{path}")
         assert refused == NotFetched("The file was not fetched, because it did not come within 0.2 s.")
 
@@ -239,7 +244,7 @@ async def test_only_the_kinds_that_are_wanted(certificate: Path) -> None:
 async def test_a_certificate_of_another_is_refused(certificate: Path) -> None:
     internet = Internet()
     internet.dns["wrong.example"] = [[PUBLIC]]
-    async with internet.fetcher(certificate, allowed_hosts=("wrong.example",)) as web:
+    async with internet.fetcher(certificate, fetch_hosts=("wrong.example",)) as web:
         assert isinstance(await web.fetch("https://wrong.example/a.png"), NotFetched)
     async with internet.fetcher(certificate, trusts=False) as web:
         assert isinstance(await web.fetch("https://files.example/a.png"), NotFetched)
@@ -257,7 +262,7 @@ async def test_a_name_that_leads_nowhere_and_a_host_that_is_not_allowed(certific
 
 
 async def test_the_machines_own_resolver_is_asked() -> None:
-    web = WebFetcher(WebSettings(allowed_hosts=("127.0.0.1", "localhost")))
+    web = WebFetcher(WebSettings(fetch_hosts=("127.0.0.1", "localhost")))
     for host in ("127.0.0.1", "localhost"):
         refused = await web.fetch(f"https://{host}/")
         assert str(refused.reason if isinstance(refused, NotFetched) else refused) == (

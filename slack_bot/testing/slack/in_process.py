@@ -32,7 +32,7 @@ from .workspace import CallAnswer, Workspace
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
 """What a proxy in front of Slack answers when Slack does not."""
 _PAGE_TYPE = "text/html"
-_UPLOAD = "/upload/"
+_UPLOAD, _RESPONSE = "/upload/", "/response/"
 _MARGIN = 0.001  # seconds: a timer may ring a moment before its time
 
 
@@ -146,6 +146,8 @@ class SlackSession:
         if is_upload:
             data = options.get("data")
             answer = self.workspace.receive_file(name, data if isinstance(data, bytes) else b"")
+        elif _RESPONSE in parts.path:
+            answer = self.workspace.respond(name, options["json"], now=self._clock.wall())
         elif (file_id := file_of_path(parts.path)) is not None:
             answer = self.workspace.download(file_id, token=bearer(options.get("headers") or {}))
         else:
