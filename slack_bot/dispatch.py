@@ -255,7 +255,7 @@ class TurnDispatcher:
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        if not question.text:
+        if question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
@@ -403,9 +403,12 @@ class TurnDispatcher:
         await self._save_profile()
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        """Which files the agent does not get is said in the thread: its answer is without them."""
         around = await self.context.look_around(question, heard)
         if around.is_alone:
             await self.follow.read_alone(question)
+        if around.not_given and (question.text or around.files):
+            self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
         return around
 
     async def _save_profile(self) -> None:

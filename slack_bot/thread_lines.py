@@ -325,11 +325,14 @@ def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
 
 def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     first, *others = turns
-    text = "\n".join(each.question.text for each in turns)
+    if not others:
+        return first
+    text = "\n".join(each.question.text for each in turns if each.question.text)
+    files = tuple(file for each in turns for file in each.question.files)
     more = tuple(each.question.ts for each in others)
     tasks = tuple(task for each in turns for task in each.question.references)
-    whole = replace(first.question, text=text, merged=more, references=tasks)
-    return replace(first, question=whole) if others else first
+    whole = replace(first.question, text=text, merged=more, files=files, references=tasks)
+    return replace(first, question=whole)
 
 
 def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

@@ -213,7 +213,7 @@ class SlackListeners:
         is_told = not is_old and not question.asker_is_bot
         if refused is not None:
             is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
-        elif question.text and not is_old and not asked.is_command:
+        elif not question.is_empty and not is_old and not asked.is_command:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.files import slack_files
 from ..turn.mrkdwn import to_text
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
@@ -160,6 +161,7 @@ class _Event:
             text=text,
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            files=slack_files(self.raw.get("files")),
         )
 
 
