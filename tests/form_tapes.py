@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from slack_bot.testing.harness import CHANNEL, BotHarness
@@ -27,7 +28,6 @@ SECRET = {
     "type": "object",
     "properties": {"token": {"title": "Token", "type": "string", "format": "password"}},
 }
-DEPLOY = {"name": "deploy", "args": {"env": "prod", "note": "<!channel>"}}
 
 
 def asking(data: Any, text: str = "", *, ids: str = "1", state: str = "input-required") -> Tape:
@@ -41,21 +41,24 @@ def asking(data: Any, text: str = "", *, ids: str = "1", state: str = "input-req
     return Tape({"wire": "0.3"}, moments)
 
 
-def approval(*decisions: str, calls: int = 1) -> Tape:
-    """As LangChain's middleware asks for tool calls."""
+def approval(*decisions: str, note: str = "<!channel>") -> Tape:
+    """As LangChain's middleware asks for a tool call."""
+    deploy = {"name": "deploy", "args": {"env": "prod", "note": note}}
     review = {"action_name": "deploy", "allowed_decisions": list(decisions) or ["approve", "reject"]}
-    value = {"action_requests": [DEPLOY] * calls, "review_configs": [review] * calls}
+    value = {"action_requests": [deploy], "review_configs": [review]}
     return asking({"id": "i1", "value": value}, "May I?")
 
 
 def form_in(bot: BotHarness, root: str) -> SeenMessage:
     """The message with a form, the newest."""
-    return [seen for seen in bot.thread(root) if "form_" in str(seen.blocks)][-1]
+    return [seen for seen in bot.thread(root) if "form_" in str(seen.blocks) and not seen.ephemeral_for][-1]
 
 
 async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:
+    """And, if it opens a modal, until that is open."""
     bot.workspace.press(user, CHANNEL, form_in(bot, root).ts, action, now=bot.now)
     await bot.deliver()
+    await asyncio.sleep(0.1)
 
 
 async def submit(bot: BotHarness, user: str = "U1", **given: Any) -> None:
