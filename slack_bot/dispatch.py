@@ -19,6 +19,7 @@ from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
+from .form_desk import FormAnswerers, FormDesk
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
@@ -83,6 +84,8 @@ class TurnDispatcher:
         self._interruptions = Interruptions(
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
+        answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
+        self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
         self.controls = TurnControls(
             self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
         )
@@ -232,12 +235,16 @@ class TurnDispatcher:
             self._spawn(self.controls.stop_by_word(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
             self._spawn(self._stop_listening(turn), question)
-        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+        elif is_new and not question.handle and self._is_full(question.thread):
             self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
-            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+            is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
+            if is_new and is_interrupting and not question.handle:
                 self._interruptions.begin(question)
+
+    def _is_full(self, thread: ThreadKey) -> bool:
+        return len(self._lines.waiting(thread)) >= self._settings.turns.max_waiting
 
     async def _stop_listening(self, turn: TurnRecord) -> None:
         await self.follow.stop(turn.question, float(turn.question.ts))
@@ -316,7 +323,8 @@ class TurnDispatcher:
                     return
                 await self._lines.prepare(running)
                 running.journal = await self._journal.begin(running.turn)
-                await self._answer(running.journal, sink, running.handle)
+                if await self._may_ask(running.journal):
+                    await self._answer(running.journal, sink, running.handle)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
@@ -334,6 +342,21 @@ class TurnDispatcher:
             log.exception("turn broke", extra=_fields(turn))
             await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
+    async def _may_ask(self, journal: TurnJournal) -> bool:
+        """False: what answers a form may not, or ends its task, so the turn is over."""
+        if await self.forms.is_stop(journal):
+            await journal.end(Outcome.STOPPED)
+            return False
+        words = await self.forms.before(journal)
+        if words is None:
+            return True
+        asked = journal.question
+        await self.post_ephemeral(
+            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
+        )
+        await journal.end(Outcome.REFUSED)
+        return False
+
     async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
         clock, observer = self._clock, self._observer
         look_around = self.context.look_around
@@ -345,6 +368,8 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+            if ended.outcome != Outcome.ASKED:
+                await self.forms.close(journal)
         await self.follow.answered(journal.question)
         await self._save_profile()
 

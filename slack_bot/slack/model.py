@@ -41,7 +41,8 @@ class WriteResult(StrEnum):
 class Ending:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
+    names `form` in its buttons; without one it is a text only.
     """
 
     outcome: Outcome
@@ -50,6 +51,7 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    handle: str = ""
 
 
 @dataclass(slots=True, eq=False)

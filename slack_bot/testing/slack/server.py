@@ -360,10 +360,15 @@ class SlackServer:
         if change.kind != "envelope":
             return
         for envelope in self.workspace.take():
-            sending = (self.events or self.sockets).deliver(envelope)
-            delivery = asyncio.create_task(sending, name=f"deliver {envelope.id}")
+            delivery = asyncio.create_task(self._deliver(envelope), name=f"deliver {envelope.id}")
             self._deliveries.add(delivery)
             delivery.add_done_callback(self._deliveries.discard)
+
+    async def _deliver(self, envelope: Envelope) -> None:
+        way = self.events or self.sockets
+        await way.deliver(envelope)
+        if envelope.id in way.acknowledged:
+            self.workspace.answered(envelope, way.acknowledged[envelope.id])
 
     async def _web_api(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]

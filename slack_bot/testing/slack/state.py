@@ -176,7 +176,10 @@ class WorkspaceState:
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    triggers: dict[str, float] = field(default_factory=dict)
+    view_owners: dict[str, str] = field(default_factory=dict)  # who has a modal open
+    view_errors: dict[str, dict[str, str]] = field(default_factory=dict)  # below its inputs, by block
+    triggers: dict[str, tuple[str, float]] = field(default_factory=dict)  # whose, and since when
+    filled: dict[tuple[str, str, str], Json] = field(default_factory=dict)  # by person and message
     tickets: set[str] = field(default_factory=set)
     responses: dict[str, Json] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)

@@ -10,13 +10,16 @@
     workspace.thread("C1", ts)  # what a person sees
 """
 
+import copy
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from . import blocks as blockkit
-from . import chat, conversations, payloads, rendering, streams, views
+from . import chat, conversations, inputs, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
 from .faults import UPLOAD, CallAnswer, FaultScript
+from .inputs import Filled
 from .rendering import SeenFile, SeenMessage
 from .rules import SHIPPED, AppManifest, WorkspaceRules
 from .state import (
@@ -214,6 +217,58 @@ class Workspace:
                     url = chat.offer(self.state, message, user)
                     return payloads.pressed(self.state, self._person(user), message, action, url)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
+
+    def fill(self, user: str, channel: str, ts: str, label: str, given: Filled, *, now: float) -> None:
+        """A person fills in an input of a message, by its label or action_id; the app hears of what is no
+        `input` block at once."""
+        self.pass_time(now)
+        message = self._find(channel, ts)
+        values = payloads.filled_in(self.state, self._person(user).id, message)
+        block, element = inputs.fill(message.blocks, values, label, given)
+        if block["type"] != "input" or block.get("dispatch_action"):
+            place = {"block_id": block["block_id"], "action_id": element["action_id"]}
+            action = {**values[block["block_id"]][element["action_id"]], **place}
+            url = chat.offer(self.state, message, user)
+            payloads.pressed(self.state, self._person(user), message, action, url)
+
+    def modal(self, user: str) -> Json | None:
+        """The topmost modal that a person has open."""
+        return next(iter(views.modals(self.state, user)[::-1]), None)
+
+    def modal_errors(self, user: str) -> dict[str, str]:
+        """What a person reads under the inputs of it, by `block_id`."""
+        view = self.modal(user)
+        return {} if view is None else self.state.view_errors.get(view["id"], {})
+
+    def fill_modal(self, user: str, label: str, given: Filled) -> None:
+        """A person fills in an input of their modal, by its label or action_id."""
+        view = self._modal(user)
+        inputs.fill(view["blocks"], view["state"]["values"], label, given)
+
+    def submit(self, user: str, *, now: float) -> Envelope:
+        """A person sends their modal. ValueError: Slack's client does not, for what it says."""
+        view = self._modal(user)
+        if found := inputs.mistakes(view["blocks"], view["state"]["values"]):
+            raise ValueError(f"not complete: {found}")
+        return self.submit_view(user, view["id"], copy.deepcopy(view["state"]["values"]), now=now)
+
+    def answered(self, envelope: Envelope, answer: str | Json | None) -> None:
+        """The app acknowledged `envelope` so: a modal that was sent closes, or says what is wrong."""
+        if envelope.payload.get("type") != "view_submission":
+            return
+        view_id = envelope.payload["view"]["id"]
+        if view_id in self.state.view_owners:
+            said: Any = json.loads(answer) if isinstance(answer, str) and answer else answer
+            views.answered(self.state, view_id, said or {})
+
+    def close_modal(self, user: str) -> None:
+        """A person closes their modal without sending it."""
+        views.close(self.state, self._modal(user)["id"])
+
+    def _modal(self, user: str) -> Json:
+        if (view := self.modal(user)) is None:
+            raise LookupError(f"{user} has no modal open")
+        return view
 
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
         """A person sends a modal. `values` as Slack's `view.state.values`."""
