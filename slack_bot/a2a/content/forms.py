@@ -29,6 +29,8 @@ _MOST_REPLY = 20_000  # characters that are kept for the answer
 _DEEPEST = 4
 _EXTENSION = re.compile(r"/(ui/form_request|ui/form|interactions/approval|auth/oauth)/v\d+\Z")
 _CONFIRM, _INPUT, _CREDENTIAL = "adk_request_confirmation", "adk_request_input", "adk_request_credential"
+_WHOLE = re.compile(r"(?<=\d)\.0(?=,?$)", re.MULTILINE)  # servers on protobuf send 1 as 1.0 (facts: A2A 1.4)
+_FOR_PROGRAMS = re.compile(r"\bFunctionResponse\b")  # ADK's hint where a tool gives none
 _LINK = re.compile(
     r"\[([^\[\]]{0,200})\]\((https?://[^\s)]{1,2000})\)"
     r"|<?(https?://[^\s<>\"'|)\]]{1,2000}[^\s<>\"'|)\].,;:!?])>?"
@@ -53,7 +55,8 @@ def question_in(
         return _bounded(form)
     asked, form = _in_words(parts, prompt, told), _awaited(parts)
     if form is not None:
-        return _bounded(replace(form, prompt=prompt if asked is None else asked))
+        words = "" if form.title else prompt if asked is None else asked
+        return _bounded(replace(form, prompt=form.prompt or words))
     return None if asked is None else Form(asked)
 
 
@@ -81,7 +84,7 @@ def _with_fields(form: Form, found: Fields, name: str, **data: Any) -> Form:
 
 
 def _call(name: str, arguments: Any) -> ProposedCall:
-    text = _json(arguments, 2) if isinstance(arguments, dict) else ""
+    text = _WHOLE.sub("", _json(arguments, 2)) if isinstance(arguments, dict) else ""
     return ProposedCall(name, as_markdown(arguments), text)
 
 
@@ -188,7 +191,8 @@ def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
         payload = _call("", confirmation.get("payload"))
         details = "\n".join(filter(None, [call.details, payload.details]))
         calls.append(ProposedCall(call.name, details, payload.arguments))
-        prompt = prompt or text_of(confirmation.get("hint"))
+        hint = text_of(confirmation.get("hint"))
+        prompt = prompt or ("" if _FOR_PROGRAMS.search(hint) else hint)
     reply = _reply(ADK_CONFIRMATION, {"calls": [each.key for each in asked]})
     return _approval(prompt, tuple(calls), reply, edit=True)
 
@@ -323,7 +327,7 @@ def _awaited(parts: tuple[Part, ...]) -> Form | None:
             ids = [key for key, _ in asked]
             if form := form_of(only) or _schema_form(only, ""):
                 data = {**json.loads(form.reply.data or "{}"), "ids": ids}
-                return replace(form, reply=_reply(STRANDS, data))
+                return replace(form, title=form.title or asked[0][1], reply=_reply(STRANDS, data))
             return _several(asked, STRANDS, ids=ids)
     interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
     if keys := [text_of(each["id"]) for each in interrupts[:_MOST_ASKED]]:

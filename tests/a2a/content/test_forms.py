@@ -200,6 +200,12 @@ def test_adks_confirmation_of_a_call_with_what_may_be_changed_in_it() -> None:
         FormKind.APPROVAL, "Pay?", False, True
     )  # fmt: skip
     assert form.calls == (ProposedCall("pay", "- **amount**: 5\n- **days**: 0", '{\n  "days": 0\n}'),)
+    args["toolConfirmation"] = {
+        "hint": "Answer with a FunctionResponse.",
+        "payload": {"days": 1.0, "a": 1.05},
+    }
+    again = asked(waiting("adk_request_confirmation", args))
+    assert (again.prompt, again.calls[0].arguments) == ("", '{\n  "days": 1,\n  "a": 1.05\n}')
     args["toolConfirmation"]["payload"] = None
     two = asked(*(waiting("adk_request_confirmation", args, key) for key in ("c1", "c2")))
     assert len(two.calls) == 2 and not two.may_edit
@@ -254,8 +260,11 @@ def test_langgraphs_older_interrupt_and_its_schema_of_an_answer() -> None:
 
 
 def test_strands_may_ask_with_a_schema() -> None:
-    form = asked(data({"interrupts": [{"interruptId": "i", "name": "where", "reason": SCHEMA}]}), prompt="?")
-    assert (form.prompt.splitlines()[0], form.fields) == ("?", FIELDS)
+    prompt = f"Agent requires input:\n- where: {SCHEMA}"
+    form = asked(
+        data({"interrupts": [{"interruptId": "i", "name": "where", "reason": SCHEMA}]}), prompt=prompt
+    )
+    assert (form.title, form.prompt, form.fields) == ("where", "", FIELDS)
     assert (form.reply.name, needs(form)["ids"]) == ("strands", ["i"])
 
 
