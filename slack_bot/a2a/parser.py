@@ -333,7 +333,8 @@ class EventParser:
         known = self._form or self._answer.question
         if known is not None and (found is None or found == Form(found.prompt)):
             prompt = found.prompt if found is not None else prompt
-            found = replace(known, prompt=prompt or known.prompt)
+            url = "" if "://" in prompt else known.url  # a new link is in the words
+            found = replace(known, prompt=prompt or known.prompt, url=url)
         found = found or Form(prompt)
         if state is frames.TaskState.AUTH_REQUIRED or found.is_auth:
             found = forms.sign_in(found, said.parts, said.metadata)
