@@ -44,12 +44,15 @@ ROOMS: dict[str, set[str]] = {
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
+    "form_desk": {"notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings"},
     "controls": {
-        "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store", "clock",
+        "form_desk", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
+        "clock",
     },
     "dispatch": {
-        "context", "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas",
-        "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
+        "context", "controls", "follow", "form_desk", "interruptions", "thread_lines", "notices", "journal",
+        "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
+        "settings",
         "observe",
     },
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},

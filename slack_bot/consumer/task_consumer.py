@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from .. import errors
 from ..a2a.agent import CONTEXT, Agent
+from ..a2a.content.replies import reply_of
 from ..a2a.recovery_policy import (
     FORGOTTEN,
     NOT_CANCELABLE,
@@ -52,6 +53,10 @@ _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
 _NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
+_SECRETS_LOST = (
+    "What you filled in did not reach the agent: the bot was restarted, and secrets are never stored."
+    " Please ask again."
+)
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
     errors.CardError: "the agent's card could not be used",
@@ -129,6 +134,8 @@ class TaskConsumer:
                     self._sent_baseline = sent.baseline
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
+                if (answer := self._question.answer) is not None and answer.has_lost_secrets:
+                    return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
@@ -144,8 +151,10 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
+        reply = reply_of(asked)
         request = MessageRequest(
-            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+            *(reply.text, asked.message_id, asked.context_id, asked.task_id, asked.references),
+            data=reply.data,
         )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
@@ -157,7 +166,9 @@ class TaskConsumer:
             try:
                 card = await self._agent.ensure_card()
                 around = await self._on_send(self._baseline)
-                stream = self._agent.ask(_with(request, around, takes_json=card.takes_json))
+                asking = _with(request, around, takes_json=card.takes_json)
+                metadata = {**asking.metadata, **reply.metadata}
+                stream = self._agent.ask(replace(asking, metadata=metadata))
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
