@@ -70,7 +70,6 @@ async def test_what_has_no_handle_is_acknowledged_and_ignored() -> None:
         bot.workspace.press("U1", CHANNEL, form_in(bot, root).ts, "form_choose-0", now=bot.now)
         (envelope,) = bot.workspace.take()
         action = {**envelope.payload["actions"][0], "value": ""}
-        view = {"type": "modal", "callback_id": "form_fill"}
         for payload in (
             {**envelope.payload, "actions": [action]},
             {
