@@ -73,7 +73,7 @@ def _fields(form: Form, handle: str) -> Iterator[Block]:
         yield _actions(_button(FormAction.FILL, "Fill in", handle, style="primary"))
     elif len(form.fields) == 1 and (choices := _few(form.fields[0])):
         asked = form.fields[0]
-        yield _section(shorten(f"{asked.shown}: {asked.help}" if asked.help else asked.shown, _TEXT))
+        yield context(f"{asked.shown}: {asked.help}" if asked.help else asked.shown)
         buttons = (_button(FormAction.CHOOSE, label, handle, number=at) for at, label in enumerate(choices))
         yield _actions(*buttons)
     else:
