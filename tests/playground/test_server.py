@@ -174,7 +174,7 @@ def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
     assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
