@@ -45,6 +45,7 @@ _log = logging.getLogger(__name__)
 
 _MOST_THREADS = 10_000  # of which is known when somebody wrote; beyond it the oldest is dropped
 _MOST_MESSAGES = 1_000  # of such a thread; of more it is read
+_MOST_PEOPLE = 10_000  # of whom is known what they look at
 _BOUNDARY_BYTES = 8
 
 
@@ -79,8 +80,17 @@ class ThreadContext:
         self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
         self._heard_since: float | None = None  # seconds since 1970: since then what is said is kept
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
+        self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
         self._limits = QuoteLimits(most.messages, most.message_chars, most.chars)
+
+    def viewed(self, person: tuple[str, str], channels: tuple[str, ...]) -> None:
+        """Workspace and user, and what they look at now beside their messages with the bot."""
+        self._viewed.pop(person, None)
+        if channels:
+            self._viewed[person] = channels
+        if len(self._viewed) > _MOST_PEOPLE:
+            del self._viewed[next(iter(self._viewed))]
 
     def forget(self) -> None:
         """Events may have been missed."""
@@ -134,12 +144,19 @@ class ThreadContext:
         quotes = replace(quotes, truncated=is_short, available=not said.is_away)
         return Surroundings(
             heard=having_heard(heard, _asked(question), said.read_to),
-            place=_place(question, own, policy, profiles),
+            place=_place(question, own, policy, profiles) | self._view(question, policy),
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
             is_alone=said.is_alone,
         )
+
+    def _view(self, question: Question, policy: ChannelSettings) -> dict[str, Any]:
+        """What the asker of a direct message looks at: ids, which the agent may read itself or not."""
+        if "none" in (policy.context, policy.identity) or not question.thread.channel.startswith("D"):
+            return {}
+        known = question.viewing or self._viewed.get((question.thread.team, question.user), ())
+        return {"viewing": list(known)} if known else {}
 
     async def _said(
         self, question: Question, heard: Heard, own: Mapping[str, Any], policy: ChannelSettings

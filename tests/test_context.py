@@ -424,6 +424,41 @@ async def test_in_a_direct_message_that_is_said() -> None:
         assert place(bot)["is_dm"]
 
 
+@pytest.mark.parametrize("is_folded", [True, False])
+@on_virtual_time
+async def test_in_a_direct_message_the_channel_that_the_asker_looks_at_is_named(is_folded: bool) -> None:
+    """Slack puts it beside the message; before that it has told of it in an event of its own."""
+    async with run_bot() as bot:
+        channel = bot.workspace.direct("U1")
+        bot.workspace.look_at("U1", CHANNEL, now=bot.now)
+        await bot.deliver()
+        if not is_folded:
+            bot.workspace.state.viewing.clear()
+        await bot.say("what is this about?", channel=channel)
+        await bot.idle()
+        assert place(bot)["viewing"] == [CHANNEL]
+        await ask(bot, "and here?")
+        assert "viewing" not in place(bot)
+        await bot.say("mine", channel=bot.workspace.direct("U2"), user="U2")
+        await bot.idle()
+        assert "viewing" not in place(bot)
+        bot.workspace.look_at("U1", now=bot.now)
+        await bot.deliver()
+        await bot.say("and now?", channel=channel)
+        await bot.idle()
+        assert "viewing" not in place(bot)
+
+
+@pytest.mark.parametrize("options", [{"identity": "none"}, {"channel.context": "none"}])
+@on_virtual_time
+async def test_where_that_may_not_be_told_it_is_not(options: dict[str, str]) -> None:
+    async with run_bot(**options) as bot:
+        bot.workspace.look_at("U1", CHANNEL, now=bot.now)
+        await bot.say("what is this about?", channel=bot.workspace.direct("U1"))
+        await bot.idle()
+        assert "viewing" not in place(bot)
+
+
 @on_virtual_time
 async def test_without_identity_nobody_is_named() -> None:
     async with run_bot(identity="none", **DATA) as bot:

@@ -40,7 +40,8 @@ class Question:
     answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
     too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
-    task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`.
+    task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`. `viewing`:
+    ids of channels that the asker looks at meanwhile, the most relevant first.
     """
 
     thread: ThreadKey
@@ -57,6 +58,7 @@ class Question:
     merged: tuple[str, ...] = ()
     form: Form | None = None
     answer: Answer | None = None
+    viewing: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
