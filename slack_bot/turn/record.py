@@ -42,7 +42,8 @@ class Question:
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
     too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
     task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
-    `answered_by`; `handle`: of that form in the store. `files`: those of its messages.
+    `answered_by`; `handle`: of that form in the store. `files`: those of its messages. `viewing`: ids of
+    channels that the asker looks at meanwhile, the most relevant first.
     """
 
     thread: ThreadKey
@@ -62,6 +63,7 @@ class Question:
     handle: str = ""
     answered_by: str = ""
     files: tuple[SlackFile, ...] = ()
+    viewing: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -194,6 +194,7 @@ class WorkspaceState:
     listeners: list[Callable[[Change], None]] = field(default_factory=list)
     link_base: str = "wss://workspace.invalid"
     file_base: str = "https://files.slack.com"
+    viewing: dict[str, Json] = field(default_factory=dict)  # the context of each person
     now: float = 0.0
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)

@@ -339,6 +339,11 @@ class Workspace:
         visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
         payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
 
+    def look_at(self, user: str, *channels: str, now: float) -> None:
+        """A person looks at these channels beside the app's messages; nothing: at none that is told."""
+        self.pass_time(now)
+        payloads.looked(self.state, self._person(user), self.direct(user), channels)
+
     def press_in_home(self, user: str, action_id: str, value: str, *, now: float) -> Envelope:
         """A person presses a control of their Home tab."""
         self.pass_time(now)
