@@ -310,7 +310,6 @@ def test_each_module_has_its_own_tests(path: Path) -> None:
 
 TEST_KIT = ["testing/**/*.py"]  # public: others call it, too
 CALLED_ELSEWHERE = {
-    **{name: "a form is answered in Slack" for name in ("answer_of", "number_of", "Answer.has_lost_secrets")},
     **{
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")

@@ -53,7 +53,7 @@ _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
 _SECRETS_LOST = (
-    "What you filled in did not reach the agent: the bot was restarted, and secrets are never stored."
+    "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
     " Please ask again."
 )
 _NAMES: Mapping[type[errors.AgentError], str] = {
