@@ -59,6 +59,7 @@ _SECRETS_LOST = (
 _NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
+    errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
@@ -221,7 +222,7 @@ class TaskConsumer:
         return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
-        """The task as it is before its question is answered, if it can be had."""
+        """The task as it is before its question is answered, if it can be had. Raises TaskOver."""
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
@@ -229,6 +230,8 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                if task.state.is_terminal and self._question.answer is not None:
+                    raise errors.TaskOver(f"the task is {task.state}")
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
