@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
+from ..testing.slack.workspace import SeenFile
 from .feed import PageUpdate
 from .visitor import Visitor
 
@@ -63,14 +64,9 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
             await page.close()
 
     async def give_file(request: web.Request) -> web.StreamResponse:
-        """A picture by its first bytes, else plain text: what an agent wrote is no page of ours."""
         if (file := visitor.feed.file(request.match_info["id"])) is None:
             raise web.HTTPNotFound(text="There is no such file in this workspace.")
-        headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
-        signs = (kind for sign, kind in _PICTURES.items() if file.content.startswith(sign))
-        if picture := next(signs, None):
-            return web.Response(body=file.content, content_type=picture, headers=headers)
-        return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
+        return _as_response(file)
 
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
@@ -78,6 +74,15 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     site.add_routes([web.get("/ws", connect), web.get("/file/{id}", give_file)])
     site.add_routes([web.get(path, _give_page_file) for path in ("/", "/page/{name}")])
     return site
+
+
+def _as_response(file: SeenFile) -> web.Response:
+    """A picture by its first bytes, else plain text: what an agent wrote is no page of ours."""
+    headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
+    signs = (kind for sign, kind in _PICTURES.items() if file.content.startswith(sign))
+    if picture := next(signs, None):
+        return web.Response(body=file.content, content_type=picture, headers=headers)
+    return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -192,6 +192,7 @@ function choosePlace(channel) {
   [view.place, view.tab] = [channel, "messages"];
   look(view.thread ? "thread" : "room");
   openMenu(false);
+  visitApp();
   change("room", "places", "thread", "inside");
   keepAddress();
   page.now();
@@ -200,11 +201,15 @@ function choosePlace(channel) {
 
 function chooseTab(tab) {
   view.tab = tab;
-  if (tab === "home") { view.thread = null; look("room"); send({ type: "home" }); change("thread"); }
+  if (tab === "home") { view.thread = null; look("room"); change("thread"); }
+  visitApp();
   keepAddress();
   change("room");
   page.now();
 }
+
+/** Slack tells the app when somebody comes to its Home tab or to their direct messages. */
+function visitApp() { if (model.isDm(view.place) && link.up) send({ type: "home", tab: view.tab }); }
 
 function keepAddress() {
   const address = written({ ...view, turn: inside.isOpen ? inside.named : null });
@@ -223,7 +228,7 @@ function visitAddress() {
     else if (ts) complain("The thread of this address is not here any more: a playground that has ended keeps nothing.");
     if (view.thread && model.stories.has(turn)) { inside.turn = turn; inside.open(true); }
   }
-  if (view.tab === "home" && link.up) send({ type: "home" });
+  visitApp();
   look(view.thread ? "thread" : "room");
   change("people", "room", "thread", "inside");
 }
@@ -264,7 +269,7 @@ function become(id) {
   view.me = id;
   if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }
   if (!model.isDm(view.place)) view.tab = "messages";
-  else if (view.tab === "home") send({ type: "home" });
+  else visitApp();
   modal.show(model.modals[id] ?? null);
   keepAddress();
   change("people", "room", "thread", "inside");
