@@ -12,6 +12,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
+from .turn.extras import ExtraRecord
 from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from .turn.quotes import Heard
 from .turn.record import Outcome, Question, ThreadKey
@@ -237,6 +238,10 @@ class TurnJournal:
             await self._journal.save(self)
         elif known.messages != messages:
             self._journal.save_soon(self)
+
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        """What is in the thread besides the text, before more of it is shown."""
+        await self._become(replace(self.record, extras=extras))
 
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""

@@ -34,6 +34,7 @@ from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
     sanitize_card,
+    sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
     slices,
@@ -44,6 +45,7 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
@@ -115,6 +117,7 @@ class TurnRunner:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        self._sink.extras.begin(self._journal.record.extras, self._journal.attached)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
@@ -155,7 +158,8 @@ class TurnRunner:
         return around
 
     async def _take_over(self, record: TurnRecord) -> None:
-        others, is_watched = await self._journal.other_messages(), record.watched_at is not None
+        others = {*await self._journal.other_messages(), *(extra.ts for extra in record.extras)}
+        is_watched = record.watched_at is not None
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
             after = duration(self._clock.wall() - record.accepted_at)
@@ -230,7 +234,7 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
             case actions.FlushText():
@@ -257,6 +261,9 @@ class TurnRunner:
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
+            case actions.ShowExtra(extra=extra):
+                self._sink.extras.waiting.append((yield from sanitize_extra(extra, secrets)))
+                return
             case actions.SaveIds():
                 self._ids.append(action)
                 if action.task_id is not None:
@@ -377,7 +384,8 @@ class TurnRunner:
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        is_blank = self._rewrite is None and not self._buffer.begun
+        extras = () if end.outcome in _NOT_WHOLE else tuple(self._sink.extras.waiting)
+        is_blank = self._rewrite is None and not self._buffer.begun and not extras
         note = sanitize(end.note, self._secrets)
         await self._sink.finish(
             Ending(
@@ -388,6 +396,7 @@ class TurnRunner:
                 note=referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
                 form=self._form if end.outcome is Outcome.ASKED else None,
+                extras=extras,
             )
         )
 

@@ -193,9 +193,9 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 
 STDLIB = {
-    "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-    "datetime",
-    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
+    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "contextlib", "copy", "csv",
+    "dataclasses", "datetime",
+    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "io", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip

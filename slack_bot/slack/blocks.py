@@ -181,7 +181,7 @@ def fallback(text: str) -> str:
 
 
 def metadata(turn: str, kind: str, part: int | None = None) -> Block:
-    """Metadata of our messages; `kind` is "answer", "question" or "note".
+    """Metadata of our messages; `kind` is "answer", "question", "extra" or "note".
 
     `part` counts the posts of a turn, so that one can be found again whose call had no answer.
     """

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Self
 
 from ..turn.actions import TaskCard
+from ..turn.extras import Extra
 from ..turn.fit import state_of
 from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
@@ -40,7 +41,8 @@ class WriteResult(StrEnum):
 class Ending:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
+    come below the text, in their order.
     """
 
     outcome: Outcome
@@ -49,6 +51,7 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    extras: tuple[Extra, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

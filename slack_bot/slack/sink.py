@@ -18,14 +18,16 @@ from ..turn.progress import MessageRecord
 from ..turn.record import Form, Outcome
 from ..turn.sanitize import sanitize_slices
 from . import blocks
-from .api import TurnClient, call_until_known
-from .blocks import Args, Block
+from .api import TurnClient
+from .blocks import Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
-from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+from .extras import ExtraSurface, groups
+from .faults import CallFailed, CallOk
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
+from .uploads import FileUpload, upload
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +67,7 @@ class Sink:
         self._client = client
         client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self.delivery = Delivery(client, shown)
+        self.extras = ExtraSurface(client, self.delivery.posts)
         self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
         self._ending: Ending | None = None  # of the first call of `finish`
@@ -236,10 +239,28 @@ class Sink:
         if ending.form is not None and (question := await _question(ending.form)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
         shows = text or goes_on or ending.note or self.delivery.messages or self._asked is not None
-        assert shows, "nothing to show, and no note"
-        await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
+        assert shows or ending.extras, "nothing to show, and no note"
+        ending = await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
+        if ending.extras and self.delivery.ended is None:
+            await self._show_extras(ending)
 
-    async def _show_rest(self, text: str, ending: Ending) -> None:
+    async def _show_extras(self, ending: Ending) -> None:
+        """Below the text, what is under an answer below them."""
+        delivery, is_signed = self.delivery, False
+        footer, shown = self._footer(replace(ending, extras=())), list(groups(ending.extras))
+        for number, group in enumerate(shown, start=1):
+            if self._client.is_cancelled:
+                await self._stop(ending)
+                return
+            result = await self.extras.show(group, footer if number == len(shown) else ())
+            await delivery.apply_fault(result)
+            if delivery.ended is not None:
+                return
+            is_signed = isinstance(result, CallOk) and not result.is_fallback
+        if footer and not is_signed:
+            await delivery.posts.post("", (), footer, "note", says=ending.note)
+
+    async def _show_rest(self, text: str, ending: Ending) -> Ending:
         delivery, close = self.delivery, _closing(ending)
         if not self._is_rest_added:
             if ending.rewrite is not None:
@@ -257,11 +278,13 @@ class Sink:
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
         if self._client.is_cancelled and delivery.ended is None:
-            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            ending = _stopped(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            await self._stop(ending)
         elif not await delivery.finish(self._footer(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
+        return ending
 
-    async def _rewrite(self, text: str, ending: Ending) -> None:
+    async def _rewrite(self, text: str, ending: Ending) -> Ending:
         delivery, limit, close = self.delivery, self._client.settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
@@ -278,9 +301,11 @@ class Sink:
                 ending = attached
                 is_signed = await delivery.attach_footer(self._footer(ending), close)
         if not is_signed and self._client.is_cancelled and delivery.ended is None:
+            ending = _stopped(ending)
             await self._stop(ending)
         elif not is_signed:
             await self._post_note(ending, must=attached is None)
+        return ending
 
     async def _announce_file(self) -> None:
         """The last message must be stopped."""
@@ -296,7 +321,7 @@ class Sink:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
         self._show_again(WRITING_ON)
         try:
-            done = await upload(self._client, text.encode("utf-8", "replace"))
+            done = await upload(self._client, FileUpload(FILE, text.encode("utf-8", "replace")))
         finally:
             await self._status.close()
         if isinstance(done, CallFailed):
@@ -320,7 +345,7 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        if delivery.is_gone or not (ending.note or ending.form is not None):
+        if delivery.is_gone or ending.extras or not (ending.note or ending.form is not None):
             return
         says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
@@ -331,36 +356,8 @@ class Sink:
         self._is_note_posted = isinstance(posted, CallOk)
 
     def _footer(self, ending: Ending) -> list[Block]:
-        return footer_blocks(ending, self._client.turn, self._client.channel)
-
-
-async def upload(client: TurnClient, content: bytes) -> CallResult:
-    """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
-    api = client.api
-    asked: Args = {"filename": FILE, "length": len(content)}
-    target = await client.call_until_known("files.getUploadURLExternal", asked)
-    if isinstance(target, CallFailed):
-        return target
-    url, file_id = str(target.data.get("upload_url") or ""), str(target.data.get("file_id") or "")
-    sent = await call_until_known(lambda: api.upload(url, content), repeat_on=NOT_REFUSED)
-    if isinstance(sent, CallFailed):
-        return sent
-    args: Args = {
-        "files": [{"id": file_id, "title": FILE}],
-        "channel_id": client.channel,
-        "thread_ts": client.thread_ts,
-    }
-    return await call_until_known(
-        lambda: api.call("files.completeUploadExternal", args), lambda: _find_file(client, file_id)
-    )
-
-
-async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
-    messages = await client.read_thread_once()
-    for message in () if isinstance(messages, CallFailed) else messages:
-        if any(file.get("id") == file_id for file in message.get("files") or ()):
-            return CallOk({})
-    return None
+        """Extras have it under them."""
+        return [] if ending.extras else footer_blocks(ending, self._client.turn, self._client.channel)
 
 
 def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
@@ -376,7 +373,7 @@ def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
 
 
 def _stopped(ending: Ending) -> Ending:
-    return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
+    return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None, extras=())
 
 
 async def _question(form: Form) -> str:

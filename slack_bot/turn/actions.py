@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from .extras import Extra
 from .record import Form, Outcome
 
 LONGEST = 4_000
@@ -102,6 +103,14 @@ class ShowForm:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowExtra:
+    """Show it below the text, when that is whole."""
+
+    extra: Extra
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SaveIds:
     """Ids to keep with the thread. None: unchanged."""
 
@@ -137,6 +146,7 @@ Action: TypeAlias = (
     | SetPlanTitle
     | RewriteAnswer
     | ShowForm
+    | ShowExtra
     | SaveIds
     | EndTurn
     | NoOp

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from .extras import Extra
 from .record import Form
 
 
@@ -138,6 +139,14 @@ class PlanChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """The answer holds more than text, and it is whole."""
+
+    extra: Extra
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the human."""
 
@@ -207,6 +216,7 @@ Event: TypeAlias = (
     | ToolStarted
     | ToolEnded
     | PlanChanged
+    | Attached
     | InputRequired
     | AuthCompleted
     | TaskEnded

@@ -26,6 +26,7 @@ from .actions import (
     RetractText,
     RewriteAnswer,
     SaveIds,
+    ShowExtra,
     ShowForm,
     ShowStatus,
     TaskCard,
@@ -77,6 +78,7 @@ _ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
     (events.ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
     (events.ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
     (events.PlanChanged, "_plan", {**_OPEN, _W: _K}),
+    (events.Attached, "_attach", _OPEN),
     (events.InputRequired, "_ask", _OPEN),
     (events.AuthCompleted, "_go_on", _OPEN),
     (events.TaskEnded, "_end_task", {**_OPEN, _P: _P}),
@@ -268,6 +270,10 @@ class Turn:
     def _show(self, card: TaskCard, reason: str) -> UpdateCard:
         self._cards[card.id] = replace(card, details="")
         return UpdateCard(card, reason)
+
+    def _attach(self, event: events.Attached) -> list[Action]:
+        self.latches[Latch.ANSWER_BEGUN] = True
+        return [ShowExtra(event.extra, event.reason)]
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:

@@ -18,6 +18,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
+from .extras import Chart, DataTable, Extra, OutFile
 from .record import Field, Form
 
 MASK = "[secret removed]"
@@ -25,6 +26,7 @@ MAX_UNDECIDED = 512
 """Characters that may be kept back, or the longest secret given."""
 SLICE = 16_384
 """Characters of a long text that are read in one step: a few milliseconds."""
+_CELLS_AT_ONCE = 200  # of a table, in one step
 _SHORTEST_SECRET = 4  # to mask a shorter value would tear words apart
 
 _RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
@@ -316,3 +318,26 @@ def sanitize_form(
     prompt = yield from sanitize_in_steps(form.prompt, secrets)
     title = sanitize_beginning(form.title, secrets)
     return Form(prompt, tuple(fields), title, form.is_auth, len(form.fields) - len(fields))
+
+
+def sanitize_extra(extra: Extra, secrets: tuple[str, ...]) -> Generator[None, None, Extra]:
+    """`extra`, its texts sanitized in steps; the bytes of a file are not touched."""
+
+    def clean(text: str) -> str:
+        return sanitize_beginning(text, secrets)
+
+    match extra:
+        case OutFile():
+            return replace(extra, name=clean(extra.name), description=clean(extra.description))
+        case Chart():
+            series = tuple(replace(each, name=clean(each.name)) for each in extra.series)
+            categories = tuple(map(clean, extra.categories))
+            title, x_label, y_label = map(clean, (extra.title, extra.x_label, extra.y_label))
+            return Chart(extra.kind, categories, series, title, x_label, y_label)
+        case DataTable():
+            rows = []
+            for number, row in enumerate(extra.rows, start=1):
+                rows.append(tuple(clean(cell) if isinstance(cell, str) else cell for cell in row))
+                if number % max(1, _CELLS_AT_ONCE // max(1, len(row))) == 0:
+                    yield
+            return DataTable(tuple(map(clean, extra.columns)), tuple(rows), clean(extra.title))

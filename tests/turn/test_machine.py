@@ -28,6 +28,7 @@ from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,
     AnswerText,
+    Attached,
     AuthCompleted,
     Event,
     FinalAnswer,
@@ -48,6 +49,7 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegun,
 )
+from slack_bot.turn.extras import DataTable
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Field, Form, Outcome
 from tests.examples import examples
@@ -66,6 +68,7 @@ SAMPLES: dict[type, Event] = {
     ToolStarted: ToolStarted("search#1", "search"),
     ToolEnded: ToolEnded("search#1", "search"),
     PlanChanged: PlanChanged((PlanStep("s1", "Search", StepState.RUNNING),)),
+    Attached: Attached(DataTable(("city",), (("Oslo",),))),
     InputRequired: InputRequired(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     AgentIdle: AgentIdle(130.0),
