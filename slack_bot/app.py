@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 import httpx
@@ -32,7 +32,7 @@ from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
-from .observe.facts import Observer
+from .observe.facts import Observer, to_all
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .observe.outage import Outage
@@ -46,6 +46,9 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
+
+if TYPE_CHECKING:
+    from .observe.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -292,7 +295,17 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
     wait = settings.store.lock_wait
-    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
+    clock = loop_clock()
+    metrics = _new_metrics(settings, clock)
+    async with AsyncExitStack() as stack:
+        scrape = None if metrics is None else metrics.scrape
+        await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
+        observer = LogObserver() if metrics is None else to_all(LogObserver(), metrics)
+        app = await build(settings, clock=clock, observer=observer, health=health)
+        await stack.enter_async_context(app)
+        if metrics is not None:
+            metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
+            stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
@@ -305,6 +318,24 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
     log.info("ended")
+
+
+def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
+    """None where there is no port to read them from."""
+    if not settings.health.port:
+        return None
+    from .observe.metrics import Metrics
+
+    return Metrics(clock)
+
+
+@contextmanager
+def _running(work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def read_config_again(app: App) -> None:

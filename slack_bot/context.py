@@ -50,12 +50,15 @@ _BOUNDARY_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read."""
+    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read.
+    `is_alone`: as in `Surroundings`.
+    """
 
     messages: Sequence[ThreadMessage] = ()
     read_to: str | None = None
     is_short: bool = False
     is_away: bool = False
+    is_alone: bool = False
 
 
 class ThreadContext:
@@ -135,6 +138,7 @@ class ThreadContext:
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
+            is_alone=said.is_alone,
         )
 
     async def _said(
@@ -166,8 +170,9 @@ class ThreadContext:
         new = unheard(found, heard, _asked(question))
         if read.is_failed and not new:
             return _Said(is_away=True)
-        read_to = new[-1].ts if read.is_failed else _until(question)
-        return _Said(new, read_to, is_short=read.is_cut or read.is_failed)
+        read_to, is_short = new[-1].ts if read.is_failed else _until(question), read.is_cut or read.is_failed
+        is_theirs = all(each.is_own or each.author == question.user for each in found)
+        return _Said(new, read_to, is_short=is_short, is_alone=is_theirs and not (heard or is_short))
 
     async def _overheard(self, question: Question, heard: Heard) -> _Said:
         """The same where no thread is read: of a thread that the bot is in."""

@@ -8,13 +8,12 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from functools import partial
 from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer.stream_consumer import TurnHandle
 from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
@@ -22,18 +21,18 @@ from .follow import FollowedThreads
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .observe.facts import MessageIgnored, Observer
+from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
 from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
-from .slack.sink import Sink
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
+from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
 
@@ -70,7 +69,7 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        self.reply, self.client = self._notices.reply, self._notices.client
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
@@ -107,9 +106,11 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        turn = TurnRecord(question, self._clock.wall())
+        turn, began = TurnRecord(question, self._clock.wall()), self._clock.monotonic()
+        is_stored = False
         try:
             is_new = await self._store.accept(turn)
+            is_stored = True
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
@@ -118,6 +119,9 @@ class TurnDispatcher:
                 self._store_error = error
                 self._store_broken.set()
             raise
+        finally:
+            now = self._clock.monotonic()
+            self._observer(QuestionStored(now, question.key, now - began, is_stored))
         self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
@@ -146,6 +150,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
+            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key))
             self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
@@ -269,6 +274,19 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
+    def load(self) -> Mapping[str, int]:
+        """How many turns run, questions wait and tasks are watched in this process."""
+        return {
+            "running": len(self._lines.tasks),
+            "waiting": self._lines.waiting_count,
+            "watched": len(self.watches),
+        }
+
+    def unseen_since(self) -> float | None:
+        """When the oldest text came, of all answers that run, that its reader cannot see yet."""
+        times = (running.unseen_since() for running in self._lines)
+        return min((each for each in times if each is not None), default=None)
+
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
@@ -316,7 +334,7 @@ class TurnDispatcher:
                     return
                 await self._lines.prepare(running)
                 running.journal = await self._journal.begin(running.turn)
-                await self._answer(running.journal, sink, running.handle)
+                await self._answer(running, running.journal)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
@@ -334,11 +352,13 @@ class TurnDispatcher:
             log.exception("turn broke", extra=_fields(turn))
             await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
-    async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
-        clock, observer = self._clock, self._observer
-        look_around = self.context.look_around
-        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, look_around)
-        ended = await turn.run()
+    async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
+        clock, observer, sink = self._clock, self._observer, running.sink
+        sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
+        given = sink, self._settings, clock, observer, running.handle, self._look_around
+        runner = TurnRunner(journal, self._agent, *given)
+        running.unseen_since = lambda: runner.unseen_since
+        ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
             await journal.watch()
@@ -347,6 +367,12 @@ class TurnDispatcher:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
         await self.follow.answered(journal.question)
         await self._save_profile()
+
+    async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        around = await self.context.look_around(question, heard)
+        if around.is_alone:
+            await self.follow.read_alone(question)
+        return around
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store

@@ -79,6 +79,7 @@ PERMISSIONS = (
     Permission("channels:read", "the agent is not told the names of public channels"),
     Permission("groups:read", "the agent is not told the names of private channels"),
     Permission("assistant:write", "no questions are suggested above a new conversation with the bot"),
+    Permission("files:read", "the agent does not get the files of a question"),
     Permission("files:write", "an answer that is too long for messages does not come as a file"),
     Permission("reactions:write", "a question that waits for the one before it gets no mark"),
     Permission("usergroups:read", "where only members of user groups may ask, nobody may"),

@@ -13,7 +13,7 @@ from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
 from .slack.blocks import Args, actions, markdown, metadata
-from .slack.faults import StreamingRefusalCache
+from .slack.faults import CallOk, StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
@@ -92,7 +92,9 @@ class Notices:
     ) -> None:
         """End a turn whose runner could not, in `sink` or in a message of its own."""
         now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
-        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        is_whole = None if outcome is Outcome.STOPPED else False
+        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)
@@ -130,6 +132,17 @@ class Notices:
         # Slack shows nothing private in a thread without replies
         place = "" if thread.ts == question.ts else thread.ts
         await self.post_ephemeral(thread.channel, place, question.user, words)
+
+    async def reply(self, place: tuple[str, str, str], text: str | None, *, private_url: str = "") -> None:
+        """To who pressed a button: channel, thread, person. At `private_url` the message with the button
+        becomes `text`, and goes away without any: what was done once is offered no longer.
+        """
+        if private_url:
+            body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
+            if isinstance(await self._api.for_turn("", place[1]).respond(private_url, body), CallOk):
+                return
+        if text is not None:
+            await self.post_ephemeral(*place, text)
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """`thread_ts` "": in the channel."""

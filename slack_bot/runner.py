@@ -26,10 +26,11 @@ from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
+from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
 from .turn.quotes import Heard, Surroundings
-from .turn.record import Form, Outcome, Question
+from .turn.record import Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
@@ -98,7 +99,7 @@ class TurnRunner:
         self._form: Form | None = None
         self._form_due: float | None = None  # when it is to be shown, if the turn goes on until then
         self._slot_until: float | None = None  # how long something waits for Slack's budget
-        self._is_late = False  # no stream could be started in time
+        self._is_late = self._is_heard = False  # no stream could be started in time; the agent was heard
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
         self._around: asyncio.Task[Surroundings] | None = None
@@ -179,6 +180,15 @@ class TurnRunner:
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
         self._observer(facts.AgentEvent(self._now(), self._question.key, kind, raw))
 
+    @property
+    def unseen_since(self) -> float | None:
+        """When the oldest text came that its reader cannot see yet."""
+        return self._buffer.waiting_since
+
+    def _show_measured(self, since: float | None, *, is_late: bool = False) -> None:
+        if since is not None:
+            self._observer(facts.TextShown(self._now(), self._question.key, since, is_late))
+
     # -- deciding --------------------------------------------------------------------------------------------
 
     def _handle_event(self, event: Event) -> bool:
@@ -222,6 +232,9 @@ class TurnRunner:
 
     def _decide(self, event: Event) -> list[actions.Action]:
         late = self._machine.late
+        if not self._is_heard and self._consumer.view.heard:
+            self._is_heard = True
+            self._observer(facts.AgentHeard(self._now(), self._question.key))
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
@@ -308,6 +321,7 @@ class TurnRunner:
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         is_late, self._slot_until = self._slot_until is not None, None
+        since = self._buffer.waiting_since
         released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
@@ -320,6 +334,8 @@ class TurnRunner:
             self._handle.stop(self._question.user)
         else:
             self._buffer.acknowledge(self._now())
+            if released:
+                self._show_measured(since, is_late=is_late)
         return written is WriteResult.SHOWN or self._end is None
 
     @property
@@ -381,6 +397,7 @@ class TurnRunner:
         assert end is not None
         if self._journal.is_takeover:
             self._compare_with_shown(end.outcome)
+        since = self._buffer.waiting_since if self._rewrite is None else self._now()
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
@@ -399,6 +416,8 @@ class TurnRunner:
                 extras=extras,
             )
         )
+        if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:
+            self._show_measured(since)
 
     def _compare_with_shown(self, outcome: Outcome) -> None:
         """The answer may differ from what another process showed, or the agent kept only a part of it."""
@@ -433,6 +452,9 @@ class TurnRunner:
             machine.late,
             self._delivery.records,
             task.task_id if is_awaiting else None,
+            _is_whole(outcome),
+            self._consumer.has_continued,
+            tuple(self._delivery.fallbacks),
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
@@ -441,6 +463,13 @@ class TurnRunner:
 
 async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
     return await asyncio.shield(task)
+
+
+def _is_whole(outcome: Outcome) -> bool | None:
+    """Whether the reader has all of the answer; `finish` does not return before. None: there was none."""
+    if outcome is Outcome.LOST:
+        return False
+    return True if outcome in (Outcome.ANSWERED, Outcome.ASKED) else None
 
 
 def duration(seconds: float) -> str:

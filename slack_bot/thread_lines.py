@@ -47,6 +47,8 @@ class RunningTurn:
     journal: TurnJournal | None = None
     task: asyncio.Task[None] | None = None
     is_lost: bool = False  # another process works on the thread
+    unseen_since: Callable[[], float | None] = lambda: None
+    """When the oldest text came that the reader cannot see yet."""
 
     @property
     def question(self) -> Question:
@@ -110,6 +112,10 @@ class ThreadLines:
 
     def __iter__(self) -> Iterator[RunningTurn]:
         return iter([line.running for line in self._lines.values() if line.running is not None])
+
+    @property
+    def waiting_count(self) -> int:
+        return sum(len(line.waiting) for line in self._lines.values())
 
     def __contains__(self, thread: ThreadKey) -> bool:
         return thread in self._lines

@@ -23,7 +23,7 @@ from ..turn.events import (
     TaskKnown,
 )
 from ..turn.extras import Extra, key_of
-from ..turn.record import Form
+from ..turn.form import Form, FormKind
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
@@ -362,8 +362,10 @@ class EventParser:
         known = self._form or self._answer.question
         if known is not None and (found is None or not found.fields):
             prompt = found.prompt if found is not None else prompt
-            found = Form(prompt or known.prompt, known.fields, known.title)
-        self._form = replace(found or Form(prompt), is_auth=state is frames.TaskState.AUTH_REQUIRED)
+            found = replace(known, prompt=prompt or known.prompt)
+        found = found or Form(prompt)
+        is_auth = state is frames.TaskState.AUTH_REQUIRED
+        self._form = replace(found, kind=FormKind.AUTH) if is_auth else found
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: frames.Snapshot) -> list[Event]:

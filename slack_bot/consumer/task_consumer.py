@@ -82,6 +82,7 @@ class TaskConsumer:
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
+        self.has_continued = False  # the task was followed where its stream was lost
         self._has_gap = False  # a joined stream may have left something out
         self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
 
@@ -248,6 +249,7 @@ class TaskConsumer:
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
     async def follow(self) -> TaskLost | None:
+        self.has_continued = True
         settings, joins = self._settings, self._agent.can_resubscribe
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())

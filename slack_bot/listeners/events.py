@@ -250,8 +250,8 @@ class SlackListeners:
             log.error("%s: %s", what, error, extra={"turn": press.turn})
             reply = _NOT_STORED if press.value else _NOT_NOW
         await ack()
-        if reply is not None:
-            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
+        place = press.channel, press.thread_ts, press.user
+        await self._dispatcher.reply(place, reply, private_url=press.private_url)
 
     async def _pressed(self, press: ButtonPress) -> str | None:
         """What the person is told. Raises BotError."""

@@ -87,7 +87,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A button below the answer of `turn`. `value` is that of the feedback buttons."""
+    """A button below the answer of `turn`. `value` is that of the feedback buttons. `private_url`: where the
+    message with the button can be changed, if only who pressed sees it.
+    """
 
     action: str
     turn: str
@@ -95,6 +97,7 @@ class ButtonPress:
     value: str
     channel: str
     thread_ts: str
+    private_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,7 @@ def read_press(body: object) -> ButtonPress | Ignored:
         value=value if is_feedback else "",
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
+        private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
     )
 
 

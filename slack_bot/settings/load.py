@@ -20,6 +20,7 @@ from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
@@ -71,6 +72,7 @@ class Settings(models.SettingsSection):
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
     health: models.HealthSettings = models.HealthSettings()
+    web: WebSettings = WebSettings()
     log: models.LogSettings = models.LogSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
 

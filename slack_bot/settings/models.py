@@ -389,7 +389,7 @@ class PushSettings(SettingsSection):
 
 
 class HealthSettings(SettingsSection):
-    """The address that probes ask: `/livez` and `/readyz`."""
+    """The address that probes ask, `/livez` and `/readyz`, and Prometheus, `/metrics`."""
 
     host: str = "127.0.0.1"
     """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers

@@ -7,9 +7,11 @@ from typing import Self
 from ..turn.actions import TaskCard
 from ..turn.extras import Extra
 from ..turn.fit import state_of
+from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
+from ..turn.thread_state import ListensTo
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
@@ -42,7 +44,7 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
-    come below the text, in their order.
+    come below the text, in their order. `listens_to`: who can go on there without a mention.
     """
 
     outcome: Outcome
@@ -52,6 +54,7 @@ class Ending:
     offer_retry: bool = False
     form: Form | None = None
     extras: tuple[Extra, ...] = ()
+    listens_to: ListensTo = ListensTo.NOBODY
 
 
 @dataclass(slots=True, eq=False)

@@ -7,16 +7,18 @@ no file, the answer goes on in more messages.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
+from ..turn.form import Form
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
+from ..turn.thread_state import ListensTo
 from . import blocks
 from .api import TurnClient
 from .blocks import Block
@@ -74,6 +76,7 @@ class Sink:
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
+        self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -187,6 +190,8 @@ class Sink:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self._asked:
             ending = replace(ending, form=None)
+        if self._ending is None and ending.outcome is Outcome.ANSWERED:
+            ending = replace(ending, listens_to=await self._listens_to())
         first, self._ending = self._ending, self._ending or ending
         if first is not None:  # it broke; posts are not repeated for long any more
             self.delivery.posts.retry_timeout = 0.0
@@ -355,12 +360,17 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
+    async def _listens_to(self) -> ListensTo:
+        if self._client.channel.startswith("D"):
+            return ListensTo.EVERYBODY
+        return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
+
     def _footer(self, ending: Ending) -> list[Block]:
         """Extras have it under them."""
-        return [] if ending.extras else footer_blocks(ending, self._client.turn, self._client.channel)
+        return [] if ending.extras else footer_blocks(ending, self._client.turn)
 
 
-def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
+def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     """All that is under the last message of a turn."""
     under = [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
@@ -368,7 +378,7 @@ def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
     if ending.form is not None:
         under.append(blocks.context(blocks.ANSWER_HERE))
     if ending.outcome is Outcome.ANSWERED:
-        under += [blocks.feedback(turn), blocks.footer(channel)]
+        under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
 
 

@@ -55,6 +55,7 @@ from .redis_format import (
     thread_state_of,
     turn_of,
 )
+from .redis_forms import RedisForms
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(Store):
+class RedisStore(RedisForms, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -96,6 +97,7 @@ class RedisStore(Store):
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
         self._overheard_age = ages.overheard_hours * 3600
+        self._form_age = round(ages.form_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)

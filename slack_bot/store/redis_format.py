@@ -12,7 +12,7 @@ from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Signal
+from .contracts import APART, Signal
 
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
@@ -47,8 +47,8 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
-    """Without its messages."""
-    return TURN.dump_json(turn, exclude={"messages"}).decode()
+    """Without its messages and the secrets in it."""
+    return TURN.dump_json(turn, exclude=APART).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:

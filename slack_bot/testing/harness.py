@@ -105,13 +105,20 @@ async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> Bo
     return await app.bolt.async_dispatch(request)
 
 
+async def hand_over(app: App, workspace: Workspace, envelope: Envelope, *, retry: int = 0) -> int:
+    """Hand an envelope to the bot. Returns the status of its answer, which the workspace gets too."""
+    response = await deliver(app, envelope.payload, retry=retry)
+    workspace.answered(envelope, response.body)
+    return response.status
+
+
 async def keep_delivering(app: App, workspace: Workspace) -> None:
     """Hand all that Slack sends to the bot, as it comes, until this is cancelled."""
     with _changes(workspace, "envelope") as changed:
         while True:
             changed.clear()
             for envelope in workspace.take():
-                await deliver(app, envelope.payload)
+                await hand_over(app, workspace, envelope)
             await changed.wait()
 
 
@@ -172,7 +179,7 @@ class BotHarness:
     async def deliver(self, envelopes: Sequence[Envelope] | None = None, *, retry: int = 0) -> list[int]:
         """Hand `envelopes` to the bot (None: the outbox) and return the statuses of its answers."""
         taken = self.workspace.take() if envelopes is None else envelopes
-        statuses = [(await deliver(self.app, each.payload, retry=retry)).status for each in taken]
+        statuses = [await hand_over(self.app, self.workspace, each, retry=retry) for each in taken]
         self.statuses += statuses
         await asyncio.sleep(0)
         return statuses

@@ -85,7 +85,7 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
-    if not any((found.turns, found.feedback, found.waits, found.outbound)):
+    if not any((found.turns, found.feedback, found.waits, found.outbound, found.forms)):
         place = f" in the workspace {args.team}" if args.team else ""
         raise StoreError(f"The store holds nothing of {args.user}{place}.")
     return _as_json(PersonRecords, found)
@@ -127,7 +127,7 @@ def _said(user: str, erased: Erased) -> str:
     said = (
         f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
         f" open questions of an agent {erased.waits}, messages to them {erased.outbound}, overheard messages"
-        f" {erased.overheard}."
+        f" {erased.overheard}, forms {erased.forms}."
     )
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."

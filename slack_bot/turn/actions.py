@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from .extras import Extra
-from .record import Form, Outcome
+from .form import Form
+from .record import Outcome
 
 LONGEST = 4_000
 """Characters kept of one text of a card or a form: Slack takes a few hundred."""

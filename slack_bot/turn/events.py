@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from .extras import Extra
-from .record import Form
+from .form import Form
 
 
 class StepState(StrEnum):

@@ -34,8 +34,9 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
+from .form import Form
 from .notices import IdleNotice, PlanTitle, failure
-from .record import Form, Outcome
+from .record import Outcome
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."

@@ -201,7 +201,8 @@ class Surroundings:
     """All that goes along with a question.
 
     `heard`: what the agent has heard once it has taken it; None: as before. `place`: where it was asked, and
-    who did. `boundary`: of the quoted text (`new_boundary`).
+    who did. `boundary`: of the quoted text (`new_boundary`). `is_alone`: all of the thread was read, and only
+    the asker and the bot have written there.
     """
 
     heard: Heard | None = None
@@ -209,6 +210,7 @@ class Surroundings:
     quotes: Quotes = Quotes()
     form: QuoteForm = "auto"
     boundary: str = ""
+    is_alone: bool = False
 
     def part(self, *, takes_json: bool) -> str | Mapping[str, Any] | None:
         """The quotes as text or as data. None: there are none, or they are not in a part."""

@@ -18,9 +18,7 @@ DOUBLED = {"a2asdk0326_tasksget_after_resubscribe"}
 """The server stored its own chunks twice."""
 
 FOX = "The quick brown fox"
-FILES_SAID = (
-    "[a.png](https://example.com/a.png)"
-)
+FILES_SAID = "[a.png](https://example.com/a.png)"
 APPROVE = "I need approval.\n\n**ask_approval**\n- **amount**: 5"
 WHICH = "Which environment?\n\n- **env** (prod, dev) – optional"
 MIDWAY = "".join(f"tick{number} " for number in range(15, 40))

@@ -15,7 +15,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 
 POST, GET_URL, SHOW = "chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"
-FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
+FEEDBACK = ("Helpful Not helpful", "Write in this thread to go on. If you did not ask, mention me.")
 ROWS = [{"city": "Oslo", "n": 1}, {"city": "Rome", "n": 2.5}]
 NOT_TAKEN, BLOCKED = (
     "_Slack did not take a file that the agent made:",

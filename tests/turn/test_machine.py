@@ -50,8 +50,9 @@ from slack_bot.turn.events import (
     TurnBegun,
 )
 from slack_bot.turn.extras import DataTable
+from slack_bot.turn.form import Choice, Field, Form, FormKind
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
-from slack_bot.turn.record import Field, Form, Outcome
+from slack_bot.turn.record import Outcome
 from tests.examples import examples
 
 from .work import steps, work
@@ -366,7 +367,7 @@ def test_a_cut_after_the_agents_own_final_result_loses_nothing() -> None:
 
 
 def test_an_agent_that_asks_has_its_question_shown() -> None:
-    form = Form("Which environment?", (Field("env", choices=("dev", "prod")),))
+    form = Form("Which environment?", (Field("env", choices=(Choice("dev"), Choice("prod"))),))
     _, actions = run(InputRequired(form), CLOSED)
     assert only(actions, ShowForm) == [ShowForm(form, "the agent waits for the human")]
     assert actions[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
@@ -388,7 +389,7 @@ def test_a_question_without_words_of_its_own_stands_in_the_answer() -> None:
     assert len(only(actions, ShowForm)) == 1
 
 
-SIGN_IN = InputRequired(Form("Sign in", is_auth=True))
+SIGN_IN = InputRequired(Form("Sign in", kind=FormKind.AUTH))
 
 
 def test_an_agent_that_asked_and_then_answered_has_answered() -> None:
@@ -401,8 +402,8 @@ def test_a_sign_in_is_shown_while_the_turn_goes_on_and_once() -> None:
     turn, actions = run(SIGN_IN, SIGN_IN)
     assert turn.waits_for_human
     assert [action.form for action in only(actions, ShowForm)] == [SIGN_IN.form]
-    assert turn.handle(InputRequired(Form("Sign in there", is_auth=True)))[-1] == ShowForm(
-        Form("Sign in there", is_auth=True), "the agent may go on by itself after a sign-in"
+    assert turn.handle(InputRequired(Form("Sign in there", kind=FormKind.AUTH)))[-1] == ShowForm(
+        Form("Sign in there", kind=FormKind.AUTH), "the agent may go on by itself after a sign-in"
     )
     assert turn.handle(CLOSED)[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
     assert not turn.waits_for_human

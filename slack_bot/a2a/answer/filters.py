@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from ...turn.record import Form
+from ...turn.form import Form
 from ..content.data_markdown import as_markdown
 from ..content.parts import extract_answer, form_of
 from ..wire.frames import Artifact, object_of, text_of

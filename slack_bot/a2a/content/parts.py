@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 from ...turn.extras import Extra
-from ...turn.record import Field, Form
+from ...turn.form import Choice, Field, FieldKind, Form
 from ..dialects import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
 from .data_markdown import TextBeside, as_markdown, beside, from_json
@@ -351,8 +351,10 @@ def _listed_field(row: Mapping[str, Any]) -> Field:
     name = first_text(row, ("field_name", "id", "name")) or "answer"
     label = first_text(row, ("field_description", "label"))
     offered = _as_list(row.get("field_values") or row.get("options"))
-    choices = (first_text(object_of(each), ("label", "value")) or text_of(each) for each in offered)
-    return Field(name, label, tuple(filter(None, choices)), required=is_true(row, "required"))
+    words = (first_text(object_of(each), ("label", "value")) or text_of(each) for each in offered)
+    choices = tuple(Choice(each) for each in words if each)
+    kind = FieldKind.SELECT if choices else FieldKind.TEXT
+    return Field(name, kind=kind, choices=choices, required=is_true(row, "required"), help=label)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -371,8 +373,8 @@ def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
                 Field(
                     name,
                     first_text(about, ("title", "description")),
-                    tuple(map(str, _as_list(about.get("enum")))),
-                    name in required,
+                    choices=tuple(Choice(str(each)) for each in _as_list(about.get("enum"))),
+                    required=name in required,
                 )
                 for name, about in properties.items()
                 if isinstance(about, dict)

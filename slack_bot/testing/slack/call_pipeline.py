@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import chat, conversations, streams, views
+from . import chat, conversations, files, streams, views
 from .faults import CallAnswer, FaultScript, ScriptedFault
 from .rules import METHODS, Buckets
 from .state import Json, Refused, WorkspaceState
@@ -17,6 +17,7 @@ from .state import Json, Refused, WorkspaceState
 _HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
     **chat.METHODS,
     **conversations.METHODS,
+    **files.METHODS,
     **streams.METHODS,
     **views.METHODS,
 }
@@ -106,6 +107,10 @@ class CallPipeline:
         accepted, granted = self._accepted(method, args), self._granted(kind)
         if accepted and not granted & set(accepted):
             raise Refused("missing_scope", fields={"needed": _listed(accepted), "provided": _listed(granted)})
+
+    def is_of_bot(self, token: str | None) -> bool:
+        """Whether this is the bot's token."""
+        return self._tokens.get(token or "") == "bot"
 
     def _granted(self, kind: str) -> frozenset[str]:
         return _APP_SCOPES if kind == "app" else self._state.manifest.scopes

@@ -5,7 +5,7 @@ The app also hears of its own messages and of metadata-only changes (facts: Slac
 
 from typing import Any
 
-from . import rendering
+from . import inputs, rendering
 from .rules import FAMILIES
 from .state import Envelope, Json, Person, StoredMessage, WorkspaceState
 
@@ -116,7 +116,7 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
 def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
     """A person did something that lets the app open a view."""
     trigger = state.next_id("trigger-")
-    state.triggers[trigger] = state.now
+    state.triggers[trigger] = person.id, state.now
     payload = {
         "type": kind,
         "token": "verification-token",
@@ -128,6 +128,15 @@ def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) 
         "trigger_id": trigger,
     }
     return state.send("interactive", payload | fields)
+
+
+def filled_in(state: WorkspaceState, user: str, on: StoredMessage) -> Json:
+    """What a person has filled in on a message: each person sees an own state of it."""
+    begun = inputs.begun(on.blocks)
+    known = state.filled.setdefault((user, on.channel, on.ts), begun)
+    if known.keys() != begun.keys():  # the app has edited it
+        known = state.filled[user, on.channel, on.ts] = begun
+    return known
 
 
 def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
@@ -144,7 +153,7 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
         "container": container,
         "channel": {"id": on.channel, "name": state.channels[on.channel].name},
         "message": rendering.read_back(state, on, True),
-        "state": {"values": {}},
+        "state": {"values": filled_in(state, person.id, on)},
         "response_url": url,
         "actions": [{**action, "action_ts": state.next_ts()}],
     }

@@ -31,7 +31,7 @@ from slack_bot.a2a.content.parts import (
 from slack_bot.a2a.dialects import CAIPE
 from slack_bot.a2a.wire.frames import AgentMessage, Artifact, FileRef, Part
 from slack_bot.turn.events import Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from slack_bot.turn.record import Field, Form
+from slack_bot.turn.form import Choice, Field, FieldKind, Form
 
 
 def text(value: str, **metadata: Any) -> Part:
@@ -304,7 +304,7 @@ SCHEMA = {
     "properties": {"env": {"enum": ["prod", "dev"], "title": "Where"}, "n": {"type": "integer"}, "x": 1},
     "required": ["env"],
 }
-FIELDS = (Field("env", "Where", ("prod", "dev"), required=True), Field("n"))
+FIELDS = (Field("env", "Where", choices=(Choice("prod"), Choice("dev")), required=True), Field("n"))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,9 @@ def test_forms_of_both_dialects() -> None:
             }
         ],
     }
-    assert form_in(listed(caipe)) == Form("", (Field("region", "AWS region", ("a",), True),), "New bucket")
+    assert form_in(listed(caipe)) == Form(
+        "", (Field("region", "", FieldKind.SELECT, (Choice("a"),), True, "AWS region"),), "New bucket"
+    )
     other = {
         "title": "T",
         "description": "Confirm",
@@ -370,7 +372,9 @@ def test_forms_of_both_dialects() -> None:
             {"id": "p", "label": "Project", "options": [{"label": "OPS", "value": "1"}, {"value": "DEV"}]}
         ],
     }
-    assert form_in(listed(other)) == Form("Confirm", (Field("p", "Project", ("OPS", "DEV")),), "T")
+    assert form_in(listed(other)) == Form(
+        "Confirm", (Field("p", "", FieldKind.SELECT, (Choice("OPS"), Choice("DEV")), help="Project"),), "T"
+    )
     boxed = {
         "require_user_input": True,
         "content": "Fill it",
