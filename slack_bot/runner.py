@@ -38,6 +38,7 @@ from .turn.sanitize import (
     sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
+    sanitize_sources,
     slices,
 )
 
@@ -277,6 +278,9 @@ class TurnRunner:
             case actions.ShowExtra(extra=extra):
                 self._sink.extras.waiting.append((yield from sanitize_extra(extra, secrets)))
                 return
+            case actions.NameSources(sources=sources):
+                self._sink.extras.sources += sanitize_sources(sources, secrets)
+                return
             case actions.SaveIds():
                 self._ids.append(action)
                 if action.task_id is not None:
@@ -401,7 +405,8 @@ class TurnRunner:
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        extras = () if end.outcome in _NOT_WHOLE else tuple(self._sink.extras.waiting)
+        is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
+        extras = tuple(known.waiting) if is_whole else ()
         is_blank = self._rewrite is None and not self._buffer.begun and not extras
         note = sanitize(end.note, self._secrets)
         await self._sink.finish(
@@ -414,6 +419,7 @@ class TurnRunner:
                 offer_retry=end.offer_retry,
                 form=self._form if end.outcome is Outcome.ASKED else None,
                 extras=extras,
+                sources=tuple(known.sources) if is_whole else (),
             )
         )
         if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:

@@ -18,16 +18,18 @@ from ..turn.events import (
     Narrated,
     NarrationConfirmed,
     PlanChanged,
+    SourcesFound,
     TaskEnd,
     TaskEnded,
     TaskKnown,
 )
-from ..turn.extras import Extra, key_of
+from ..turn.extras import Extra, Source, key_of
 from ..turn.form import Form, FormKind
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
 from .content import parts
+from .content.sources import canonical, sources_of
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
 from .wire import frames
 
@@ -83,6 +85,7 @@ class EventParser:
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = self._history = self._final_text = ""
         self._ending_whole = ""  # with its data and files, where it has any
+        self._cited: set[str] = set()  # addresses
         self._extras: dict[str, tuple[Extra, ...]] = {}  # of each artifact and message as it is now
 
     @property
@@ -115,7 +118,7 @@ class EventParser:
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
-        events = self._learn_ids(frame)
+        events = [*self._learn_ids(frame), *self._cite(frame)]
         match frame:
             case frames.ArtifactUpdate():
                 events += self._artifact(frame)
@@ -150,6 +153,14 @@ class EventParser:
                 self._final_text = text = self._answer.mend(text)
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
         return [*events, *self._attached()]
+
+    def _cite(self, frame: frames.Frame) -> list[Event]:
+        fresh: dict[str, Source] = {}
+        for each in sources_of(frame):
+            fresh.setdefault(canonical(each.url), each)
+        new = tuple(each for url, each in fresh.items() if url not in self._cited)
+        self._cited |= fresh.keys()
+        return [SourcesFound(new, reason="named by the agent")] if new else []
 
     def _attached(self) -> list[Event]:
         """What the answer holds besides text, in its order, each once."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, OutFile, key_of
+from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, OutFile, Source, key_of
 from . import blocks
 from .api import TurnClient
 from .blocks import Block, TextForm
@@ -36,12 +36,13 @@ async def _keep_nothing(records: tuple[ExtraRecord, ...]) -> None:
 
 
 class ExtraSurface:
-    """The extras of one turn, `waiting` until its text is whole. One writer: calls must not overlap."""
+    """What one turn has besides text, `waiting` until that is whole. One writer: calls must not overlap."""
 
     def __init__(self, client: TurnClient, posts: PostSurface) -> None:
         self._client, self._posts = client, posts
         self._most = client.settings.max_call_chars
         self.waiting: list[Extra] = []
+        self.sources: list[Source] = []
         self._known: dict[str, ExtraRecord] = {}
         self._keep_all: OnChange = _keep_nothing
 

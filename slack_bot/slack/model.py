@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Self
 
 from ..turn.actions import TaskCard
-from ..turn.extras import Extra
+from ..turn.extras import Extra, Source
 from ..turn.fit import state_of
 from ..turn.form import Form
 from ..turn.ledger import Segment
@@ -44,7 +44,8 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
-    come below the text, in their order. `listens_to`: who can go on there without a mention.
+    come below the text, in their order; `sources` are listed under all of it. `listens_to`: who can go on
+    there without a mention.
     """
 
     outcome: Outcome
@@ -54,6 +55,7 @@ class Ending:
     offer_retry: bool = False
     form: Form | None = None
     extras: tuple[Extra, ...] = ()
+    sources: tuple[Source, ...] = ()
     listens_to: ListensTo = ListensTo.NOBODY
 
 

@@ -263,7 +263,7 @@ class Sink:
                 return
             is_signed = isinstance(result, CallOk) and not result.is_fallback
         if footer and not is_signed:
-            await delivery.posts.post("", (), footer, "note", says=ending.note)
+            await delivery.posts.post("", (), footer, "note", says=_says(ending))
 
     async def _show_rest(self, text: str, ending: Ending) -> Ending:
         delivery, close = self.delivery, _closing(ending)
@@ -350,9 +350,8 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        if delivery.is_gone or ending.extras or not (ending.note or ending.form is not None):
+        if delivery.is_gone or ending.extras or not (says := _says(ending)):
             return
-        says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
             await delivery.apply_fault(posted)
@@ -372,7 +371,8 @@ class Sink:
 
 def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     """All that is under the last message of a turn."""
-    under = [blocks.context(ending.note)] if ending.note else []
+    under = [blocks.sources_block(ending.sources)] if ending.sources else []
+    under += [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
         under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
     if ending.form is not None:
@@ -382,8 +382,16 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     return under
 
 
+def _says(ending: Ending) -> str:
+    """What must be read of the footer, as text."""
+    note = ending.note or ("" if ending.form is None else blocks.ANSWER_HERE)
+    return "\n\n".join(filter(None, [note, blocks.sources_text(ending.sources)]))
+
+
 def _stopped(ending: Ending) -> Ending:
-    return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None, extras=())
+    return replace(
+        ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None, extras=(), sources=()
+    )
 
 
 async def _question(form: Form) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from .extras import Extra
+from .extras import Extra, Source
 from .form import Form
 
 
@@ -147,6 +147,14 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcesFound:
+    """The agent names pages that its answer comes from, each for the first time."""
+
+    sources: tuple[Source, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the human."""
 
@@ -217,6 +225,7 @@ Event: TypeAlias = (
     | ToolEnded
     | PlanChanged
     | Attached
+    | SourcesFound
     | InputRequired
     | AuthCompleted
     | TaskEnded

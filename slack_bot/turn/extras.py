@@ -61,6 +61,14 @@ class OutFile:
     description: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that an answer comes from."""
+
+    url: str
+    title: str = ""
+
+
 Extra: TypeAlias = DataTable | Chart | OutFile
 
 

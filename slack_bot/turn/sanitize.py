@@ -18,7 +18,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
-from .extras import Chart, DataTable, Extra, OutFile
+from .extras import Chart, DataTable, Extra, OutFile, Source
 from .form import Choice, Field, Form, ProposedCall
 
 MASK = "[secret removed]"
@@ -296,7 +296,13 @@ def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
 def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
     """`card`, sanitized; its id too, which may hold half a surrogate pair."""
     name, title, details = (sanitize_beginning(text, secrets) for text in (card.id, card.title, card.details))
-    return TaskCard(name, title, card.state, details)
+    return TaskCard(name, title, card.state, details, sanitize_sources(card.sources, secrets))
+
+
+def sanitize_sources(sources: tuple[Source, ...], secrets: tuple[str, ...]) -> tuple[Source, ...]:
+    """Those whose address holds nothing that must not be shown."""
+    kept = (each for each in sources if sanitize(each.url, secrets) == each.url)
+    return tuple(Source(each.url, sanitize_beginning(each.title, secrets)) for each in kept)
 
 
 def sanitize_form(

@@ -197,3 +197,63 @@ async def test_where_slack_takes_no_file_all_rows_come_as_text() -> None:
     said = "".join(message.text for message in messages[2:])
     assert [number for number in range(500) if f"\n{number},nnn" not in said] == []
     assert messages[-1].extras == FEEDBACK
+
+
+# -- sources
+
+URL = "https://docs.example/a"
+
+
+def sources(*urls: str) -> dict[str, Any]:
+    return {
+        "type": "citations",
+        "citations": [{"url": url, "title": f"T <{at}>"} for at, url in enumerate(urls)],
+    }
+
+
+def tool(name: str) -> dict[str, Any]:
+    call = {"kind": "data", "data": {"id": "1", "name": "search", "args": {}}, "metadata": {"adk_type": name}}
+    return {**artifact(), "artifact": {"artifactId": "t", "name": "tool", "parts": [call]}}
+
+
+@on_virtual_time
+async def test_sources_are_a_numbered_list_under_the_answer_and_the_text_is_the_agents() -> None:
+    events = [artifact("Yes [1]."), artifact(sources(URL, f"{URL}#x", "https://docs.example/b"))]
+    async with run_bot(tape(*events)) as bot:
+        (message,) = await told(bot)
+    assert (message.text, message.extras[1:]) == ("Yes [1].", FEEDBACK)
+    listed = message.blocks[0]["elements"]
+    assert [each["text"] for each in listed] == [
+        f"1. <{URL}|T &lt;0&gt;>",
+        "2. <https://docs.example/b|T &lt;2&gt;>",
+    ]
+
+
+@on_virtual_time
+async def test_ten_sources_are_listed_and_below_an_extra() -> None:
+    events = [artifact("Yes.", ROWS), artifact(sources(*(f"https://docs.example/{n}" for n in range(13))))]
+    async with run_bot(tape(*events)) as bot:
+        _, table = await told(bot)
+    assert kinds(table) == ["data_table", "context", "context_actions", "context"]
+    elements = table.blocks[1]["elements"]
+    assert len(elements) == 10
+    assert elements[-1]["text"].endswith(" … and 3 more")
+
+
+@on_virtual_time
+async def test_sources_stand_as_text_where_the_blocks_are_refused() -> None:
+    faults = {"chat.stopStream": ["invalid_blocks", None], "chat.update": ["invalid_blocks"]}
+    faults |= {POST: ["invalid_blocks", None]}
+    async with run_bot(tape(artifact("Yes."), artifact(sources(URL))), faults=faults) as bot:
+        messages = await told(bot)
+    assert [message.text for message in messages] == ["Yes.", f"1. [T <0>](<{URL}>)"]
+
+
+@pytest.mark.parametrize("faults", [{}, {"chat.startStream": ["feature_disabled"]}])
+@on_virtual_time
+async def test_a_running_step_shows_what_it_found_once(faults: Faults) -> None:
+    events = [tool("function_call"), artifact(sources(URL)), tool("function_response"), artifact("Yes.")]
+    async with run_bot(tape(*events), faults=faults) as bot:
+        (message,) = await told(bot)
+    assert [(task.title, task.status) for task in message.tasks] == [("search", "complete")]
+    assert message.tasks[0].sources == ({"type": "url", "text": "T <0>", "url": URL},)

@@ -19,6 +19,7 @@ from ..dialects import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .extras import extra_in
+from .sources import names_sources
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 _STATES = {
@@ -279,6 +280,8 @@ def _joined(
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
+        elif part.has_data and names_sources(part.data):
+            is_block = True
         elif (
             keeps_extras
             and part.text is None
