@@ -21,7 +21,7 @@ from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
-from .listeners.access import Access, BotAccess, HourlyQuestions
+from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
@@ -137,9 +137,9 @@ async def build(
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, store, clock)
+        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
+        listeners = SlackListeners(dispatcher, policies, access, bots, hourly, clock)
         listeners.register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
@@ -185,6 +185,14 @@ async def _new_rate_limiter(
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
+
+
+def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
+    if not settings.store.url.startswith("redis"):
+        return LocalHour(store, clock)
+    from .store.redis_hour import RedisHour
+
+    return RedisHour(store)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:

@@ -122,8 +122,11 @@ class TurnControls:
             await asyncio.wait(dropped)
         return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
-    async def change(self, key: str, thread: ThreadKey, text: str | None) -> None:
-        """A message was edited, or deleted (None). That counts as long as its question waits."""
+    async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
+        """A message was edited, or deleted (None). That counts as long as its question waits here; if not,
+        another process may be told. Whether it waits here.
+        """
+        thread = self._lines.thread_of(key) or thread
         if text:
             changed = self._lines.change(key, thread, text)
             done = [changed] if changed is not None else []
@@ -134,7 +137,8 @@ class TurnControls:
         elif self._store.lease and thread not in self._lines:
             known = await self._store.turn(key)
             if known is not None and known.stage is Stage.ACCEPTED:
-                await self._replicas.tell(thread, "change", turn=key, text=text or "")
+                await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        return bool(done)
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -88,6 +89,7 @@ class TurnDispatcher:
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
+        self._ignored: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
     async def accept(self, question: Question) -> bool:
@@ -106,9 +108,10 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        turn, began = TurnRecord(question, self._clock.wall()), self._clock.monotonic()
-        is_stored = False
+        is_stored, began = False, self._clock.monotonic()
         try:
+            question = await self._with_line_before(question)
+            turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
             is_stored = True
         except StoreError as error:
@@ -137,6 +140,27 @@ class TurnDispatcher:
             if not self._has(claimed):
                 self._start(claimed, is_new=True)
         return is_new
+
+    async def _with_line_before(self, question: Question) -> Question:
+        """In a direct message each line begins a thread. One that is written right after another which is not
+        asked yet belongs to that one's.
+        """
+        channel, delay = question.thread.channel, self._settings.turns.collect_delay
+        is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
+        if not is_line or self._policies.of(channel).busy != "collect":
+            return question
+        waiting = [
+            turn.question
+            for turn in await self._store.unfinished()
+            if turn.stage is Stage.ACCEPTED
+            and (turn.question.thread.channel, turn.question.user) == (channel, question.user)
+        ]
+        roots = {each.thread for each in waiting if each.ts == each.thread.ts}
+        for each in waiting:
+            is_near = abs(float(question.ts) - float(each.ts)) <= delay
+            if is_near and each.thread in roots and each.key != question.key:
+                return replace(question, thread=each.thread)
+        return question
 
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
@@ -231,7 +255,7 @@ class TurnDispatcher:
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        if not question.text:
+        if question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
@@ -241,6 +265,8 @@ class TurnDispatcher:
             self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
+            if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
+                self._spawn(self._notices.tell_place(question, place), question)
             if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
                 self._interruptions.begin(question)
 
@@ -268,7 +294,15 @@ class TurnDispatcher:
         known = await self._store.conversation(self._agent.name, thread)
         return known.task_for(user) is not None
 
+    def was_ignored(self, message: Question) -> bool:
+        """Slack sends a mention as two events."""
+        return message.key in self._ignored
+
     def ignored(self, message: Question, reason: str) -> None:
+        """Say why, once."""
+        if self.was_ignored(message):
+            return
+        self._ignored.append(message.key)
         thread, now = message.thread, self._clock.monotonic()
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
@@ -369,9 +403,12 @@ class TurnDispatcher:
         await self._save_profile()
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        """Which files the agent does not get is said in the thread: its answer is without them."""
         around = await self.context.look_around(question, heard)
         if around.is_alone:
             await self.follow.read_alone(question)
+        if around.not_given and (question.text or around.files):
+            self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
         return around
 
     async def _save_profile(self) -> None:

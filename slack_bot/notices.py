@@ -31,6 +31,7 @@ GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
+_PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -109,6 +110,11 @@ class Notices:
         thread = turn.question.thread
         await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
         await self._journal.end(turn, Outcome.REFUSED)
+
+    async def tell_place(self, question: Question, place: int) -> None:
+        """Others wait before it."""
+        where = question.thread.channel, question.thread.ts, question.user
+        await self.post_ephemeral(*where, _PLACE.format(place))
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about."""

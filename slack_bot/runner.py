@@ -16,6 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
+from .errors import NothingToAsk
 from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
@@ -153,9 +154,14 @@ class TurnRunner:
         return ended
 
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
-        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it."""
+        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it.
+
+        Raises NothingToAsk.
+        """
         assert self._around is not None
         around = await self._handle.race(_result_of(self._around)) or Surroundings()
+        if around.not_given and not (self._question.text or around.files):
+            raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
         return around
 

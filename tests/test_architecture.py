@@ -61,7 +61,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "listeners", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {

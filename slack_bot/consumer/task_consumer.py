@@ -51,6 +51,7 @@ _TOO_LONG = "The agent took too long and may still be working on it."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
+_NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
     errors.CardError: "the agent's card could not be used",
@@ -136,7 +137,7 @@ class TaskConsumer:
                 safe, why, cut = error.safe, self._log(error), True
             return await self._after(safe, why, cut=cut)
         except errors.AgentError as error:
-            is_refused = isinstance(error, errors.AgentUnreachable | errors.CardError | errors.AgentRefused)
+            is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
@@ -156,8 +157,7 @@ class TaskConsumer:
             try:
                 card = await self._agent.ensure_card()
                 around = await self._on_send(self._baseline)
-                quoted = around.part(takes_json=card.takes_json)
-                stream = self._agent.ask(replace(request, quoted=quoted, metadata=around.metadata))
+                stream = self._agent.ask(_with(request, around, takes_json=card.takes_json))
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
@@ -345,3 +345,14 @@ def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
     message = task.message if task.message is not None and task.message.message_id in known else None
     history = tuple(each for each in task.history if each.message_id in known)
     return replace(task, artifacts=artifacts, message=message, history=history)
+
+
+def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) -> MessageRequest:
+    """The question with what goes along. Without words it has the names of its files: some read text only."""
+    return replace(
+        request,
+        text=request.text or ", ".join(each.name for each in around.files),
+        files=around.files,
+        quoted=around.part(takes_json=takes_json),
+        metadata=around.metadata,
+    )

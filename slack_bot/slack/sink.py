@@ -233,7 +233,7 @@ class Sink:
         asked, client = self._client.question, self._client
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
-            args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
+            args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
             api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
             await api.call("agents.sessions.rename", args, patience=0.0)
 

@@ -40,6 +40,7 @@ from .state import (
 __all__ = [
     "APP_TOKEN",
     "BOT_TOKEN",
+    "CONFIG_TOKEN",
     "SIGNING_SECRET",
     "AppManifest",
     "Bot",
@@ -58,6 +59,8 @@ __all__ = [
 
 BOT_TOKEN = "xoxb-emulated-workspace"
 APP_TOKEN = "xapp-emulated-workspace"
+CONFIG_TOKEN = "xoxe.xoxp-emulated-workspace"
+_TOKENS = {BOT_TOKEN: "bot", APP_TOKEN: "app", CONFIG_TOKEN: "config"}
 SIGNING_SECRET = "emulated-signing-secret"
 
 
@@ -83,7 +86,7 @@ class Workspace:
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, {BOT_TOKEN: "bot", APP_TOKEN: "app"}, self.faults)
+        self._pipeline = CallPipeline(self.state, _TOKENS, self.faults)
         self.calls = self._pipeline.calls
         self.downloads: list[tuple[str, str | None]] = []
 
