@@ -28,7 +28,7 @@ ROOMS: dict[str, set[str]] = {
     "settings": {"errors"},
     "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
-    "slack": {"turn", "errors", "clock", "settings", "observe"},
+    "slack": {"turn", "web", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},
     "web": {"settings"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "context": {"turn", "slack", "store", "errors", "clock", "settings"},
     "runner": {
-        "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "turn", "a2a", "slack", "web", "errors", "clock", "settings", "observe",
     },
     "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},

@@ -7,9 +7,12 @@ goes. The id of a file is kept before the file is shown, so that another process
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
-from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, OutFile, Source, key_of
+from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, key_of
+from ..web.fetch import NotFetched, WebFetcher, WebFile
 from . import blocks
 from .api import TurnClient
 from .blocks import Block, TextForm
@@ -43,6 +46,7 @@ class ExtraSurface:
         self._most = client.settings.max_call_chars
         self.waiting: list[Extra] = []
         self.sources: list[Source] = []
+        self.fetcher: WebFetcher | None = None
         self._known: dict[str, ExtraRecord] = {}
         self._keep_all: OnChange = _keep_nothing
 
@@ -59,6 +63,8 @@ class ExtraSurface:
             case Chart():
                 block = chart_block(first)
                 return await self._table(key_of(first), first.as_table(), [block] if block else (), under)
+            case LinkedFile():
+                return await self._linked(key_of(first), first)
             case OutFile():
                 return await self._files([each for each in extras if isinstance(each, OutFile)])
 
@@ -105,7 +111,9 @@ class ExtraSurface:
         return posted
 
     async def _say(self, key: str, text: str) -> CallResult:
-        return await self._post(key, blocks.forms(text, (), ()))
+        """A line with nothing under it."""
+        posted = await self._post(key, blocks.forms(text, (), ()))
+        return posted if isinstance(posted, CallFailed) else replace(posted, is_fallback=True)
 
     async def _keep(self, *records: ExtraRecord) -> None:
         self._known |= {record.key: record for record in records}
@@ -130,6 +138,15 @@ class ExtraSurface:
             for key, each in uploads:
                 await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=failed.error))
         return failed or CallOk({}, is_fallback=True)
+
+    async def _linked(self, key: str, file: LinkedFile) -> CallResult:
+        """The link to it stands in the text, so that it is not there is said once, and no more."""
+        found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, _kinds(file))
+        if isinstance(found, WebFile):
+            name = file.name or PurePosixPath(urlsplit(file.url).path).name
+            return await self._files([OutFile(name, found.media_type, found.content, file.description)])
+        name = file_name(file.name or file.description, "", b"")
+        return await self._say(f"{key}.refused", f"_{name}: {found.reason}_")
 
     async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> CallFailed | None:
         """Show those that are not there yet, in one message. None: they are there."""
@@ -156,6 +173,10 @@ class ExtraSurface:
         fields = self._client.api.log_fields
         _log.warning("file of the agent refused, %d bytes: %s", len(file.content), failed.error, extra=fields)
         return failed
+
+
+def _kinds(file: LinkedFile) -> tuple[str, ...]:
+    return ("image/",) if file.is_image else ()
 
 
 def groups(extras: Iterable[Extra]) -> Iterator[list[Extra]]:

@@ -1,6 +1,7 @@
 """What an answer holds besides its text: tables, charts, files. Shown below the text, once it is whole."""
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -62,6 +63,27 @@ class OutFile:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedFile:
+    """A file that the agent named by its address, which stands in the text too. `is_image`: as a picture."""
+
+    url: str
+    name: str = ""
+    mime_type: str = ""
+    description: str = ""
+    is_image: bool = False
+
+
+_IMAGE = re.compile(r"!\[([^\[\]\n]*)\]\((https://[^()\s<>\"]+)\)")
+_MOST_IMAGES = 10
+
+
+def images_in(text: str) -> tuple[LinkedFile, ...]:
+    """The pictures of a Markdown text, each once."""
+    found = {url: LinkedFile(url, "", "", label, is_image=True) for label, url in _IMAGE.findall(text)}
+    return tuple(found.values())[:_MOST_IMAGES]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A page that an answer comes from."""
 
@@ -69,7 +91,7 @@ class Source:
     title: str = ""
 
 
-Extra: TypeAlias = DataTable | Chart | OutFile
+Extra: TypeAlias = DataTable | Chart | OutFile | LinkedFile
 
 
 @dataclass(frozen=True, slots=True)

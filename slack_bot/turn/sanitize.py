@@ -18,7 +18,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
-from .extras import Chart, DataTable, Extra, OutFile, Source
+from .extras import Chart, DataTable, Extra, LinkedFile, OutFile, Source
 from .form import Choice, Field, Form, ProposedCall
 
 MASK = "[secret removed]"
@@ -380,7 +380,7 @@ def sanitize_extra(extra: Extra, secrets: tuple[str, ...]) -> Generator[None, No
         return sanitize_beginning(text, secrets)
 
     match extra:
-        case OutFile():
+        case OutFile() | LinkedFile():
             return replace(extra, name=clean(extra.name), description=clean(extra.description))
         case Chart():
             series = tuple(replace(each, name=clean(each.name)) for each in extra.series)

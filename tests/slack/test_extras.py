@@ -6,13 +6,20 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import httpx
 import pytest
 
+from slack_bot.settings.web import WebSettings
+from slack_bot.slack.model import Ending
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.testing.tape.builders import status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.extras import LinkedFile
+from slack_bot.turn.record import Outcome
+from slack_bot.web.fetch import WebFetcher
+from tests.slack.scene import Scene
 
 POST, GET_URL, SHOW = "chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"
 FEEDBACK = ("Helpful Not helpful", "Write in this thread to go on. If you did not ask, mention me.")
@@ -257,3 +264,59 @@ async def test_a_running_step_shows_what_it_found_once(faults: Faults) -> None:
         (message,) = await told(bot)
     assert [(task.title, task.status) for task in message.tasks] == [("search", "complete")]
     assert message.tasks[0].sources == ({"type": "url", "text": "T <0>", "url": URL},)
+
+
+# -- files and pictures by their address
+
+PNG = b"\x89PNG\r\n\x1a\n..."
+
+
+async def answered(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(200, content=PNG, headers={"content-type": "image/png"})
+
+
+async def resolved(host: str, port: int) -> list[str]:
+    return ["93.184.215.14"]
+
+
+def fetcher() -> WebFetcher:
+    """The internet is one picture."""
+    return WebFetcher(
+        WebSettings(fetch_hosts=("x.example",)), resolved, lambda: httpx.MockTransport(answered)
+    )
+
+
+@on_virtual_time
+async def test_a_file_by_its_address_is_fetched_and_shown_below_the_answer() -> None:
+    scene = Scene()
+    scene.sink.extras.fetcher = fetcher()
+    named = LinkedFile("https://x.example/plots/a.png?x=1", description="A plot", is_image=True)
+    gone = LinkedFile("https://y.example/b.png", "b.png")
+    await scene.sink.finish(Ending(Outcome.ANSWERED, rest="Look.", extras=(named, gone)))
+    text, file, refused, footer = scene.thread()
+    assert (text.text, [(each.name, each.content) for each in file.files]) == ("Look.", [("a.png", PNG)])
+    assert "b.png" in refused.text
+    assert "is not among the allowed hosts" in refused.text
+    assert footer.extras[0] == FEEDBACK[0]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({}, 1),
+        ({"images": "upload"}, 1),
+        ({"images": "upload", "fetch_hosts": ("pictures.invalid",)}, 3),
+        ({"fetch_hosts": ("pictures.invalid",)}, 1),
+    ],
+)
+@on_virtual_time
+async def test_a_picture_in_the_text_stays_a_link_unless_both_settings_say_so(
+    overrides: Any, said: int
+) -> None:
+    text = "Look: ![a plot](https://pictures.invalid/a.png) and ![a plot](https://pictures.invalid/a.png)"
+    async with run_bot(tape(artifact(text)), **overrides) as bot:
+        messages = await told(bot)
+        assert "image" not in [kind for message in messages for kind in kinds(message)]
+    assert len(messages) == said
+    assert messages[0].text == text
+    assert not overrides or said == 1 or "a plot: The file was not fetched" in messages[1].text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slack_bot.turn.extras import Chart, ChartKind, DataTable, OutFile, Series, key_of
+from slack_bot.turn.extras import Chart, ChartKind, DataTable, OutFile, Series, images_in, key_of
 
 
 def test_the_key_is_that_of_the_content() -> None:
@@ -17,3 +17,10 @@ def test_the_key_is_that_of_the_content() -> None:
 def test_a_chart_as_a_table() -> None:
     chart = Chart(ChartKind.BAR, ("a", "b"), (Series("x", (1, 2)), Series("y", (3, 4))), "T", "day")
     assert chart.as_table() == DataTable(("day", "x", "y"), (("a", 1, 3), ("b", 2, 4)), "T")
+
+
+def test_the_pictures_of_a_text() -> None:
+    text = "![a](https://x.example/a.png) ![](https://x.example/b.png) ![a](https://x.example/a.png)"
+    assert [each.url for each in images_in(text)] == ["https://x.example/a.png", "https://x.example/b.png"]
+    assert images_in("[a](https://x.example) ![b](http://x.example) ![c](javascript:x) ![d](https://)") == ()
+    assert len(images_in("".join(f"![n](https://x.example/{n})" for n in range(30)))) == 10

@@ -10,7 +10,7 @@ from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ...turn.extras import Cell, Chart, ChartKind, DataTable, Extra, OutFile, Series
+from ...turn.extras import Cell, Chart, ChartKind, DataTable, Extra, LinkedFile, OutFile, Series
 from ..wire.frames import FileRef, Part, object_of, text_of
 from .data_markdown import TextBeside, is_machine_data
 
@@ -38,9 +38,9 @@ def extra_in(part: Part, text: TextBeside, description: str = "") -> Extra | Non
     return chart_of(part.data) or table_of(part.data)
 
 
-def _file(ref: FileRef, description: str) -> OutFile | None:
+def _file(ref: FileRef, description: str) -> OutFile | LinkedFile | None:
     if ref.content is None:
-        return None
+        return None if ref.url is None else LinkedFile(ref.url, ref.name, ref.mime_type, description)
     code = "".join(ref.content.split()).translate(_URL_SAFE).rstrip("=")
     try:
         content = base64.b64decode(code + "=" * (-len(code) % 4), validate=True)

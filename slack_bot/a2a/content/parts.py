@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from ...turn.extras import Extra
+from ...turn.extras import Extra, LinkedFile
 from ...turn.form import Choice, Field, FieldKind, Form
 from ..dialects import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
@@ -280,21 +280,17 @@ def _joined(
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.has_data and names_sources(part.data):
-            is_block = True
-        elif (
-            keeps_extras
-            and part.text is None
-            and (found := extra_in(part, text_beside, description)) is not None
-        ):
-            extras.append(found)
-            is_block = True
-        elif part.text is None and (block := beside(part, text_beside)):
-            while pieces and not pieces[-1].rstrip():
-                pieces.pop()
-            pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
-            pieces += ["\n\n", block] if pieces else [block]
-            is_block = True
+        elif part.text is None and not (part.has_data and names_sources(part.data)):
+            found = extra_in(part, text_beside, description) if keeps_extras else None
+            extras += [found] if found is not None else []
+            is_text = found is None or isinstance(found, LinkedFile)
+            block = beside(part, text_beside) if is_text else ""
+            if block:
+                while pieces and not pieces[-1].rstrip():
+                    pieces.pop()
+                pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
+                pieces += ["\n\n", block] if pieces else [block]
+            is_block = is_block or bool(block) or not is_text
     text = "".join(pieces)
     return text, bool(parts) and parts[0].text is None and bool(text or extras), tuple(extras)
 

@@ -10,7 +10,7 @@ import pytest
 from slack_bot.a2a.content.data_markdown import TextBeside
 from slack_bot.a2a.content.extras import chart_of, extra_in, table_of
 from slack_bot.a2a.wire.frames import FileRef, Part
-from slack_bot.turn.extras import Chart, ChartKind, DataTable, OutFile, Series
+from slack_bot.turn.extras import Chart, ChartKind, DataTable, LinkedFile, OutFile, Series
 
 ROWS = [{"city": "Oslo", "n": 1.0}, {"city": "Rome", "n": 2.5}]
 CELLS = (("Oslo", 1), ("Rome", 2.5))
@@ -97,7 +97,8 @@ def test_a_file_by_value_is_one_and_what_cannot_be_read_is_none() -> None:
     ref = FileRef("a.txt", "text/plain", content=base64.b64encode(b"hi").decode())
     assert extra_in(Part(file=ref), TextBeside(""), "notes") == OutFile("a.txt", "text/plain", b"hi", "notes")
     assert extra_in(Part(file=FileRef("a.txt", content="!")), TextBeside("")) is None
-    assert extra_in(Part(file=FileRef("a.txt", url="https://x/a.txt")), TextBeside("")) is None
+    linked = LinkedFile("https://x/a.txt", "a.txt")
+    assert extra_in(Part(file=FileRef("a.txt", url="https://x/a.txt")), TextBeside("")) == linked
 
 
 def test_what_the_text_says_already_is_not_shown_again() -> None:
