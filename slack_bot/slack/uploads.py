@@ -52,7 +52,7 @@ async def show(client: TurnClient, files: Sequence[tuple[str, FileUpload]]) -> C
     }
 
     async def find() -> CallOk | None:
-        return CallOk({}) if shows(await client.read_thread_once(), files[0][0]) else None
+        return CallOk({}) if shows(await client.read_thread(), files[0][0]) else None
 
     return await call_until_known(lambda: client.api.call("files.completeUploadExternal", args), find)
 

@@ -5,7 +5,6 @@ object that says so, in our words, Chart.js's or Vega-Lite's.
 """
 
 import base64
-import math
 from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -123,7 +122,7 @@ def _number(value: Any) -> int | float | None:
     """None: it is none, or JSON has no way to write it exactly. Servers on protobuf send 1 as 1.0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if not math.isfinite(value) or abs(value) > _MOST_EXACT:
+    if not abs(value) <= _MOST_EXACT:  # what is not a number is not less either
         return None
     return int(value) if float(value).is_integer() else value
 
