@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, ThreadMessage
@@ -18,6 +19,8 @@ from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
+"""What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
@@ -34,12 +37,13 @@ class Ages:
     conversation_days: float = 30.0
     feedback_days: float = 90.0
     overheard_hours: float = 24.0
+    form_days: float = 7.0
 
     def begin(self, now: float) -> OldestKept:
         """What is from then or before is old at `now`."""
         days = (self.turn_days, self.conversation_days, self.feedback_days)
         hours = (self.dedupe_hours, *(each * 24 for each in days), self.overheard_hours)
-        return OldestKept(*(now - each * 3600 for each in hours))
+        return OldestKept(*(now - each * 3600 for each in (*hours, self.form_days * 24)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class OldestKept:
     conversations: float
     feedback: float
     overheard: float
+    forms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,22 @@ class ThreadStateStore(Protocol):
         """
 
 
+class FormStore(Protocol):
+    """Forms of agents that stand in threads. They are kept until they are old, answered or not."""
+
+    async def open_form(self, form: OpenForm) -> None:
+        """Store it, or replace it while it is open (`OpenForm.put`). Atomic."""
+
+    async def form(self, handle: str) -> OpenForm | None:
+        """It, as long as it is kept."""
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        """Those of a thread, the oldest first."""
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        """End it, if it is open (`OpenForm.taken`). Returns it as it is then. Atomic."""
+
+
 class OutboundStore(Protocol):
     """What the bot is to say without a question from Slack."""
 
@@ -238,6 +259,7 @@ class PersonRecords:
     outbound: tuple[OutboundRecord, ...] = ()
     threads: tuple[ThreadState, ...] = ()
     overheard: tuple[ThreadMessage, ...] = ()
+    forms: tuple[OpenForm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +275,7 @@ class Erased:
     outbound: int
     running: tuple[str, ...]
     overheard: int = 0
+    forms: int = 0
 
 
 class PersonalData(Protocol):
@@ -324,6 +347,7 @@ class Store(
     OutboundStore,
     EventStore,
     OverheardStore,
+    FormStore,
     Protocol,
 ):
     """All that the bot keeps."""

@@ -15,6 +15,7 @@ from ..store.contracts import (
     Store,
 )
 from ..store.sole import SoleProcess
+from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import ThreadMessage
@@ -40,6 +41,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
         self._overheard: dict[ThreadKey, dict[str, ThreadMessage]] = {}
+        self._forms: dict[str, OpenForm] = {}
 
     def handed_on(self) -> None:
         """Another process has it now, and asks what was left."""
@@ -109,6 +111,7 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for thread, said_there in self._overheard.items():
             new = {ts: each for ts, each in said_there.items() if float(ts) > oldest.overheard}
             self._overheard[thread] = new
+        self._forms = {key: form for key, form in self._forms.items() if form.opened_at > oldest.forms}
         for key, said in tuple(self._outbound.items()):
             if said.ended_at is not None and said.ended_at <= oldest.turns:
                 del self._outbound[key]
@@ -186,6 +189,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for said in kept.values()
                 if said.author == user and team in (None, thread.team)
             ),
+            forms=tuple(
+                form
+                for form in self._forms.values()
+                if user in (form.user, form.ended_by) and team in (None, form.thread.team)
+            ),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -220,8 +228,25 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for thread, kept in self._overheard.items():
             if team in (None, thread.team):
                 self._overheard[thread] = {ts: each for ts, each in kept.items() if each.author != user}
+        for form in found.forms:
+            del self._forms[form.handle]
         counts = len(ended), len(found.feedback), len(answered), len(delivered)
-        return Erased(*counts, tuple(running), len(found.overheard))
+        return Erased(*counts, tuple(running), len(found.overheard), len(found.forms))
+
+    async def open_form(self, form: OpenForm) -> None:
+        self._forms[form.handle] = self._forms.get(form.handle, form).put(form)
+
+    async def form(self, handle: str) -> OpenForm | None:
+        return self._forms.get(handle)
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        found = (form for form in self._forms.values() if form.thread == thread)
+        return sorted(found, key=lambda form: (form.opened_at, form.handle))
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        if (form := self._forms.get(handle)) is not None:
+            form = self._forms[handle] = form.taken(by, user, at)
+        return form
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from .record import Form, Outcome
+from .form import Form
+from .record import Outcome
 
 LONGEST = 4_000
 """Characters kept of one text of a card or a form: Slack takes a few hundred."""

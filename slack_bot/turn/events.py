@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from .record import Form
+from .form import Form
 
 
 class StepState(StrEnum):

@@ -62,7 +62,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert answer["state"] == "sealed"
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
         kinds = {fact["kind"] for fact in playground.visitor.feed.snapshot()["facts"]}
-        assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
+        assert kinds == {"opened", "sent", "event", "decision", "call", "visible", "closed"}
 
 
 async def test_another_agent_is_asked_in_its_place() -> None:
@@ -248,7 +248,7 @@ async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None
     calls = [fact for fact in facts_of(updates) if fact["kind"] == "call"]
     chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
     assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
-    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2}
+    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2, "away": False}
     assert "the scenario's channel, thread_ts and team are not used" in errors
     assert status == 0
 

@@ -18,6 +18,8 @@ from slack_bot.store.contracts import (
     StoreAdmin,
 )
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
+from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.people import PersonKind
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
@@ -41,6 +43,17 @@ def overheard(at: int, user: str = "U1") -> ThreadMessage:
     return ThreadMessage(f"{at}.000000", user, PersonKind.MEMBER, "words", ("a.txt",), "Pager")
 
 
+def opened(handle: str, at: float = 1000.0, *, user: str = "U1", thread: ThreadKey = THREAD) -> OpenForm:
+    field = Field("env", "Where?", FieldKind.SELECT, (Choice("p", "Prod"),), default="p", most=3.0)
+    more = (
+        Field("n", kind=FieldKind.NUMBER, default=2.5),
+        Field("on", default=True),
+        Field("l", default=("a",)),
+    )
+    form = Form("Which? 😀", (field, *more), reply=ReplyFormat("adk", '{"id": 1}'))
+    return OpenForm(handle, "T1:C1:1.0", thread, user, "T1", "task", form, at)
+
+
 class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
 
@@ -57,6 +70,23 @@ class StoreContract:
             await store.save((replace(kept, heard=heard), 0))
             assert await store.turn(kept.key) == replace(kept, heard=heard)
 
+    async def test_of_an_answer_all_but_its_secrets_is_given_back(self, store: Store) -> None:
+        fields = (
+            Field("size", "Size", FieldKind.SELECT, (Choice("s", "Small"),)),
+            Field("key", is_secret=True),
+        )
+        form = Form("Which?", fields, reply=ReplyFormat("strands", '["i1"]'))
+        given = answer_of(form, {"size": "s", "key": "hunter2"})
+        kept = turn("1.0", 1000.0)
+        kept = replace(kept, question=replace(kept.question, form=form, answer=given))
+        assert await store.accept(kept)
+        await store.save((replace(kept, task_id="t"), 0))
+        found = await store.turn(kept.key)
+        assert found is not None and found.question.answer is not None
+        assert found.question.form == form
+        assert replace(found.question.answer, secrets=given.secrets) == given
+        assert found.question.answer.has_lost_secrets or not store.is_durable
+
     async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
         other = replace(THREAD, ts="9.0")
         for at in (1001, 1003, 1002, 1003, 1004):
@@ -66,6 +96,34 @@ class StoreContract:
         assert sorted(found, key=lambda each: each.ts) == [overheard(at) for at in (1002, 1003, 1004)]
         assert await store.overheard(other) == [overheard(1001)]
         assert await store.overheard(replace(THREAD, channel="C9")) == []
+
+    async def test_a_form_is_given_back_as_it_was_stored(self, store: Store) -> None:
+        form = opened("h1")
+        await store.open_form(form)
+        shown = replace(form, message=message("5.1", "Which?", is_open=True))
+        await store.open_form(shown)
+        assert await store.form("h1") == shown
+        assert await store.form("h2") is None
+
+    async def test_the_forms_of_a_thread_are_known_in_their_order(self, store: Store) -> None:
+        elsewhere = replace(THREAD, ts="9.0")
+        forms = [opened("h3", 1.0), opened("h1", 2.0), opened("h2", 3.0)]
+        for form in (*forms[::-1], opened("h4", thread=elsewhere)):
+            await store.open_form(form)
+        assert await store.forms_in(THREAD) == forms
+        assert await store.forms_in(replace(THREAD, channel="C9")) == []
+
+    async def test_a_form_is_taken_once_and_stays_so(self, store: Store) -> None:
+        form = opened("h1")
+        await store.open_form(form)
+        takers = [(f"key-{number}", f"U{number}") for number in range(20)]
+        found = await asyncio.gather(*(store.take_form("h1", *each, 1001.0) for each in takers))
+        assert len(set(found)) == 1
+        assert (found[0] and found[0].taken_by, found[0] and found[0].ended_by) in takers
+        await store.open_form(replace(form, message=message("5.1", "late")))
+        assert await store.form("h1") == found[0]
+        assert await store.forms_in(THREAD) == [found[0]]
+        assert await store.take_form("h9", "key", "U1", 1002.0) is None
 
     async def test_a_question_is_accepted_once(self, store: Store) -> None:
         assert await store.accept(turn("1.0", 1000.0))
@@ -363,6 +421,13 @@ class AgesContract:
         await store.remove_old(1000.0 + 24 * HOUR)
         assert await store.overheard(THREAD) == [overheard(2000)]
 
+    async def test_forms_are_kept_for_their_days_answered_or_not(self, store: Store) -> None:
+        for handle, at in (("old", 1000.0), ("taken", 1000.0), ("new", 1001.0)):
+            await store.open_form(opened(handle, at))
+        await store.take_form("taken", "key", "U1", 1000.0 + 3 * DAY)
+        await store.remove_old(1000.0 + 7 * DAY)
+        assert [form.handle for form in await store.forms_in(THREAD)] == ["new"]
+
 
 class PersonalDataContract:
     """Collected only where a subclass gives the fixtures `store` and `people`, the same data."""
@@ -443,6 +508,25 @@ class PersonalDataContract:
         assert (await people.erase("U1", None)).overheard == 1
         assert await store.overheard(THREAD) == [overheard(1002, "U2")]
         assert (await store.conversation("agent", THREAD)).heard == ("1.0",)
+
+    async def test_the_forms_that_a_person_was_shown_or_answered_are_given_and_erased(
+        self, store: Store, people: PersonalData
+    ) -> None:
+        other = replace(THREAD, team="T2")
+        for form in (
+            opened("a"),
+            opened("b", user="U2"),
+            opened("c", thread=other),
+            opened("d", user="U2"),
+        ):
+            await store.open_form(form)
+        taken = await store.take_form("b", "key", "U1", 1001.0)
+        found = {form.handle: form for form in (await people.person("U1", None)).forms}
+        assert found == {"a": opened("a"), "b": taken, "c": opened("c", thread=other)}
+        assert (await people.erase("U1", "T2")).forms == 1
+        assert (await people.erase("U1", None)).forms == 2
+        assert [await store.form(handle) for handle in "abc"] == [None, None, None]
+        assert await store.form("d") == opened("d", user="U2")
 
     async def test_who_is_erased_is_gone_and_nobody_else(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
@@ -559,5 +643,5 @@ class AdminContract(PersonalDataContract):
 
     async def test_an_empty_store_is_counted_too(self, store: Store, people: StoreAdmin) -> None:
         found = await people.summary()
-        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0]
+        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0, 0]
         assert (found.unfinished, found.outbound, await people.keys()) == ((), (), [])

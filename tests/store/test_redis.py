@@ -20,9 +20,10 @@ from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
+from tests.redis_proxy import redis_proxy
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, StoreContract, message, overheard, turn
+from .contract import THREAD, StoreContract, message, opened, overheard, turn
 
 LEASE = 0.4  # seconds: that of replicas whose end is waited for
 FIRM = 3.0  # seconds: this machine does not stand still for so long
@@ -49,6 +50,18 @@ async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> N
     assert await store.conversation("agent", THREAD) == Conversation("ctx")
     (name,) = [each async for each in client.scan_iter("*conversation:*")]
     assert await client.ttl(name) > 29 * 86_400
+    await client.aclose()
+    await store.close()
+
+
+async def test_a_form_has_an_age(redis_server: RedisServer) -> None:
+    store, client = await open_redis(redis_server.url, Ages(form_days=2.0)), connect(redis_server.url)
+    await store.open_form(opened("h1"))
+    await store.take_form("h1", "key", "U1", 1001.0)
+    names = [each async for each in client.scan_iter("*form*")]
+    assert len(names) == 2
+    for name in names:
+        assert 86_400 < await client.ttl(name) <= 2 * 86_400
     await client.aclose()
     await store.close()
 
@@ -307,8 +320,35 @@ async def test_a_signal_to_a_replica_that_died_reaches_who_takes_the_thread_over
     for each in (stop, other):
         assert await two.signal(each)
     left = await left_to(three)
+    assert await two.signal(late := Signal(THREAD, "press")), "nobody has the lease"
     assert await three.claim(left[0]) == question
-    assert await three.signals() == [stop]
+    assert await three.signals() == [stop, late]
+
+
+async def test_who_takes_a_thread_over_has_its_turn_before_its_signals(redis_server: RedisServer) -> None:
+    """Else a Stop would find nothing that it could stop."""
+    seen: list[str] = []
+
+    async def listen() -> None:
+        while seen.count("signal") < 10:
+            seen.extend("signal" for _ in await other.signals())
+
+    async with redis_proxy(redis_server.port) as proxy:
+        one, other = [await open_redis(url, Ages(), patience=60.0) for url in (redis_server.url, proxy.url)]
+        proxy.slowness = (0.0, 0.02)
+        listening = asyncio.create_task(listen())
+        for number in range(10):
+            question = await accepted(one, f"{number}.0", thread=f"{number}.0")
+            assert await one.claim(question)
+            assert await other.signal(Signal(question.question.thread, "stop"))
+            await one.let_go(question.question.thread)
+            assert await other.claim(question)
+            seen.append("turn")
+            await until(lambda n=number: seen.count("signal") > n)
+        await listening
+        await other.close()
+    await one.close()
+    assert seen == ["turn", "signal"] * 10
 
 
 async def test_what_one_who_never_held_a_thread_writes_is_refused(replica: Opener) -> None:

@@ -86,6 +86,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "feedback                   0",
             "events                     0",
             "overheard                  0",
+            "forms                      0",
             "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
             "outbound: sent             1  1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z",
             "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
@@ -111,10 +112,12 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
             "Erased of U1: turns 1, feedback 0, open questions of an agent 0, messages to them 0, overheard"
-            " messages 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
+            " messages 0, forms 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
         assert [each["question"]["ts"] for each in json.loads(capsys.readouterr().out)["turns"]] == ["2.0"]
+        assert main(["store", "erase", "--user", "U404", "--team", "T1"]) == 0
+        assert capsys.readouterr().out == "The store holds nothing of U404 in the workspace T1.\n"
 
 
 @pytest.mark.parametrize(

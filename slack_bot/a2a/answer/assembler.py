@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
-from ...turn.record import Form
+from ...turn.form import Form
 from ..wire.frames import Artifact
 from .delta_detector import GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text

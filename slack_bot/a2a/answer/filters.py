@@ -9,9 +9,10 @@ import json
 import re
 from typing import Any
 
-from ...turn.record import Form
+from ...turn.form import Form
 from ..content.data_markdown import as_markdown
-from ..content.parts import extract_content, form_of
+from ..content.forms import form_of
+from ..content.parts import extract_content
 from ..wire.frames import Artifact, object_of, text_of
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
