@@ -1,5 +1,5 @@
-"""What goes to the agent beside a question: where it was asked, and what was said in the thread since the
-agent last heard.
+"""What goes to the agent beside a question: its files, where it was asked, and what was said in the thread
+since the agent last heard.
 
 It is read while the agent's card is read, and never stands in a question's way. What every event shows is
 remembered for a while, so that nothing is read where nothing can be new: of a thread from whose beginning on
@@ -21,6 +21,7 @@ from .settings.channels import ChannelPolicies, ChannelSettings
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.people import People
+from .slack.question_files import QuestionFiles
 from .slack.thread_messages import thread_message
 from .slack.thread_reader import LIMITED_PAGE, ThreadReader
 from .store.contracts import Store
@@ -78,6 +79,7 @@ class ThreadContext:
         self._agent, self._api, self._store, self._clock = agent, api, store, clock
         self._settings, self._policies = settings.context, policies
         self.people = People(api, settings.slack, clock)
+        self._files = QuestionFiles(api, settings.files)
         self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
         self._heard_since: float | None = None  # seconds since 1970: since then what is said is kept
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
@@ -132,6 +134,10 @@ class ThreadContext:
         """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
         or the store does.
         """
+        around, read = await asyncio.gather(self._around(question, heard), self._files.read(question))
+        return replace(around, files=read.given, not_given=read.not_given)
+
+    async def _around(self, question: Question, heard: Heard) -> Surroundings:
         policy = self._policies.of(question.thread.channel)
         try:
             own = await self._api.identity()

@@ -61,5 +61,5 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)
-            found.append(ShownTurn(turn.key, question.text, thread.channel, state, link))
+            found.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
     return reversed(found)

@@ -319,17 +319,20 @@ class ThreadLines:
 def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
     """Whether the agent may get both as one question."""
     is_new = all(each.stage is Stage.ACCEPTED and each.stopped_by is None for each in (first, other))
-    is_said = not (first.question.attempt or other.question.attempt)
+    is_said = not any(each.question.attempt or each.question.handle for each in (first, other))
     return is_new and is_said and bool(first.question.user) and first.question.user == other.question.user
 
 
 def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     first, *others = turns
-    text = "\n".join(each.question.text for each in turns)
+    if not others:
+        return first
+    text = "\n".join(each.question.text for each in turns if each.question.text)
+    files = tuple(file for each in turns for file in each.question.files)
     more = tuple(each.question.ts for each in others)
     tasks = tuple(task for each in turns for task in each.question.references)
-    whole = replace(first.question, text=text, merged=more, references=tasks)
-    return replace(first, question=whole) if others else first
+    whole = replace(first.question, text=text, merged=more, files=files, references=tasks)
+    return replace(first, question=whole)
 
 
 def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

@@ -213,7 +213,7 @@ class SlackListeners:
         is_told = not is_old and not question.asker_is_bot
         if refused is not None:
             is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
-        elif question.text and not is_old and not asked.is_command:
+        elif not question.is_empty and not is_old and not asked.is_command:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
@@ -238,7 +238,9 @@ class SlackListeners:
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
+            controls, forms = self._dispatcher.controls, self._dispatcher.forms
+            is_stopped = await controls.stop(*request) or await forms.stop(thread, request[1])
+            result = "stopping" if is_stopped else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 

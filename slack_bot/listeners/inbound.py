@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.files import slack_files
 from ..turn.mrkdwn import to_text
+from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
@@ -162,6 +164,7 @@ class _Event:
             text=text,
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            files=slack_files(self.raw.get("files")),
             viewing=_channels_in(self.raw.get("app_context")) if self["channel"][:1] == "D" else (),
         )
 
@@ -248,6 +251,33 @@ def read_press(body: object) -> ButtonPress | Ignored:
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
         private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
+    )
+
+
+def read_form_press(body: object) -> FormPress | None:
+    """A button below a form, or a modal that one opened (`view_submission`). None: neither."""
+    payload = _map(body)
+    action, view, user = _first(payload.get("actions")), _map(payload.get("view")), _map(payload.get("user"))
+    is_submission = _str(payload, "type") == "view_submission"
+    name = _str(view, "callback_id") if is_submission else _str(action, "action_id").partition("-")[0]
+    given = _str(view, "private_metadata") if is_submission else _str(action, "value")
+    handle, _, choice = given.partition("|")
+    if name not in set(FormAction) or not handle or not _str(user, "id"):
+        return None
+    message, container = _map(payload.get("message")), _map(payload.get("container"))
+    ts = _str(container, "message_ts") or _str(message, "ts")
+    return FormPress(
+        action=FormAction(name),
+        handle=handle,
+        user=_str(user, "id"),
+        user_team=_str(user, "team_id"),
+        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
+        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or ts,
+        message_ts=ts,
+        trigger_id=_str(payload, "trigger_id"),
+        choice=choice,
+        state=_map(_map((view if is_submission else payload).get("state")).get("values")),
+        is_submission=is_submission,
     )
 
 

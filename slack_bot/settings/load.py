@@ -19,6 +19,7 @@ from ..errors import SettingsError
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
+from .files import FileSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
 from .web import WebSettings
 
@@ -72,6 +73,7 @@ class Settings(models.SettingsSection):
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
     health: models.HealthSettings = models.HealthSettings()
+    files: FileSettings = FileSettings()
     web: WebSettings = WebSettings()
     log: models.LogSettings = models.LogSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()

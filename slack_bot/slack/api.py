@@ -27,6 +27,7 @@ from ..observe.facts import Observer, SlackCalled
 from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings, StreamSettings
 from ..turn.record import Question
+from .download import download
 from .faults import (
     NO_ANSWER,
     NOT_REFUSED,
@@ -241,7 +242,7 @@ class SlackApi:
         waited: float = 0.0,
     ) -> CallResult:
         began = self._clock.monotonic()
-        is_slow = self._write_timeout is None or method == "upload" or method in READS
+        is_slow = self._write_timeout is None or method in ("upload", "download") or method in READS
         limit = self._client.timeout if is_slow else self._write_timeout
         result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
@@ -268,6 +269,10 @@ class SlackApi:
     async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
         return await self._attempt("upload", {"bytes": len(content)}, self._send_file(url, content))
+
+    async def download(self, url: str, most: int) -> CallResult:
+        """`content` and `content_type` of a file of Slack's; more than `most` bytes are refused."""
+        return await self._attempt("download", {}, download(self._client, url, most))
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
         answer = await self._client._upload_file(  # the one step of an upload that has no public method

@@ -28,7 +28,6 @@ from redis.maint_notifications import MaintNotificationsConfig
 from ..clock import loop_clock
 from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
-from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
@@ -36,19 +35,15 @@ from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
 from .redis_format import (
     MESSAGE,
-    OUTBOUND,
     PREFIX,
     SAID,
     SENT,
     THREAD,
-    UNSENT,
     conversation_key,
     json_of,
     name_of,
     outbound_key,
-    outbound_lease_key,
     overheard_key,
-    put_outbound,
     signal_of,
     thread_of,
     thread_state_key,
@@ -56,6 +51,7 @@ from .redis_format import (
     turn_of,
 )
 from .redis_forms import RedisForms
+from .redis_outbound import RedisOutbound
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +70,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(RedisForms, Store):
+class RedisStore(RedisForms, RedisOutbound, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -104,6 +100,7 @@ class RedisStore(RedisForms, Store):
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
+        self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
         self._outage = outage
@@ -315,12 +312,18 @@ class RedisStore(RedisForms, Store):
             await self._redis.hset(f"{PREFIX}profile:{agent}", name, value)
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
-        claimed = await self._run("claim", key=turn.key)
-        if claimed is None:
-            return None
-        self._held[turn.question.thread], fields = claimed
-        async with self._calling():
-            return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        self._claims += 1
+        try:
+            claimed = await self._run("claim", key=turn.key)
+            if claimed is None:
+                return None
+            self._held[turn.question.thread], fields = claimed
+            async with self._calling():
+                return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        finally:
+            self._claims -= 1
+            if not self._claims:
+                self._no_claim.set()
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
@@ -369,44 +372,10 @@ class RedisStore(RedisForms, Store):
                 entries = found[0][1]
                 self._delivered = [entry for entry, _ in entries]
                 self._read_until = self._delivered[-1]
+                while self._claims:  # a claim may have brought them: whoever asked for it goes first
+                    self._no_claim.clear()
+                    await self._no_claim.wait()
                 return [signal_of(fields["signal"]) for _, fields in entries]
-
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        async def change(pipeline: Any) -> OutboundRecord:
-            found = await pipeline.get(outbound_key(new.key))
-            stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
-            pipeline.multi()
-            put_outbound(pipeline, stored)
-            return stored
-
-        async with self._calling():
-            stored: OutboundRecord = await self._redis.transaction(
-                change, outbound_key(new.key), value_from_callable=True
-            )
-            return stored
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        async with self._calling():
-            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
-                raise ValueError(f"another replica delivers {record.key}")
-            async with self._redis.pipeline() as pipeline:
-                put_outbound(pipeline, record)
-                await pipeline.execute()
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        async with self._calling():
-            found = await self._redis.get(outbound_key(key))
-            return OUTBOUND.validate_json(found) if found else None
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        lease, mine = round(self.lease * 1000), []
-        async with self._calling():
-            for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
-                    await self._redis.pexpire(outbound_lease_key(key), lease)
-                    mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
-        return [record for record in mine if record.ended_at is None]
 
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(

@@ -32,6 +32,7 @@ from .slack.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
     Envelope,
+    PersonFile,
     SeenMessage,
     Workspace,
     WorkspaceRules,
@@ -54,14 +55,15 @@ def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AG
     return with_overrides(settings, overrides) if overrides else settings
 
 
-def emulated(settings: Settings, api_url: str | None = None) -> Settings:
+def emulated(settings: Settings, api_url: str | None = None, *, keep_access: bool = False) -> Settings:
     """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network.
 
-    Everybody there may ask: the settings know other people and channels.
+    Everybody there may ask, unless `keep_access`: the settings know other people and channels.
     """
     overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
-    overrides |= {"config": None, "people": (), "groups": ()}
-    overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
+    if not keep_access:
+        overrides |= {"config": None, "people": (), "groups": ()}
+        overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
     if api_url is not None:
         overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
     return with_overrides(settings, overrides)
@@ -165,14 +167,20 @@ class BotHarness:
     def outcomes(self) -> list[str]:
         return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
 
-    async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
+    async def ask(self, text: str, *files: PersonFile, user: str = "U1", thread_ts: str | None = None) -> str:
         """Mention the bot and deliver that. Returns the message's ts."""
-        return await self.say(f"<@{self.workspace.bot.user_id}> {text}", user=user, thread_ts=thread_ts)
+        said = f"<@{self.workspace.bot.user_id}> {text}"
+        return await self.say(said, *files, user=user, thread_ts=thread_ts)
 
     async def say(
-        self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
+        self,
+        text: str,
+        *files: PersonFile,
+        user: str = "U1",
+        thread_ts: str | None = None,
+        channel: str = CHANNEL,
     ) -> str:
-        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
+        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts, files=files)
         await self.deliver()
         return ts
 

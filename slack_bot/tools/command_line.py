@@ -50,6 +50,7 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_store(add)
     _add_config(add)
     _add_manifest(add)
+    _add_doctor(add)
 
 
 def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
@@ -211,6 +212,15 @@ def _add_manifest(add: AddVerb) -> None:
     what.add_argument("--why", action="store_true", help="what each scope is for, as a table")
 
 
+def _add_doctor(add: AddVerb) -> None:
+    about = "look for what is wrong with the set-up, and say what to do about it"
+    verb = add("doctor", _doctor, about, "slack-bot doctor --probe U0123456789")
+    verb.add_argument("--json", action="store_true", help="one JSON object")
+    verb.add_argument("--http", action="store_true", help="for run --http")
+    probe = "try what only Slack can tell, in a direct message to this person, which is deleted again"
+    verb.add_argument("--probe", metavar="U...", help=probe)
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The bot does not log: what is printed says what happened."""
@@ -262,6 +272,13 @@ def _manifest(args: argparse.Namespace) -> int:
     from .manifest import main
 
     return main(args)
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from .doctor.doctor import main
+
+    with _quiet():
+        return main(args)
 
 
 def _trace(playground: PlaygroundParts, args: argparse.Namespace) -> int:
