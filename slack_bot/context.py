@@ -308,6 +308,7 @@ def _place(
         place["channel_name"] = one_line(str(channel.get("name") or ""))
     if policy.identity != "none" and question.user:
         place |= {"user": question.user, "user_team": question.user_team}
+        place |= {"answered_by": question.answered_by} if question.answered_by else {}
     return place | _asker(profiles.get(question.user, {}), policy)
 
 

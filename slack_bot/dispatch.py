@@ -408,7 +408,7 @@ class TurnDispatcher:
         if words is None:
             return True
         asked = journal.question
-        await self.post_ephemeral(
+        await self._notices.post_ephemeral(
             asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
         )
         await journal.end(Outcome.REFUSED)

@@ -59,6 +59,7 @@ _SECRETS_LOST = (
 )
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
+    errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
@@ -155,6 +156,7 @@ class TaskConsumer:
         request = MessageRequest(
             *(reply.text, asked.message_id, asked.context_id, asked.task_id, asked.references),
             data=reply.data,
+            metadata=reply.metadata,
         )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
@@ -166,9 +168,7 @@ class TaskConsumer:
             try:
                 card = await self._agent.ensure_card()
                 around = await self._on_send(self._baseline)
-                asking = _with(request, around, takes_json=card.takes_json)
-                metadata = {**asking.metadata, **reply.metadata}
-                stream = self._agent.ask(replace(asking, metadata=metadata))
+                stream = self._agent.ask(_with(request, around, takes_json=card.takes_json))
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
@@ -222,7 +222,7 @@ class TaskConsumer:
         return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
-        """The task as it is before its question is answered, if it can be had."""
+        """The task as it is before its question is answered, if it can be had. Raises TaskOver."""
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
@@ -230,6 +230,8 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                if task.state.is_terminal and self._question.answer is not None:
+                    raise errors.TaskOver(f"the task is {task.state}")
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
@@ -365,5 +367,5 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
         text=request.text or ", ".join(each.name for each in around.files),
         files=around.files,
         quoted=around.part(takes_json=takes_json),
-        metadata=around.metadata,
+        metadata={**around.metadata, **request.metadata},
     )

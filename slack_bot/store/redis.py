@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -49,6 +48,7 @@ from .redis_format import (
     thread_state_key,
     thread_state_of,
     turn_of,
+    without_password,
 )
 from .redis_forms import RedisForms
 from .redis_outbound import RedisOutbound
@@ -86,7 +86,7 @@ class RedisStore(RedisForms, RedisOutbound, Store):
     ) -> None:
         self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease, self._patience = _without_password(url), lease, patience
+        self._address, self.lease, self._patience = without_password(url), lease, patience
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
@@ -457,8 +457,3 @@ def refuse_newer(version: int, address: str) -> None:
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
         )
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"
