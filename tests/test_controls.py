@@ -106,7 +106,7 @@ async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
 # -- a stop, and what waits
 
 
-KEPT = "Stopped. What waits here of yours is kept and asked next."
+KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:

@@ -53,7 +53,7 @@ _OVERTAKEN = 60.0  # seconds after a message in which its edit may come before i
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
-_NOT_STORED = "Your feedback could not be stored right now. Please press again later."
+_NOT_STORED = "I could not store your feedback. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 

@@ -200,7 +200,7 @@ async def test_a_bot_that_asks_gets_a_post() -> None:
 # -- a store in trouble
 
 
-NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 
 
 async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ async def test_feedback_that_cannot_be_stored_gets_a_notice() -> None:
         bot.workspace.press("U1", CHANNEL, seen.ts, "feedback", now=bot.now, value="positive")
         await bot.deliver()
         await bot.idle()
-        assert "could not be stored" in bot.ephemeral(root)[0][1]
+        assert "could not store your feedback" in bot.ephemeral(root)[0][1]
 
 
 @on_virtual_time
