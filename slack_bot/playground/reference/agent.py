@@ -24,6 +24,7 @@ from ..hosting import check_port, host_app, no_address, serve_until_stopped, set
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .local import LocalModel
+from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
 from .scenarios import THOROUGH, think
 from .search import Library
@@ -54,7 +55,8 @@ class PlaygroundAgent(AgentExecutor):
         task, said, settings = context.current_task, context.get_user_input(), self._settings
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
             question = get_message_text(task.history[0]) if task.history else said
-            prompt = Prompt(question, reply=said, asked=get_message_text(task.status.message))
+            asked, decision = get_message_text(task.status.message), decision_in(context.message)
+            prompt = Prompt(question, reply=said, asked=asked, decision=decision)
         else:
             prompt = Prompt(said)
         if task is None:
@@ -81,7 +83,8 @@ class PlaygroundAgent(AgentExecutor):
     def _turn(self, prompt: Prompt) -> ModelTurn:
         if self._http is not None:
             return EndpointModel(self._http, self._settings, prompt).turn
-        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings).turn
+        thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
+        return LocalModel(thought, self._settings).turn
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -103,7 +106,7 @@ def agent_card(url: str) -> AgentCard:
             AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
             for version in ("1.0", "0.3")
         ],
-        capabilities=AgentCapabilities(streaming=True),
+        capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
         default_input_modes=["text/plain"],
         default_output_modes=["text/markdown", "text/plain"],
         skills=[
@@ -117,6 +120,9 @@ def agent_card(url: str) -> AgentCard:
                     "explain how agntcy agents communicate with each other",
                     "tell me everything about streaming",
                     "deploy the bot",
+                    "plan a release",
+                    "restart the search service",
+                    "connect my calendar",
                     "tell me a joke",
                     "long 8000",
                 ],
