@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 import httpx
@@ -21,8 +21,8 @@ from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
 from .home import Home
-from .listeners.access import Access, BotAccess, HourlyQuestions
-from .listeners.authorizer import Authorize, missing, new_authorize
+from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
+from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
 from .listeners.forms import FormListeners
@@ -32,7 +32,8 @@ from .listeners.http_mode import HTTP_ADDRESS, serve_http
 from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import SocketConnections
-from .observe.facts import Observer
+from .manifest import Wants, missing, wanted
+from .observe.facts import Observer, to_all
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .observe.outage import Outage
@@ -46,6 +47,9 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
+
+if TYPE_CHECKING:
+    from .observe.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -134,10 +138,10 @@ async def build(
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
+        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         FormListeners(dispatcher, access).register(bolt)
-        hourly = HourlyQuestions(settings.turns, store, clock)
-        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly)).register(bolt)
+        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
@@ -182,6 +186,14 @@ async def _new_rate_limiter(
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
+
+
+def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
+    if not settings.store.url.startswith("redis"):
+        return LocalHour(store, clock)
+    from .store.redis_hour import RedisHour
+
+    return RedisHour(store)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
@@ -292,7 +304,17 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
     wait = settings.store.lock_wait
-    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
+    clock = loop_clock()
+    metrics = _new_metrics(settings, clock)
+    async with AsyncExitStack() as stack:
+        scrape = None if metrics is None else metrics.scrape
+        await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
+        observer = LogObserver() if metrics is None else to_all(LogObserver(), metrics)
+        app = await build(settings, clock=clock, observer=observer, health=health)
+        await stack.enter_async_context(app)
+        if metrics is not None:
+            metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
+            stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
@@ -305,6 +327,24 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
     log.info("ended")
+
+
+def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
+    """None where there is no port to read them from."""
+    if not settings.health.port:
+        return None
+    from .observe.metrics import Metrics
+
+    return Metrics(clock)
+
+
+@contextmanager
+def _running(work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def read_config_again(app: App) -> None:
@@ -324,7 +364,8 @@ async def check_slack(app: App) -> None:
     identity = await app.authorize()
     app.health.passed(HealthCheck.TOKEN)
     log.info("signed in to Slack as %s in %s", identity.user, identity.team)
-    for sentence in missing(identity.bot_scopes) if identity.bot_scopes is not None else ():
+    wants = wanted(Wants.by(app.policies.values))
+    for sentence in missing(identity.bot_scopes, wants) if identity.bot_scopes is not None else ():
         log.warning("%s", sentence)
 
 

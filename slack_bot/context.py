@@ -1,5 +1,5 @@
-"""What goes to the agent beside a question: where it was asked, and what was said in the thread since the
-agent last heard.
+"""What goes to the agent beside a question: its files, where it was asked, and what was said in the thread
+since the agent last heard.
 
 It is read while the agent's card is read, and never stands in a question's way. What every event shows is
 remembered for a while, so that nothing is read where nothing can be new: of a thread from whose beginning on
@@ -20,6 +20,7 @@ from .settings.channels import ChannelPolicies, ChannelSettings
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.people import People
+from .slack.question_files import QuestionFiles
 from .slack.thread_messages import thread_message
 from .slack.thread_reader import ThreadReader
 from .store.contracts import Store
@@ -50,12 +51,15 @@ _BOUNDARY_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read."""
+    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read.
+    `is_alone`: as in `Surroundings`.
+    """
 
     messages: Sequence[ThreadMessage] = ()
     read_to: str | None = None
     is_short: bool = False
     is_away: bool = False
+    is_alone: bool = False
 
 
 class ThreadContext:
@@ -73,6 +77,7 @@ class ThreadContext:
         self._agent, self._api, self._store, self._clock = agent, api, store, clock
         self._settings, self._policies = settings.context, policies
         self.people = People(api, settings.slack, clock)
+        self._files = QuestionFiles(api, settings.files)
         self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
         self._heard_since: float | None = None  # seconds since 1970: since then what is said is kept
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
@@ -113,6 +118,10 @@ class ThreadContext:
         """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
         or the store does.
         """
+        around, read = await asyncio.gather(self._around(question, heard), self._files.read(question))
+        return replace(around, files=read.given, not_given=read.not_given)
+
+    async def _around(self, question: Question, heard: Heard) -> Surroundings:
         policy = self._policies.of(question.thread.channel)
         try:
             own = await self._api.identity()
@@ -135,6 +144,7 @@ class ThreadContext:
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
+            is_alone=said.is_alone,
         )
 
     async def _said(
@@ -166,8 +176,9 @@ class ThreadContext:
         new = unheard(found, heard, _asked(question))
         if read.is_failed and not new:
             return _Said(is_away=True)
-        read_to = new[-1].ts if read.is_failed else _until(question)
-        return _Said(new, read_to, is_short=read.is_cut or read.is_failed)
+        read_to, is_short = new[-1].ts if read.is_failed else _until(question), read.is_cut or read.is_failed
+        is_theirs = all(each.is_own or each.author == question.user for each in found)
+        return _Said(new, read_to, is_short=is_short, is_alone=is_theirs and not (heard or is_short))
 
     async def _overheard(self, question: Question, heard: Heard) -> _Said:
         """The same where no thread is read: of a thread that the bot is in."""
@@ -261,6 +272,7 @@ def _place(
         place["channel_name"] = one_line(str(channel.get("name") or ""))
     if policy.identity != "none" and question.user:
         place |= {"user": question.user, "user_team": question.user_team}
+        place |= {"answered_by": question.answered_by} if question.answered_by else {}
     return place | _asker(profiles.get(question.user, {}), policy)
 
 

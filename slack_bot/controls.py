@@ -18,6 +18,7 @@ from .watches import Watches
 
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
 _OVER = "This is over already."
+_NONE_WAIT = "Nothing of yours waits here any more."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know the question. Please ask it again."
 _ALREADY = "This question is already being asked again."
@@ -109,21 +110,24 @@ class TurnControls:
         """What waits of a person is not asked, up to the question `key`. What is said to them."""
         last = await self._store.turn(key)
         if last is None:
-            return _OVER
+            return _NONE_WAIT
         thread = last.question.thread
         waiting = self._lines.waiting(thread, user)
         if thread in self._lines:
             until = last.accepted_at
             return await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
-        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _OVER
+        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
 
     async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> str:
         if dropped := self._lines.drop(thread, [each.key for each in turns]):
             await asyncio.wait(dropped)
-        return f"Dropped {len(dropped)} waiting." if dropped else _OVER
+        return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
-    async def change(self, key: str, thread: ThreadKey, text: str | None) -> None:
-        """A message was edited, or deleted (None). That counts as long as its question waits."""
+    async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
+        """A message was edited, or deleted (None). That counts as long as its question waits here; if not,
+        another process may be told. Whether it waits here.
+        """
+        thread = self._lines.thread_of(key) or thread
         if text:
             changed = self._lines.change(key, thread, text)
             done = [changed] if changed is not None else []
@@ -134,7 +138,8 @@ class TurnControls:
         elif self._store.lease and thread not in self._lines:
             known = await self._store.turn(key)
             if known is not None and known.stage is Stage.ACCEPTED:
-                await self._replicas.tell(thread, "change", turn=key, text=text or "")
+                await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        return bool(done)
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""

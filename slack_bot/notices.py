@@ -31,6 +31,7 @@ GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
+_PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -92,7 +93,9 @@ class Notices:
     ) -> None:
         """End a turn whose runner could not, in `sink` or in a message of its own."""
         now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
-        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        is_whole = None if outcome is Outcome.STOPPED else False
+        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)
@@ -107,6 +110,11 @@ class Notices:
         thread = turn.question.thread
         await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
         await self._journal.end(turn, Outcome.REFUSED)
+
+    async def tell_place(self, question: Question, place: int) -> None:
+        """Others wait before it."""
+        where = question.thread.channel, question.thread.ts, question.user
+        await self.post_ephemeral(*where, _PLACE.format(place))
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about."""
@@ -135,6 +143,17 @@ class Notices:
         # Slack shows nothing private in a thread without replies
         place = "" if thread.ts == question.ts else thread.ts
         await self.post_ephemeral(thread.channel, place, question.user, words)
+
+    async def reply(self, place: tuple[str, str, str], text: str | None, *, private_url: str = "") -> None:
+        """To who pressed a button: channel, thread, person. At `private_url` the message with the button
+        becomes `text`, and goes away without any: what was done once is offered no longer.
+        """
+        if private_url:
+            body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
+            if isinstance(await self._api.for_turn("", place[1]).respond(private_url, body), CallOk):
+                return
+        if text is not None:
+            await self.post_ephemeral(*place, text)
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """`thread_ts` "": in the channel."""

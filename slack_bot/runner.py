@@ -16,6 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
+from .errors import NothingToAsk
 from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
@@ -97,7 +98,7 @@ class TurnRunner:
         self._form: Form | None = None
         self._form_due: float | None = None  # when it is to be shown, if the turn goes on until then
         self._slot_until: float | None = None  # how long something waits for Slack's budget
-        self._is_late = False  # no stream could be started in time
+        self._is_late = self._is_heard = False  # no stream could be started in time; the agent was heard
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
         self._around: asyncio.Task[Surroundings] | None = None
@@ -149,9 +150,14 @@ class TurnRunner:
         return ended
 
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
-        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it."""
+        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it.
+
+        Raises NothingToAsk.
+        """
         assert self._around is not None
         around = await self._handle.race(_result_of(self._around)) or Surroundings()
+        if around.not_given and not (self._question.text or around.files):
+            raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
         return around
 
@@ -175,6 +181,15 @@ class TurnRunner:
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
         self._observer(facts.AgentEvent(self._now(), self._question.key, kind, raw))
+
+    @property
+    def unseen_since(self) -> float | None:
+        """When the oldest text came that its reader cannot see yet."""
+        return self._buffer.waiting_since
+
+    def _show_measured(self, since: float | None, *, is_late: bool = False) -> None:
+        if since is not None:
+            self._observer(facts.TextShown(self._now(), self._question.key, since, is_late))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
@@ -219,6 +234,9 @@ class TurnRunner:
 
     def _decide(self, event: Event) -> list[actions.Action]:
         late = self._machine.late
+        if not self._is_heard and self._consumer.view.heard:
+            self._is_heard = True
+            self._observer(facts.AgentHeard(self._now(), self._question.key))
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
@@ -303,6 +321,7 @@ class TurnRunner:
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         is_late, self._slot_until = self._slot_until is not None, None
+        since = self._buffer.waiting_since
         released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
@@ -315,6 +334,8 @@ class TurnRunner:
             self._handle.stop(self._question.user)
         else:
             self._buffer.acknowledge(self._now())
+            if released:
+                self._show_measured(since, is_late=is_late)
         return written is WriteResult.SHOWN or self._end is None
 
     @property
@@ -376,6 +397,7 @@ class TurnRunner:
         assert end is not None
         if self._journal.is_takeover:
             self._compare_with_shown(end.outcome)
+        since = self._buffer.waiting_since if self._rewrite is None else self._now()
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
@@ -396,6 +418,8 @@ class TurnRunner:
         )
         if form is not None:
             await self._journal.form_shown(self._sink.form_message)
+        if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:
+            self._show_measured(since)
 
     async def _open(self, form: Form) -> str:
         view = self._consumer.view
@@ -434,6 +458,9 @@ class TurnRunner:
             machine.late,
             self._delivery.records,
             task.task_id if is_awaiting else None,
+            _is_whole(outcome),
+            self._consumer.has_continued,
+            tuple(self._delivery.fallbacks),
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
@@ -442,6 +469,13 @@ class TurnRunner:
 
 async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
     return await asyncio.shield(task)
+
+
+def _is_whole(outcome: Outcome) -> bool | None:
+    """Whether the reader has all of the answer; `finish` does not return before. None: there was none."""
+    if outcome is Outcome.LOST:
+        return False
+    return True if outcome in (Outcome.ANSWERED, Outcome.ASKED) else None
 
 
 def duration(seconds: float) -> str:

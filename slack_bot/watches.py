@@ -67,6 +67,9 @@ class Watches:
         self._on_news, self._on_lost, self._save = on_news, on_lost, save
         self._watches: dict[str, _Watch] = {}
 
+    def __len__(self) -> int:
+        return len(self._watches)
+
     def add(self, turn: TurnRecord) -> None:
         """Watch the task of `turn` from now on."""
         watch = self._watches[turn.key] = _Watch(turn)

@@ -24,11 +24,13 @@ ROOMS: dict[str, set[str]] = {
     "turn": set(),
     "errors": set(),
     "clock": set(),
+    "manifest": set(),
     "settings": {"errors"},
     "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},
+    "web": {"settings"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
     "event_keeper": {"store", "errors", "clock", "observe"},
@@ -57,12 +59,12 @@ ROOMS: dict[str, set[str]] = {
     "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "home", "outbound", "listeners", "dispatch", "runner", "turn", "a2a", "slack",
-        "store", "errors", "clock", "settings", "observe",
+        "event_keeper", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn", "a2a",
+        "slack", "store", "errors", "clock", "settings", "observe",
     },
-    "testing": {"app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
+    "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "listeners", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {
@@ -76,13 +78,14 @@ ROOMS: dict[str, set[str]] = {
 IN_VERBS = {"cli": {"tools", "playground", "testing"}}
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
-    "httpx": {"a2a", "testing", "tools", "playground", "app"},
+    "httpx": {"a2a", "web", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "outbound", "app", "testing"},
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
+    "prometheus_client": {"observe"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
@@ -196,8 +199,8 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 STDLIB = {
     "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-    "datetime",
-    "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "itertools", "json", "math",
+    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools",
+    "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
@@ -314,6 +317,7 @@ CALLED_ELSEWHERE = {
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
     },
+    "WebFetcher": "for files that an agent names by their address",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -27,6 +27,9 @@ VERBS = [
     "compare",
     "conform",
     "store",
+    "config",
+    "manifest",
+    "doctor",
 ]
 
 
@@ -86,6 +89,29 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
     assert f"slack-bot {__version__}" in said
 
 
+def test_a_file_of_channels_is_checked_without_slack(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = elsewhere / "slack_bot.toml"
+    for text, told in (
+        ('[channel]\nbusy = "collect"\n[channels.C1]\nguests = "deny"\n', "[channel], [channels.C1]"),
+        ("", "it changes nothing"),
+    ):
+        file.write_text(text, encoding="utf-8")
+        assert main(["config", "check", "slack_bot.toml"]) == 0
+        assert capsys.readouterr().out == f"slack_bot.toml is right: {told}\n"
+    file.write_text('[channel]\nbusy = "colect"\npeople = "U1"\n', encoding="utf-8")
+    assert main(["config", "check", "slack_bot.toml"]) == 2
+    assert lines(capsys) == [
+        "slack-bot config: slack_bot.toml: channel.people is 'U1': should be a list: write people = [\"U1\"]",
+        "slack-bot config: slack_bot.toml: channel.busy is 'colect': should be queue, collect or interrupt;"
+        " did you mean 'collect'?",
+    ]
+    assert main(["config", "check", "nowhere.toml"]) == 2
+    (told,) = lines(capsys)
+    assert told.startswith("slack-bot config: nowhere.toml: ")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -101,6 +127,9 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
         ),
         (["scrub", "f"], "slack-bot scrub: the following arguments are required: -o/--output"),
         (["run", "--nope"], "slack-bot run: unrecognized arguments: --nope"),
+        (["say", "--chanel", "C1", "hi"], "slack-bot say: there is no --chanel; did you mean --channel?"),
+        (["store", "erase", "--usr=U1"], "slack-bot store erase: there is no --usr; did you mean --user?"),
+        (["say", "--chan", "C1", "--usr", "U1", "hi"], "slack-bot say: there is no --usr; did you mean"),
         (["--nope"], "slack-bot: the following arguments are required: VERB"),
         (["play", "--port", "x"], "slack-bot play: argument --port: invalid int value: 'x'"),
     ],

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
 import pytest
 
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer, failure, question
+from slack_bot.testing.tape.builders import answer, question, status
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
@@ -176,6 +177,8 @@ async def test_of_two_approvers_at_once_one_wins_and_the_other_is_told(approvers
         await asyncio.gather(*(bot.deliver([each]) for each in bot.workspace.take()))
         await bot.idle()
         (words,) = told(bot, root, "U2") + told(bot, root, "U3")
+        (place,) = {sent(bot)["metadata"]["slack"]["answered_by"]}
+        assert (place in ("U2", "U3"), sent(bot)["metadata"]["slack"]["user"]) == (True, "U1")
         assert words.startswith("This was answered already")
         assert len(bot.agent.questions) == 2
         assert bot.outcomes == ["asked", "answered"]
@@ -330,21 +333,53 @@ async def test_a_modal_that_is_sent_too_late_says_why() -> None:
         assert len(bot.agent.questions) == 2
 
 
+@on_virtual_time
+async def test_an_answer_to_a_task_that_has_ended_is_not_sent() -> None:
+    asks = asking(ONE)
+    ended = Moment(60.0, event=status("canceled"))
+    tape = Tape({"wire": "0.3"}, (*asks.moments[:-1], Moment(0.6, end="cut"), ended))
+    async with run_bot(tape, DONE) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await asyncio.sleep(100)
+        await press(bot, root, "form_choose-0")
+        await bot.idle()
+        assert len(bot.agent.questions) == 1
+        assert "has ended this meanwhile" in bot.thread(root)[-1].read
+        assert bot.outcomes == ["asked", "failed"]
+
+
 # -- when something fails
 
 
+class Line(httpx.AsyncBaseTransport):
+    """The way to the agent. `is_away`: nothing comes through."""
+
+    is_away = False
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if Line.is_away:
+            raise httpx.ConnectError("away")
+        return await self._inner.handle_async_request(request)
+
+
 @on_virtual_time
-async def test_where_the_agent_is_away_the_answer_can_be_sent_again() -> None:
-    async with run_bot(asking(ONE), failure("no luck"), DONE) as bot:
+async def test_where_the_agent_is_away_the_answer_can_be_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with run_bot(asking(ONE), DONE, through=Line) as bot:
         root = await bot.ask("hi")
         await bot.idle()
+        monkeypatch.setattr(Line, "is_away", True)
         await press(bot, root, "form_choose-1")
         await bot.idle()
+        monkeypatch.setattr(Line, "is_away", False)
         failed = [seen for seen in bot.thread(root) if "retry" in str(seen.blocks)]
         bot.workspace.press("U1", CHANNEL, failed[-1].ts, "retry", now=bot.now)
         await bot.deliver()
         await bot.idle()
-        assert bot.outcomes == ["asked", "failed", "answered"]
+        assert bot.outcomes == ["asked", "refused", "answered"]
         assert {"kind": "data", "data": {"env": "prod"}} in sent(bot)["parts"]
 
 

@@ -49,7 +49,7 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
     async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
+        await bot.app.dispatcher.reply((CHANNEL, root, "U2"), "psst")
         assert bot.ephemeral(root) == [("U2", "psst")]
 
 

@@ -67,6 +67,8 @@ def test_a_text_or_a_question_may_come_from_stdin(monkeypatch: pytest.MonkeyPatc
         ({"channel": "C1", "text": "a", "ask": "b"}, "give either TEXT or --ask TEXT"),
         ({"channel": "#general", "text": "a"}, r"--channel is '#general'; give the channel's id \(C...\)"),
         ({"user": "@anna", "text": "a"}, r"--user is '@anna'; give the person's id \(U...\)"),
+        ({"channel": "U1", "text": "a"}, "--channel is 'U1', which is a person: give --user U1"),
+        ({"user": "C1", "text": "a"}, "--user is 'C1', which is a channel: give --channel C1"),
         ({"thread": "https://x.slack.com/", "text": "a"}, "give the link of a message"),
         ({"thread": "C1:now", "text": "a"}, "give the link of a message"),
         ({"channel": "C1", "text": "a", "headline": "b\nc"}, "--headline has several lines"),

@@ -250,9 +250,13 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        held = not (dialect.live or answer.trusted == ARTIFACT or answer.has_artifacts)
+        held = not (self._trusts_unmarked or answer.has_artifacts)
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
+
+    @property
+    def _trusts_unmarked(self) -> bool:
+        return self._dialect.live or self._answer.trusted == ARTIFACT
 
     def _no_text(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         if kind is ArtifactKind.TOOL_START:
@@ -348,9 +352,8 @@ class EventParser:
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._dialect.kind(artifact.name)
-            marked = kind is ArtifactKind.STREAM and parts.is_true(artifact.metadata, "is_final_answer")
-            if kind is ArtifactKind.ANSWER or marked:
-                if text := stored_text(artifact):
+            if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
+                if text := stored_text(self._without_noise(artifact)):
                     answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
                 text = "" if self._leaked else result_text(artifact)
@@ -360,6 +363,18 @@ class EventParser:
             elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
+
+    def _is_answer(self, artifact: frames.Artifact) -> bool:
+        """A task's unmarked text is the answer where a stream's is."""
+        traits = self._traits(artifact)
+        is_other = traits.is_aside or traits.is_sub_agents or self._leaked
+        is_leak = self._dialect.leak.search(artifact.text) is not None
+        is_marked = parts.is_true(artifact.metadata, "is_final_answer")
+        return is_marked or (self._trusts_unmarked and not (is_other or is_leak))
+
+    def _without_noise(self, artifact: frames.Artifact) -> frames.Artifact:
+        kept = tuple(each for each in artifact.parts if not self._dialect.noise.search(each.text or ""))
+        return artifact if len(kept) == len(artifact.parts) else replace(artifact, parts=kept)
 
     def _reply(self, message: frames.AgentMessage) -> list[Event]:
         if message.role != "agent":

@@ -1,6 +1,6 @@
 """Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import aiohttp
@@ -30,29 +30,6 @@ _REMEDIES = {
 _NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read."""
-
-_READS_BACK = "and what became of a call without an answer cannot be looked up"
-NEEDED: Mapping[str, str] = {
-    "app_mentions:read": "mentions of the bot in channels do not reach it",
-    "assistant:write": "no questions are suggested above a new conversation with the bot",
-    "channels:read": "the agent is not told the names of public channels",
-    "channels:history": f"replies in public channels do not reach the bot, {_READS_BACK} there",
-    "chat:write": "no answer can be written",
-    "files:write": "an answer that is too long for messages does not come as a file",
-    "groups:history": f"replies in private channels do not reach the bot, {_READS_BACK} there",
-    "groups:read": "the agent is not told the names of private channels",
-    "im:history": f"direct messages do not reach the bot, {_READS_BACK} there",
-    "im:write": "who asks where the bot may not write gets no notice",
-    "mpim:history": f"messages in group conversations do not reach the bot, {_READS_BACK} there",
-    "reactions:write": "a question that waits for the one before it gets no mark",
-    "usergroups:read": "where only members of user groups may ask, nobody may",
-    "users:read": (
-        "who is a guest or of another organisation cannot be told, so that where they may not ask, nobody may"
-        " of whom Slack's events do not say it, and the agent learns no names"
-    ),
-}
-"""Scopes of `docs/slack-app-manifest.json`, and what does not work without each."""
-
 
 Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
 
@@ -84,16 +61,6 @@ def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
         return BotIdentity("", "")
     ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
     return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours)
-
-
-def missing(granted: Collection[str]) -> Iterator[str]:
-    """One sentence with the remedy for each needed scope that is not `granted`."""
-    for scope, lost in NEEDED.items():
-        if scope not in granted:
-            yield (
-                f"the Slack app lacks the scope {scope}: {lost}; add it under OAuth & Permissions in your"
-                " Slack app settings and install the app again"
-            )
 
 
 async def call_or_raise(

@@ -44,7 +44,7 @@ class FormListeners:
         words, _ = await self._pressed(body, context)
         await ack()
         if words:
-            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, words)
+            await self._dispatcher.reply((press.channel, press.thread_ts, press.user), words)
 
     async def submit(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """A modal: it closes, or says what is wrong."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.files import slack_files
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
@@ -88,7 +89,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A button below the answer of `turn`. `value` is that of the feedback buttons."""
+    """A button below the answer of `turn`. `value` is that of the feedback buttons. `private_url`: where the
+    message with the button can be changed, if only who pressed sees it.
+    """
 
     action: str
     turn: str
@@ -96,6 +99,7 @@ class ButtonPress:
     value: str
     channel: str
     thread_ts: str
+    private_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ class _Event:
             text=text,
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            files=slack_files(self.raw.get("files")),
         )
 
 
@@ -179,6 +184,21 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
     return ThreadReply(question, _NAMED.search(event["text"]) is not None)
+
+
+def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
+    """An edit of a question, as if its message had been written so. None: it is none, or was none before.
+
+    Slack keeps no order: an edit may come before its message, which then is only a repetition.
+    """
+    payload, event = _map(body), _map(_map(body).get("event"))
+    place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
+    before, now = (
+        {**payload, "event": {**_map(event.get(part)), **place, "edited": None}}
+        for part in ("previous_message", "message")
+    )
+    kinds = {type(read_message(each, me)) for each in (before, now)}
+    return now if kinds <= {Question} or kinds <= {ThreadReply} else None
 
 
 def read_asker(body: object) -> Asker:
@@ -227,6 +247,7 @@ def read_press(body: object) -> ButtonPress | Ignored:
         value=value if is_feedback else "",
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
+        private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
     )
 
 
@@ -292,7 +313,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
     before, now = _Event(body, part="previous_message"), _Event(body, part="message")
-    if not before["ts"] or not event["channel"] or before.is_of(me):
+    if not _TS.match(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"

@@ -14,6 +14,7 @@ from ..observe.facts import (
     AgentEvent,
     EventHandled,
     Fact,
+    Measure,
     MessageIgnored,
     SlackCalled,
     TurnEnded,
@@ -121,6 +122,8 @@ class Feed:
 
     def __call__(self, fact: Fact) -> None:
         """Keep a fact and send it, unless its turn is not kept any more."""
+        if isinstance(fact, Measure):
+            return
         if isinstance(fact, TurnStarted | MessageIgnored):
             place = (fact.channel, fact.thread_ts)
             self._turns.append(_TurnFacts(fact.turn, place, frozenset(self._messages.get(place, ()))))

@@ -83,6 +83,10 @@ class ChannelPolicies:
             counted |= self._tables.get(DIRECT, {})
         return ChannelSettings(**{**counted, **self._tables.get(channel, {}), **self._fixed})
 
+    def values(self, name: str) -> set[Any]:
+        """What a setting is in any channel: in all, in direct messages, or in a single one."""
+        return {getattr(self.of(channel), name) for channel in ("", "D", *self._tables)}
+
     def reload(self) -> None:
         """Read the file again. After a SettingsError what counted before still does."""
         self._tables = self._read()

@@ -19,7 +19,9 @@ from ..errors import SettingsError
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
+from .files import FileSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
@@ -71,6 +73,8 @@ class Settings(models.SettingsSection):
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
     health: models.HealthSettings = models.HealthSettings()
+    files: FileSettings = FileSettings()
+    web: WebSettings = WebSettings()
     log: models.LogSettings = models.LogSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
 

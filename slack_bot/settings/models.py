@@ -65,6 +65,8 @@ class SlackSettings(SettingsSection):
     """App-level token for Socket Mode, `xapp-...`."""
     signing_secret: SecretStr | None = None
     """Signing secret; needed in HTTP mode (`run --http`)."""
+    config_token: SecretStr | None = None
+    """App configuration token, `xoxe.xoxp-...`, which lives 12 hours: `doctor` reads the app's manifest."""
     api_url: HttpUrl = "https://slack.com/api/"
     """Web API base."""
     timeout: float = Field(default=30.0, gt=0)
@@ -319,7 +321,7 @@ class TurnSettings(SettingsSection):
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
     hourly_person: int = Field(default=0, ge=0)
-    """Questions that one person may ask in an hour; 0: any number. Each replica counts for itself."""
+    """Questions that one person may ask in an hour; 0: any number. Replicas count together."""
     hourly_channel: int = Field(default=0, ge=0)
     """Questions that may be asked in one channel in an hour; 0: any number."""
     hourly_total: int = Field(default=0, ge=0)
@@ -392,7 +394,7 @@ class PushSettings(SettingsSection):
 
 
 class HealthSettings(SettingsSection):
-    """The address that probes ask: `/livez` and `/readyz`."""
+    """The address that probes ask, `/livez` and `/readyz`, and Prometheus, `/metrics`."""
 
     host: str = "127.0.0.1"
     """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers

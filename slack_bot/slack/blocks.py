@@ -9,6 +9,7 @@ from typing import Any
 
 from ..turn.actions import TaskCard
 from ..turn.sanitize import sanitize
+from ..turn.thread_state import ListensTo
 
 FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
@@ -25,6 +26,11 @@ EVENT_TYPE = "slack_bot_turn"
 ANSWER_HERE = "Reply in this thread to answer."
 SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 
+_GO_ON = {
+    ListensTo.NOBODY: "Mention me in this thread to go on.",
+    ListensTo.ASKER: "Write in this thread to go on. If you did not ask, mention me.",
+    ListensTo.EVERYBODY: "Write in this thread to go on.",
+}
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
 _MAX_CARDS = 40  # Slack: 50 blocks in a message; the answer and what is under it need some
@@ -130,10 +136,9 @@ def actions(shown: Mapping[str, str], turn: str) -> Block:
     return {"type": "actions", "elements": elements}
 
 
-def footer(channel: str) -> Block:
+def footer(listens_to: ListensTo) -> Block:
     """How to go on."""
-    here = "Write" if channel.startswith("D") else "Mention me"
-    return context(f"{here} in this thread to go on.")
+    return context(_GO_ON[listens_to])
 
 
 def markdown(text: str) -> Block:

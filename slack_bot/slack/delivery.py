@@ -19,7 +19,17 @@ from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Remedy, SurfaceKind, after_write
+from .faults import (
+    ENDS,
+    MAX_DOUBTS,
+    CallFailed,
+    CallOk,
+    CallResult,
+    Fault,
+    Remedy,
+    SurfaceKind,
+    after_write,
+)
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .readback import ShownRest, unrecorded
@@ -58,6 +68,7 @@ class Delivery:
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
+        self.fallbacks: list[str] = []  # why the surface was left, each time
         self._cards = CardTracker(
             room=settings.rotate_bytes // 2,
             limit=settings.card_chars,
@@ -89,13 +100,15 @@ class Delivery:
         if isinstance(messages, CallFailed):
             _log.warning("the thread cannot be read; text may be there twice", extra=client.api.log_fields)
             messages = []
+        found = {each.get("ts"): each for each in messages}
         known = {*others, *(message.ts for message in self.messages if message.ts)}
         for ts in unrecorded(messages, client.turn, since - SKEW, known):
             await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in self.messages:
             is_last, left = message is self.last, None
             if message.is_open or (is_last and message.surface is SurfaceKind.EDIT):
-                left = await self.reconciler.restore(message, is_last=is_last and not has_note)
+                shown = found.get(message.ts)
+                left = await self.reconciler.restore(message, shown, is_last=is_last and not has_note)
             if isinstance(left, ShownRest):
                 self._left = message
                 self.ledger.compare(left.part_of)
@@ -338,7 +351,7 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._go_down()
+            self._go_down(Fault.UNKNOWN)
 
     async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
         if remedy in ENDS:
@@ -355,7 +368,7 @@ class Delivery:
             client.refusals.remember(client.question.user_team, client.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         if goes_down:
-            self._go_down()
+            self._go_down(failed.fault)
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -389,9 +402,10 @@ class Delivery:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._go_down()
+            self._go_down("no slot")
 
-    def _go_down(self) -> None:
+    def _go_down(self, reason: str) -> None:
+        self.fallbacks.append(reason)
         self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
         self.ledger.limits = self.limits()
 

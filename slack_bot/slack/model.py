@@ -10,6 +10,7 @@ from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
+from ..turn.thread_state import ListensTo
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
@@ -42,7 +43,8 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
-    names `form` in its buttons; without one it is a text only.
+    names `form` in its buttons; without one it is a text only. `listens_to`: who can go on there without a
+    mention.
     """
 
     outcome: Outcome
@@ -52,6 +54,7 @@ class Ending:
     offer_retry: bool = False
     form: Form | None = None
     handle: str = ""
+    listens_to: ListensTo = ListensTo.NOBODY
 
 
 @dataclass(slots=True, eq=False)

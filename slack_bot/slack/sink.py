@@ -7,7 +7,7 @@ no file, the answer goes on in more messages.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -18,6 +18,7 @@ from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
+from ..turn.thread_state import ListensTo
 from . import blocks, forms
 from .api import TurnClient, call_until_known
 from .blocks import Args, Block
@@ -74,6 +75,7 @@ class Sink:
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
         self.form_message: MessageRecord | None = None  # below which the form stands
+        self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -194,6 +196,8 @@ class Sink:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self._asked:
             ending = replace(ending, form=None)
+        if self._ending is None and ending.outcome is Outcome.ANSWERED:
+            ending = replace(ending, listens_to=await self._listens_to())
         first, self._ending = self._ending, self._ending or ending
         if first is not None:  # it broke; posts are not repeated for long any more
             self.delivery.posts.retry_timeout = 0.0
@@ -238,7 +242,7 @@ class Sink:
         asked, client = self._client.question, self._client
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
-            args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
+            args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
             api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
             await api.call("agents.sessions.rename", args, patience=0.0)
 
@@ -343,8 +347,13 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
+    async def _listens_to(self) -> ListensTo:
+        if self._client.channel.startswith("D"):
+            return ListensTo.EVERYBODY
+        return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
+
     def _footer(self, ending: Ending) -> list[Block]:
-        return footer_blocks(ending, self._client.turn, self._client.channel)
+        return footer_blocks(ending, self._client.turn)
 
 
 async def upload(client: TurnClient, content: bytes) -> CallResult:
@@ -376,7 +385,7 @@ async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
     return None
 
 
-def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
+def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     """All that is under the last message of a turn."""
     under = [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
@@ -385,7 +394,7 @@ def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
         under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
         under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome is Outcome.ANSWERED:
-        under += [blocks.feedback(turn), blocks.footer(channel)]
+        under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
 
 

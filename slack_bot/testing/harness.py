@@ -32,6 +32,7 @@ from .slack.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
     Envelope,
+    PersonFile,
     SeenMessage,
     Workspace,
     WorkspaceRules,
@@ -165,14 +166,20 @@ class BotHarness:
     def outcomes(self) -> list[str]:
         return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
 
-    async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
+    async def ask(self, text: str, *files: PersonFile, user: str = "U1", thread_ts: str | None = None) -> str:
         """Mention the bot and deliver that. Returns the message's ts."""
-        return await self.say(f"<@{self.workspace.bot.user_id}> {text}", user=user, thread_ts=thread_ts)
+        said = f"<@{self.workspace.bot.user_id}> {text}"
+        return await self.say(said, *files, user=user, thread_ts=thread_ts)
 
     async def say(
-        self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
+        self,
+        text: str,
+        *files: PersonFile,
+        user: str = "U1",
+        thread_ts: str | None = None,
+        channel: str = CHANNEL,
     ) -> str:
-        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
+        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts, files=files)
         await self.deliver()
         return ts
 

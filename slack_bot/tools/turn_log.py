@@ -18,6 +18,7 @@ from ..observe.facts import (
     AgentEvent,
     EventHandled,
     Fact,
+    Measure,
     MessageIgnored,
     SlackCalled,
     TurnEnded,
@@ -138,7 +139,7 @@ class TurnLog:
         return (entry for turn in self.turns for entry in turn.entries)
 
     def take(self, fact: Fact) -> None:
-        if isinstance(fact, MessageIgnored):
+        if isinstance(fact, MessageIgnored | Measure):
             return
         if isinstance(fact, AgentEvent):
             self.events[fact.kind] += not _is_read(fact)

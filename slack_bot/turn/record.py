@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .files import SlackFile
 from .form import Answer, Form
 
 _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
@@ -41,7 +42,7 @@ class Question:
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
     too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
     task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
-    `answered_by`; `handle`: of that form in the store.
+    `answered_by`; `handle`: of that form in the store. `files`: those of its messages.
     """
 
     thread: ThreadKey
@@ -60,6 +61,17 @@ class Question:
     answer: Answer | None = None
     handle: str = ""
     answered_by: str = ""
+    files: tuple[SlackFile, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is asked."""
+        return not (self.text or self.files or self.answer)
+
+    @property
+    def title(self) -> str:
+        """Its text; of a question without words the names of its files."""
+        return self.text or ", ".join(each.name for each in self.files)
 
     @property
     def key(self) -> str:

@@ -75,6 +75,7 @@ class Scene:
     def __init__(
         self,
         task_id: str | None = None,
+        habits: Mapping[str, str] | None = None,
         form: Form | None = None,
         answer: Answer | None = None,
         **settings: Any,
@@ -82,6 +83,7 @@ class Scene:
         self.now = asyncio.get_running_loop().time
         self.handle, self.settings = TurnHandle(), AgentSettings(**settings)
         self.reported, self.agent = Reported(), AnyAgent()
+        self.agent.habits |= habits or {}
         agent: Any = self.agent
         asked = Question(ThreadKey("T", "C", "1.0"), "1.0", "U", "T", "hi", task_id=task_id)
         asked = replace(asked, form=form, answer=answer)
@@ -108,12 +110,12 @@ def status(state: TaskState, text: str = "", message_id: str = "m") -> StatusUpd
     return StatusUpdate("t", "c", state, message)
 
 
-def chunk(text: str, *, append: bool = True) -> ArtifactUpdate:
-    return ArtifactUpdate(Artifact("a", "answer", parts=(Part(text=text),)), "t", "c", append)
+def chunk(text: str, *, append: bool = True, name: str = "answer") -> ArtifactUpdate:
+    return ArtifactUpdate(Artifact("a", name, parts=(Part(text=text),)), "t", "c", append)
 
 
-def snapshot(text: str = "", state: TaskState = TaskState.WORKING) -> Snapshot:
-    artifacts = (Artifact("a", "answer", parts=(Part(text=text),)),) if text else ()
+def snapshot(text: str = "", state: TaskState = TaskState.WORKING, name: str = "answer") -> Snapshot:
+    artifacts = (Artifact("a", name, parts=(Part(text=text),)),) if text else ()
     return Snapshot("t", "c", state, artifacts=artifacts)
 
 

@@ -17,9 +17,11 @@ import pytest
 
 from slack_bot import runner
 from slack_bot.a2a.answer.filters import MarkerFilter
+from slack_bot.consumer import task_consumer
 from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
+from slack_bot.slack import question_files
 from slack_bot.slack.api import TurnClient
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
@@ -245,6 +247,15 @@ def stop_is_ignored(patch: Patch) -> None:
     patch.setattr(TurnHandle, "stop", lambda self, user: None)
 
 
+def files_lose_their_last_byte(patch: Patch) -> None:
+    honest = question_files._given
+    patch.setattr(question_files, "_given", lambda file, content: honest(file, content[:-1]))
+
+
+def files_stay_behind(patch: Patch) -> None:
+    patch.setattr(task_consumer, "_with", lambda request, around, **_: request)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A defect, the case that shows it, and the checks that have to see it."""
@@ -286,6 +297,8 @@ TABLE = (
     Row(failure_says_nothing_about_what_to_do, "fails", ("text_has",)),
     Row(question_back_is_ignored, "asks-back", ("outcomes", "text_has")),
     Row(stop_is_ignored, "stopped", ("ends_in_time",)),
+    Row(files_lose_their_last_byte, "files", ("files_arrived",)),
+    Row(files_stay_behind, "files", ("files_arrived",)),
 )
 
 

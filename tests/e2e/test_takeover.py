@@ -150,6 +150,8 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             await bot.idle()
             texts = bot.read(root)
             assert " ".join(texts[:2]).split() == LINES.split()
+            stops = [call.ok for call in bot.workspace.calls if call.method == "chat.stopStream"]
+            assert stops == [True] * 3, "Slack takes few stops a minute: one for each stream"
             assert [call.text for call in bot.agent.questions] == ["hi", "and then?"]
 
             assert bot.outcomes == ["answered", "answered"]

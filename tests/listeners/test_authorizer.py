@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -15,11 +13,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import build, check_slack
 from slack_bot.errors import SlackError
-from slack_bot.listeners.authorizer import NEEDED, call_or_raise, missing, new_authorize
+from slack_bot.listeners.authorizer import call_or_raise, new_authorize
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import CHANNEL, bot_settings, free_port, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.in_process import SlackResponse, SlackSession
+from slack_bot.testing.slack.rules import SHIPPED
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -159,31 +158,9 @@ async def test_the_token_s_scopes_are_known() -> None:
 @on_virtual_time
 async def test_a_missing_scope_is_one_warning_at_sign_in(caplog: pytest.LogCaptureFixture) -> None:
     session = SayingScopes(Workspace(), virtual_clock.new_clock())
-    session.scopes = ",".join(scope for scope in NEEDED if scope != "channels:history")
+    session.scopes = ",".join(SHIPPED.scopes - {"channels:history"})
     async with await build(bot_settings(), slack_session=session, store=MemoryStore()) as app:
         await check_slack(app)
     (warned,) = [each for each in caplog.records if each.name == "slack_bot.app"]
     assert warned.levelno == logging.WARNING
     assert "lacks the scope channels:history" in warned.getMessage()
-
-
-# -- scopes -----------------------------------------------------------------------------------------------
-
-MANIFEST = Path(__file__).parents[2] / "docs" / "slack-app-manifest.json"
-
-
-def test_the_manifest_asks_for_all_that_is_needed() -> None:
-    asked = set(json.loads(MANIFEST.read_text("utf-8"))["oauth_config"]["scopes"]["bot"])
-    assert set(NEEDED) <= asked
-    assert asked - set(NEEDED) == {"im:read"}  # nothing is lost without it
-    assert list(missing(asked)) == []
-
-
-def test_each_scope_that_is_missing_is_one_sentence_with_what_is_lost_and_the_remedy() -> None:
-    (sentence,) = missing(set(NEEDED) - {"channels:history"})
-    assert sentence == (
-        "the Slack app lacks the scope channels:history: replies in public channels do not reach the bot, and"
-        " what became of a call without an answer cannot be looked up there; add it under OAuth & Permissions"
-        " in your Slack app settings and install the app again"
-    )
-    assert len(list(missing(()))) == len(NEEDED)

@@ -42,6 +42,14 @@ def test_without_a_file_every_channel_has_the_defaults() -> None:
     assert ChannelPolicies(ChannelSettings()).of("C1") == ChannelSettings()
 
 
+def test_all_values_that_a_setting_has_anywhere(tmp_path: Path) -> None:
+    found = policies(tmp_path)
+    assert found.values("busy") == {"collect", "interrupt"}
+    assert found.values("context") == {"asker", "thread"}
+    assert policies(tmp_path, busy="queue").values("busy") == {"queue"}
+    assert ChannelPolicies(ChannelSettings()).values("identity") == {"id"}
+
+
 def test_a_file_is_read_again_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
     found = policies(tmp_path)
     before = found.of("C9")

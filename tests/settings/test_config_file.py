@@ -52,6 +52,15 @@ def problems(tmp_path: Path, text: str) -> list[str]:
             '[channel]\ngroups = ["U1"]',
             ["channel.groups is ['U1']: should be ids of user groups, as S0123456"],
         ),
+        ('[channel]\npeople = "U1"', ["channel.people is 'U1': should be a list: write people = [\"U1\"]"]),
+        (
+            '[channels.C012]\ngroups = "S1, S2"\nbusy = 1',
+            [
+                'channels.C012.groups is \'S1, S2\': should be a list: write groups = ["S1", "S2"]',
+                "channels.C012.busy is 1: should be queue, collect or interrupt",
+            ],
+        ),
+        ('[channel]\npeople = ""', ["channel.people is '': should be a list: write people = [\"...\"]"]),
         (
             "[channel]\npeople = [1]",
             ['channel.people is [1]: should be a list of texts: write a,b or ["a","b"]'],

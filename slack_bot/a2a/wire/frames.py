@@ -161,6 +161,7 @@ _NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's nu
 _SAFE = {
     -32001: "The agent no longer knows this task.",
     -32601: "The agent does not understand this bot's requests.",
+    -32005: "The agent does not take this kind of content.",
     -32008: "The agent asks for an extension that this bot does not speak.",
     -32009: "The agent does not understand this bot's requests.",
 }

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import resources
@@ -23,6 +23,7 @@ from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
+from .files import ReceivedFile, described, look_at, received_files
 from .local import LocalModel
 from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
@@ -69,7 +70,8 @@ class PlaygroundAgent(AgentExecutor):
                 prompt = replace(prompt, skill=SKILL)
                 await writer.announce(f"[SKILL] {SKILL}", f"📚 Supervisor: Using the skill {SKILL}\n")
             tools = Toolbox(self._library, settings)
-            await AgentRun(writer, self._turn(prompt), tools, settings).carry_out()
+            turn = self._turn(prompt, received_files(context.message))
+            await AgentRun(writer, turn, tools, settings).carry_out()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
@@ -80,9 +82,12 @@ class PlaygroundAgent(AgentExecutor):
         if self._http is not None:
             await self._http.aclose()
 
-    def _turn(self, prompt: Prompt) -> ModelTurn:
+    def _turn(self, prompt: Prompt, files: Sequence[ReceivedFile]) -> ModelTurn:
         if self._http is not None:
+            prompt = replace(prompt, question=described(prompt.question, files))
             return EndpointModel(self._http, self._settings, prompt).turn
+        if files:
+            return LocalModel(look_at(files), self._settings).turn
         thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
         return LocalModel(thought, self._settings).turn
 
@@ -107,7 +112,7 @@ def agent_card(url: str) -> AgentCard:
             for version in ("1.0", "0.3")
         ],
         capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
-        default_input_modes=["text/plain"],
+        default_input_modes=["text/plain", "image/*", "application/octet-stream"],
         default_output_modes=["text/markdown", "text/plain"],
         skills=[
             AgentSkill(

@@ -16,7 +16,7 @@
     http:N!       the same, applied
 
 An unknown name is refused: a misspelt fault would test something else than its author meant. Besides the
-methods of the Web API, `upload` names the request that carries a file's bytes.
+methods of the Web API, `upload` and `download` name the requests that carry a file's bytes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ...settings.names import nearest
 from . import rules
 from .state import Json
 
-UPLOAD = "upload"
-METHODS = frozenset({*rules.METHODS, UPLOAD})
+UPLOAD, DOWNLOAD = "upload", "download"
+METHODS = frozenset({*rules.METHODS, UPLOAD, DOWNLOAD})
 FORMS = (
     "name, name:SECONDS, name!, error:name, timeout, timeout!, connect, cut, cut!, slow:SECONDS,"
     " slow:SECONDS!, http:STATUS or http:STATUS!"
@@ -49,6 +49,7 @@ class CallAnswer:
 
     `silence`: why no answer comes, if none does. `delay`: seconds until it comes. `arrive`: the call has not
     arrived yet; after `delay` this makes it, at the time it is given. `is_page`: the body is not JSON.
+    `content`: the bytes of a file, which come in place of `body`.
     """
 
     body: Json
@@ -58,6 +59,8 @@ class CallAnswer:
     delay: float = 0.0
     arrive: Callable[[float], CallAnswer] | None = field(default=None, compare=False)
     is_page: bool = False
+    content: bytes | None = None
+    content_type: str = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)

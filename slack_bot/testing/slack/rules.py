@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ...manifest import manifest_of, wanted
+
 
 @dataclass(frozen=True, slots=True)
 class AppManifest:
@@ -22,8 +24,9 @@ class AppManifest:
 
     @classmethod
     def from_json(cls, manifest: Mapping[str, Any]) -> Self:
-        """Read a manifest as Slack takes it. KeyError for one without bot scopes or bot events."""
-        scopes = manifest["oauth_config"]["scopes"]["bot"]
+        """Read a manifest as Slack takes it; all is granted. KeyError for one without scopes or events."""
+        asked = manifest["oauth_config"]["scopes"]
+        scopes = [*asked["bot"], *asked.get("bot_optional", ())]
         return cls(frozenset(scopes), frozenset(manifest["settings"]["event_subscriptions"]["bot_events"]))
 
     def is_told(self, event: str) -> bool:
@@ -32,16 +35,8 @@ class AppManifest:
         return event in self.events and (needed is None or needed in self.scopes)
 
 
-_SCOPES = (
-    "app_mentions:read assistant:write channels:history channels:read chat:write files:write groups:history"
-    " groups:read im:history im:read im:write mpim:history reactions:write usergroups:read users:read"
-)
-_EVENTS = (
-    "agent_session_stopped app_home_opened app_mention message.channels message.groups message.im"
-    " message.mpim"
-)
-SHIPPED = AppManifest(frozenset(_SCOPES.split()), frozenset(_EVENTS.split()))
-"""What docs/slack-app-manifest.json asks for; a test keeps the two alike."""
+SHIPPED = AppManifest.from_json(manifest_of(wanted()))
+"""What `slack-bot manifest` asks for as things come, all of it granted."""
 
 FAMILIES: Mapping[str, str] = {"channel": "channels", "group": "groups", "im": "im", "mpim": "mpim"}
 """What scopes and events call each kind of conversation."""
@@ -117,6 +112,7 @@ METHODS: Mapping[str, Method] = {
     "agents.sessions.rename": _method(_WRITE, "channel_id! thread_ts! title!", TIER_3),
     "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
     "apps.connections.open": _method("connections:write", "", TIER_3),
+    "apps.manifest.export": _method("", "app_id!", TIER_3),
     "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
     "assistant.threads.setSuggestedPrompts": _method(
         _ASSIST, "channel_id! prompts:list! thread_ts title", TIER_4
@@ -141,6 +137,7 @@ METHODS: Mapping[str, Method] = {
     "conversations.open": _method("im:write", "channel users prevent_creation:bool return_im:bool", TIER_3),
     "conversations.replies": _method(_HISTORY, f"channel! ts! {_PAGE}", TIER_3, form_only=True),
     "files.completeUploadExternal": _method(_FILES, _COMPLETE, TIER_4),
+    "files.info": _method("files:read", "file! cursor count:int page:int limit:int", TIER_4, form_only=True),
     "files.getUploadURLExternal": _method(
         _FILES, "filename! length:int! alt_txt snippet_type", TIER_4, form_only=True
     ),

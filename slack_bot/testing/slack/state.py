@@ -133,12 +133,17 @@ class Thread:
 
 @dataclass(slots=True)
 class Upload:
-    """An announced file. `content` None: its bytes have not come yet."""
+    """A file. `content` None: its bytes have not come yet, or are deleted.
+
+    Of a person's: `shown` is what files.info says, `moved_to` where Slack sends whoever fetches it.
+    """
 
     id: str
     name: str
     length: int
     content: bytes | None = None
+    shown: Json | None = None
+    moved_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +192,7 @@ class WorkspaceState:
     outbox: list[Envelope] = field(default_factory=list)
     listeners: list[Callable[[Change], None]] = field(default_factory=list)
     link_base: str = "wss://workspace.invalid"
-    file_base: str = "https://workspace.invalid"
+    file_base: str = "https://files.slack.com"
     now: float = 0.0
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)

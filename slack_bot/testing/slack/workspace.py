@@ -18,7 +18,8 @@ from typing import Any, Literal
 from . import blocks as blockkit
 from . import chat, conversations, inputs, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
-from .faults import UPLOAD, CallAnswer, FaultScript
+from .faults import DOWNLOAD, UPLOAD, CallAnswer, FaultScript
+from .files import PersonFile, download, share
 from .inputs import Filled
 from .rendering import SeenFile, SeenMessage
 from .rules import SHIPPED, AppManifest, WorkspaceRules
@@ -39,6 +40,7 @@ from .state import (
 __all__ = [
     "APP_TOKEN",
     "BOT_TOKEN",
+    "CONFIG_TOKEN",
     "SIGNING_SECRET",
     "AppManifest",
     "Bot",
@@ -46,6 +48,7 @@ __all__ = [
     "Change",
     "Envelope",
     "Person",
+    "PersonFile",
     "SeenFile",
     "SeenMessage",
     "SeenTask",
@@ -56,13 +59,16 @@ __all__ = [
 
 BOT_TOKEN = "xoxb-emulated-workspace"
 APP_TOKEN = "xapp-emulated-workspace"
+CONFIG_TOKEN = "xoxe.xoxp-emulated-workspace"
+_TOKENS = {BOT_TOKEN: "bot", APP_TOKEN: "app", CONFIG_TOKEN: "config"}
 SIGNING_SECRET = "emulated-signing-secret"
 
 
 class Workspace:
     """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced.
 
-    `calls`: every call in order, also one that never arrived. `outbox`: what is still to be delivered.
+    `calls`: every call in order, also one that never arrived. `downloads`: the files that were asked for,
+    each with the token. `outbox`: what is still to be delivered.
     """
 
     def __init__(
@@ -80,8 +86,9 @@ class Workspace:
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, {BOT_TOKEN: "bot", APP_TOKEN: "app"}, self.faults)
+        self._pipeline = CallPipeline(self.state, _TOKENS, self.faults)
         self.calls = self._pipeline.calls
+        self.downloads: list[tuple[str, str | None]] = []
 
     def take(self) -> list[Envelope]:
         """Empty the outbox."""
@@ -148,6 +155,18 @@ class Workspace:
             return late(fault, receive) if fault.delay else outcome(None, fault)
         return outcome(receive(), fault)
 
+    def download(self, file_id: str, *, token: str | None) -> CallAnswer:
+        """What the address of a file answers. Its name in a fault script is `download`."""
+
+        def give(now: float = 0.0) -> CallAnswer:
+            return download(self.state, file_id, is_signed_in=self._pipeline.is_of_bot(token))
+
+        self.downloads.append((file_id, token))
+        fault = self.faults.next(DOWNLOAD)
+        if fault is not None and not fault.applied:
+            return late(fault, give) if fault.delay else outcome(None, fault)
+        return outcome(give(), fault)
+
     def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
         self.pass_time(now)
@@ -168,10 +187,13 @@ class Workspace:
         now: float,
         thread_ts: str | None = None,
         ts: str | None = None,
-        files: Sequence[str] = (),
+        files: Sequence[PersonFile | str] = (),
         is_told: bool = True,
     ) -> str:
-        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given)."""
+        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given).
+
+        A file by its name alone is empty.
+        """
         self.pass_time(now)
         person = self._person(user)
         self.state.channels[channel].members.add(person.id)
@@ -187,7 +209,8 @@ class Workspace:
             client_msg_id=self.state.next_id("client-msg-"),
         )
         self.state.add(message)
-        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
+        given = [PersonFile(each) if isinstance(each, str) else each for each in files]
+        message.files = [share(self.state, each, person) for each in given]
         if is_told:
             payloads.message(self.state, message)
         return message.ts

@@ -26,7 +26,7 @@ from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
 from ...testing.overrides import with_overrides
-from ...testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
+from ...testing.slack.workspace import Change, PersonFile, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
@@ -199,6 +199,7 @@ class _ReplaySession:
         self._turn_changed = asyncio.Event()
         self._is_over = False
         self._questions: list[ThreadQuestion] = []
+        self._files = {name: text.encode("utf-8", "replace") for name, text in scenario.files.items()}
         self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
@@ -215,7 +216,8 @@ class _ReplaySession:
             asking.profiles.clear()  # a habit can be lost
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._log, shown, asked_at, asked.user, tuple(self._questions))
+        questions = tuple(self._questions)
+        return Observation(self._log, shown, asked_at, asked.user, questions, files=self._files)
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
@@ -230,7 +232,10 @@ class _ReplaySession:
                     self._questions.append(ThreadQuestion(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
                     said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
-                    workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
+                    files = [] if number else [PersonFile(*each) for each in self._files.items()]
+                    workspace.say(
+                        asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts, files=files
+                    )
                     await asyncio.wait_for(self._until("started", number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break

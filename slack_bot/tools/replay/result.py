@@ -7,7 +7,7 @@ rounded to milliseconds.
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,7 +44,8 @@ class ThreadQuestion(NamedTuple):
 class Observation:
     """What was seen of one or more turns. `asked_at` is in monotonic seconds.
 
-    `sent` is how many questions reached the agent, None: not known.
+    `sent` is how many questions reached the agent, None: not known. `files`: the bytes that were shared, by
+    name.
     """
 
     log: TurnLog
@@ -53,6 +54,7 @@ class Observation:
     asker: str
     questions: tuple[ThreadQuestion, ...]
     sent: int | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def result(self) -> Json:
         """The object of `replay --json`."""

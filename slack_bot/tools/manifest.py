@@ -1,0 +1,51 @@
+"""`slack-bot manifest`: the manifest of the Slack app that fits the settings."""
+
+import argparse
+import json
+import re
+import sys
+from functools import partial
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import SettingsError
+from ..manifest import LONGEST_NAME, Wants, install_link, manifest_of, wanted
+from ..settings.channels import ChannelPolicies
+from ..settings.config_file import read_config
+from ..settings.load import load
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print it, the link that makes an app of it, or why each scope is wanted. Raises SettingsError."""
+    settings = load()
+    policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
+    permissions = wanted(Wants.by(policies.values))
+    manifest = manifest_of(permissions, name=_name(args.app_name), public_url=_https(args.http))
+    if args.why:
+        table = Table("scope", "", "events", "without it", box=None, pad_edge=False)
+        for each in permissions:
+            need = "optional" if each.is_optional else "needed"
+            table.add_row(each.scope, need, "\n".join(each.events), each.lost)
+        Console(file=sys.stdout).print(table)
+    elif args.link:
+        sys.stdout.write(f"{install_link(manifest)}\n")
+    else:
+        sys.stdout.write(json.dumps(manifest, indent=2) + "\n")
+    return 0
+
+
+def _name(word: str) -> str:
+    if len(word) > LONGEST_NAME or not re.fullmatch(r"[\w.-]+", word):
+        raise SettingsError(
+            f"--name is {word!r}; give at most {LONGEST_NAME} letters, digits, '-', '_' or '.':"
+            " the bot's mention is made of it"
+        )
+    return word
+
+
+def _https(word: str | None) -> str | None:
+    if word is not None and (urlsplit(word).scheme != "https" or not urlsplit(word).hostname):
+        raise SettingsError(f"--http is {word!r}; give the https address at which Slack reaches the bot")
+    return word
