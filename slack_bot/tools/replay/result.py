@@ -45,8 +45,8 @@ class ThreadQuestion(NamedTuple):
 class Observation:
     """What was seen of one or more turns. `asked_at` is in monotonic seconds.
 
-    `sent` is how many questions reached the agent, None: not known. `files`: the bytes that were shared, by
-    name.
+    `sent` is how many questions reached the agent, `said` what the last one held, None: not known. `files`:
+    the bytes that were shared, by name.
     """
 
     log: TurnLog
@@ -55,6 +55,7 @@ class Observation:
     asker: str
     questions: tuple[ThreadQuestion, ...]
     sent: int | None = None
+    said: Mapping[str, Any] | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def result(self) -> Json:
