@@ -83,7 +83,7 @@ class TurnDispatcher:
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -364,7 +364,7 @@ class TurnDispatcher:
             await journal.watch()
             self.watches.add(journal.record)
         else:
-            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id, ended.trace_id)
         await self.follow.answered(journal.question)
         await self._save_profile()
 

@@ -45,23 +45,26 @@ ROOMS: dict[str, set[str]] = {
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
     "controls": {
-        "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store", "clock",
+        "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
     },
     "dispatch": {
         "context", "controls", "follow", "interruptions", "thread_lines", "notices", "journal", "replicas",
         "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock", "settings",
         "observe",
     },
+    "feedback": {"turn", "slack", "store", "errors", "clock", "settings", "observe"},
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
-    "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "listeners": {
+        "dispatch", "feedback", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe",
+    },
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn", "a2a",
-        "slack", "store", "errors", "clock", "settings", "observe",
+        "event_keeper", "feedback", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn",
+        "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "manifest", "dispatch", "feedback", "runner", "turn", "a2a", "slack", "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {
@@ -75,7 +78,7 @@ ROOMS: dict[str, set[str]] = {
 IN_VERBS = {"cli": {"tools", "playground", "testing"}}
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
-    "httpx": {"a2a", "web", "testing", "tools", "playground", "app"},
+    "httpx": {"a2a", "feedback", "web", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "outbound", "app", "testing"},
