@@ -23,11 +23,12 @@ from .event_keeper import EventKeeper
 from .feedback.collector import FeedbackCollector
 from .feedback.sender import FeedbackSender
 from .home import Home
-from .listeners.access import Access, BotAccess, HourlyQuestions
+from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
 from .listeners.feedback import FeedbackListeners
+from .listeners.forms import FormListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
@@ -134,12 +135,12 @@ async def build(
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, store, clock)
+        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
         collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept)
         FeedbackListeners(collector, dispatcher, access, hourly).register(bolt)
-        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
-        listeners.register(bolt)
+        FormListeners(dispatcher, access).register(bolt)
+        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         web = http if http_transport else await stack.enter_async_context(httpx.AsyncClient())
@@ -159,7 +160,7 @@ async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
 def ages_of(kept: StoreSettings) -> Ages:
     """How long the store keeps what."""
     days = kept.turn_days, kept.conversation_days, kept.feedback_days
-    return Ages(kept.dedupe_hours, *days, kept.overheard_hours)
+    return Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
 
 
 def _keeping_events(
@@ -186,6 +187,14 @@ async def _new_rate_limiter(
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
+
+
+def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
+    if not settings.store.url.startswith("redis"):
+        return LocalHour(store, clock)
+    from .store.redis_hour import RedisHour
+
+    return RedisHour(store)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
+from .form_desk import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas
@@ -43,11 +44,11 @@ class TurnControls:
         """The asker of what runs, waits or is watched here wants it to end."""
         thread, user = question.thread, question.user
         is_theirs = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
-        return _is_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
+        return is_stop_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
 
     async def is_stop_somewhere(self, question: Question) -> bool:
         """The same for all processes. Raises StoreError."""
-        if not _is_word(question) or self.is_stop(question) or not self._store.lease:
+        if not is_stop_word(question) or self.is_stop(question) or not self._store.lease:
             return self.is_stop(question)
         unfinished = [turn.question for turn in await self._store.unfinished()]
         return any(each.thread == question.thread and each.is_of(question.user) for each in unfinished)
@@ -119,8 +120,11 @@ class TurnControls:
             await asyncio.wait(dropped)
         return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
-    async def change(self, key: str, thread: ThreadKey, text: str | None) -> None:
-        """A message was edited, or deleted (None). That counts as long as its question waits."""
+    async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
+        """A message was edited, or deleted (None). That counts as long as its question waits here; if not,
+        another process may be told. Whether it waits here.
+        """
+        thread = self._lines.thread_of(key) or thread
         if text:
             changed = self._lines.change(key, thread, text)
             done = [changed] if changed is not None else []
@@ -131,7 +135,8 @@ class TurnControls:
         elif self._store.lease and thread not in self._lines:
             known = await self._store.turn(key)
             if known is not None and known.stage is Stage.ACCEPTED:
-                await self._replicas.tell(thread, "change", turn=key, text=text or "")
+                await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        return bool(done)
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
@@ -174,9 +179,7 @@ class TurnControls:
             return _NOT_YOURS
         await self.stop_watch(turn, user)
         attempt = known.question.attempt + 1
-        again = replace(known.question, attempt=attempt, context_id=None, task_id=None)
+        question = known.question
+        task_id = question.task_id if question.handle else None  # it answers that task's form
+        again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
-
-
-def _is_word(question: Question) -> bool:
-    return question.text.strip(" .!").casefold() == "stop"

@@ -31,6 +31,7 @@ GIVEN_UP = "The bot was restarted several times in the middle of this answer."
 _NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
+_PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -110,6 +111,11 @@ class Notices:
         await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
         await self._journal.end(turn, Outcome.REFUSED)
 
+    async def tell_place(self, question: Question, place: int) -> None:
+        """Others wait before it."""
+        where = question.thread.channel, question.thread.ts, question.user
+        await self.post_ephemeral(*where, _PLACE.format(place))
+
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about."""
         place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
@@ -122,6 +128,11 @@ class Notices:
         args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
+
+    async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
+        """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""
+        args = {"trigger_id": trigger, "view": view}
+        return isinstance(await self._api.for_turn(turn).call("views.open", args, patience=0.0), CallOk)
 
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""

@@ -303,7 +303,8 @@ class TurnRunner:
             if self._form_due is not None and self._now() + TIMER_TOLERANCE >= self._form_due:
                 self._form_due = None
                 if self._form is not None and self._machine.waits_for_human:
-                    await self._sink.ask(self._form)
+                    await self._sink.ask(self._form, await self._open(self._form))
+                    await self._journal.form_shown(self._sink.form_message)
             if not await self._write_batch():
                 return
             await self._sleep_until_due()
@@ -402,6 +403,7 @@ class TurnRunner:
             self._buffer.release_all()
         is_blank = self._rewrite is None and not self._buffer.begun
         note = sanitize(end.note, self._secrets)
+        form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
             Ending(
                 end.outcome,
@@ -410,11 +412,18 @@ class TurnRunner:
                 rewrite=self._rewrite,
                 note=referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
-                form=self._form if end.outcome is Outcome.ASKED else None,
+                form=form,
+                handle="" if form is None else await self._open(form),
             )
         )
+        if form is not None:
+            await self._journal.form_shown(self._sink.form_message)
         if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:
             self._show_measured(since)
+
+    async def _open(self, form: Form) -> str:
+        view = self._consumer.view
+        return await self._journal.open_form(form, None if view.state.is_terminal else view.task_id)
 
     def _compare_with_shown(self, outcome: Outcome) -> None:
         """The answer may differ from what another process showed, or the agent kept only a part of it."""

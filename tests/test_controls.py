@@ -169,7 +169,7 @@ async def test_the_word_of_who_only_waits_drops_their_questions_and_stops_nobody
         await bot.say("Stop!", user="U2", thread_ts=root)  # no mention
         await bot.idle()
         assert [text for text, _, _ in asked(bot)] == ["one"]
-        assert told(bot, root, "U2") == ["Dropped 2 waiting."]
+        assert told(bot, root, "U2")[-1] == "Dropped 2 waiting."
         assert bot.outcomes == ["answered"]
 
 

@@ -21,11 +21,11 @@ from ..turn.events import (
     TaskEnded,
     TaskKnown,
 )
-from ..turn.form import Form, FormKind
+from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .content import parts
+from .content import forms, parts
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
 from .wire import frames
 
@@ -250,9 +250,13 @@ class EventParser:
             return [nothing("noise in the stream")]
         if traits.is_sub_agents:
             return [Narrated(text, replaces=not append, reason="a sub-agent's stream")]
-        held = not (dialect.live or answer.trusted == ARTIFACT or answer.has_artifacts)
+        held = not (self._trusts_unmarked or answer.has_artifacts)
         text = "" if held and self._leaked else text
         return answer.artifact(key, text, traits.reason, append=append, held=held)
+
+    @property
+    def _trusts_unmarked(self) -> bool:
+        return self._dialect.live or self._answer.trusted == ARTIFACT
 
     def _no_text(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         if kind is ArtifactKind.TOOL_START:
@@ -272,7 +276,7 @@ class EventParser:
 
     def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         text = self._answer.mend(result_text(artifact))
-        form = parts.form_in(artifact.parts)
+        form = forms.form_in(artifact.parts)
         if kind is not ArtifactKind.FINAL or self._dialect.is_sub_agents(artifact.metadata):
             self._best[kind] = text or self._best.get(kind, "")
             return [nothing(f"{kind} is kept for the end")]
@@ -292,7 +296,7 @@ class EventParser:
         return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: frames.Artifact) -> list[Event]:
-        form = parts.question_in(artifact.parts, artifact.text)
+        form = forms.question_in(artifact.parts, artifact.text)
         if form is None:
             return [nothing("a form without fields")]
         self._form = form
@@ -325,16 +329,20 @@ class EventParser:
 
     def _asked(self, state: frames.TaskState, message: frames.AgentMessage | None) -> Event:
         prompt = message.text if message else ""
-        found = parts.question_in(message.parts, prompt, self._answer.told) if message else None
+        found, said = None, message or frames.AgentMessage()
+        if message is not None:
+            found = forms.question_in(message.parts, prompt, self._answer.told, message.metadata)
         if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
-        if known is not None and (found is None or not found.fields):
+        if known is not None and (found is None or found == Form(found.prompt)):
             prompt = found.prompt if found is not None else prompt
-            found = replace(known, prompt=prompt or known.prompt)
+            url = "" if "://" in prompt else known.url  # a new link is in the words
+            found = replace(known, prompt=prompt or known.prompt, url=url)
         found = found or Form(prompt)
-        is_auth = state is frames.TaskState.AUTH_REQUIRED
-        self._form = replace(found, kind=FormKind.AUTH) if is_auth else found
+        if state is frames.TaskState.AUTH_REQUIRED or found.is_auth:
+            found = forms.sign_in(found, said.parts, said.metadata)
+        self._form = found
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: frames.Snapshot) -> list[Event]:
@@ -344,9 +352,8 @@ class EventParser:
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._dialect.kind(artifact.name)
-            marked = kind is ArtifactKind.STREAM and parts.is_true(artifact.metadata, "is_final_answer")
-            if kind is ArtifactKind.ANSWER or marked:
-                if text := stored_text(artifact):
+            if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
+                if text := stored_text(self._without_noise(artifact)):
                     answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
                 text = "" if self._leaked else result_text(artifact)
@@ -356,6 +363,18 @@ class EventParser:
             elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
+
+    def _is_answer(self, artifact: frames.Artifact) -> bool:
+        """A task's unmarked text is the answer where a stream's is."""
+        traits = self._traits(artifact)
+        is_other = traits.is_aside or traits.is_sub_agents or self._leaked
+        is_leak = self._dialect.leak.search(artifact.text) is not None
+        is_marked = parts.is_true(artifact.metadata, "is_final_answer")
+        return is_marked or (self._trusts_unmarked and not (is_other or is_leak))
+
+    def _without_noise(self, artifact: frames.Artifact) -> frames.Artifact:
+        kept = tuple(each for each in artifact.parts if not self._dialect.noise.search(each.text or ""))
+        return artifact if len(kept) == len(artifact.parts) else replace(artifact, parts=kept)
 
     def _reply(self, message: frames.AgentMessage) -> list[Event]:
         if message.role != "agent":

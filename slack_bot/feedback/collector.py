@@ -105,8 +105,8 @@ class FeedbackCollector:
 def _again(question: Question, how: str) -> Question:
     """The same question once more, in the same context."""
     text = f"{question.text}\n\n{ANOTHER[how][1]}".strip()
-    attempt = question.attempt + 1
-    return replace(question, text=text, attempt=attempt, task_id=None, references=(), form=None, answer=None)
+    new = replace(question, text=text, attempt=question.attempt + 1, references=(), task_id=None)
+    return replace(new, form=None, answer=None, handle="", answered_by="")
 
 
 def _record(turn: str, user: str, value: str, at: float, asked: TurnRecord | None) -> FeedbackRecord:

@@ -19,6 +19,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
+from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
@@ -38,6 +39,7 @@ from .inbound import (
     MessageChanged,
     StreamStarted,
     ThreadReply,
+    as_first_written,
     read_asker,
     read_message,
     read_press,
@@ -46,6 +48,7 @@ from .inbound import (
 
 log = logging.getLogger(__name__)
 
+_OVERTAKEN = 60.0  # seconds after a message in which its edit may come before it
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
@@ -72,8 +75,9 @@ class SlackListeners:
         access: Access,
         bots: BotAccess,
         hourly: HourlyQuestions,
+        clock: Clock,
     ) -> None:
-        self._dispatcher, self._policies = dispatcher, policies
+        self._dispatcher, self._policies, self._wall = dispatcher, policies, clock.wall
         self._access, self._bots, self._hourly = access, bots, hourly
 
     def register(self, bolt: AsyncApp) -> None:
@@ -138,9 +142,8 @@ class SlackListeners:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
-            case MessageChanged(key=key, thread=thread, text=text):
-                await self._dispatcher.controls.change(key, thread, text)
-                return None
+            case MessageChanged():
+                return await self._changed(judged, body, me)
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
@@ -162,6 +165,15 @@ class SlackListeners:
         if reason:
             self._dispatcher.ignored(question, reason)
         return None
+
+    async def _changed(
+        self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
+    ) -> InboundQuestion | None:
+        """What waits is changed. The edit of a new message may have overtaken it: then it is the question."""
+        is_done = await self._dispatcher.controls.change(change.key, change.thread, change.text)
+        age = self._wall() - float(change.key.rpartition(":")[2])
+        written = as_first_written(body, me) if change.text and not is_done and age < _OVERTAKEN else None
+        return None if written is None else await self.judge(written, me)
 
     async def _why_not(
         self, asked: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
@@ -203,7 +215,8 @@ class SlackListeners:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
-        log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
+        if not self._dispatcher.was_ignored(question):
+            log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
         if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason
@@ -223,7 +236,9 @@ class SlackListeners:
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
+            controls, forms = self._dispatcher.controls, self._dispatcher.forms
+            is_stopped = await controls.stop(*request) or await forms.stop(thread, request[1])
+            result = "stopping" if is_stopped else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 

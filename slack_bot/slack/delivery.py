@@ -100,13 +100,15 @@ class Delivery:
         if isinstance(messages, CallFailed):
             _log.warning("the thread cannot be read; text may be there twice", extra=client.api.log_fields)
             messages = []
+        found = {each.get("ts"): each for each in messages}
         known = {*others, *(message.ts for message in self.messages if message.ts)}
         for ts in unrecorded(messages, client.turn, since - SKEW, known):
             await self.posts.delete(SlackMessage(SurfaceKind.STREAM, ts=ts, is_open=True))
         for message in self.messages:
             is_last, left = message is self.last, None
             if message.is_open or (is_last and message.surface is SurfaceKind.EDIT):
-                left = await self.reconciler.restore(message, is_last=is_last and not has_note)
+                shown = found.get(message.ts)
+                left = await self.reconciler.restore(message, shown, is_last=is_last and not has_note)
             if isinstance(left, ShownRest):
                 self._left = message
                 self.ledger.compare(left.part_of)

@@ -42,8 +42,9 @@ class WriteResult(StrEnum):
 class Ending:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
-    `listens_to`: who can go on there without a mention.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
+    names `form` in its buttons; without one it is a text only. `listens_to`: who can go on there without a
+    mention.
     """
 
     outcome: Outcome
@@ -52,6 +53,7 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    handle: str = ""
     listens_to: ListensTo = ListensTo.NOBODY
 
 

@@ -86,17 +86,23 @@ class Reconciler:
             self._open.append(message)
         return ended
 
-    async def restore(self, message: SlackMessage, *, is_last: bool) -> CallFailed | ShownRest | None:
-        """Stop an open message of another process, so that it reads as it was recorded.
+    async def restore(
+        self, message: SlackMessage, found: Mapping[str, Any] | None, *, is_last: bool
+    ) -> CallFailed | ShownRest | None:
+        """Stop an open message of another process, so that it reads as it was recorded. `found`: as it was
+        in the thread.
 
         What the last one shows beyond that is returned: the answer will tell what it is.
         """
-        stopped = await self.end(message)
-        if isinstance(stopped, CallFailed) and stopped.fault in FINAL_FAULTS:
-            return stopped
-        shown = stopped.data.get("message") if isinstance(stopped, CallOk) else None
-        if not isinstance(shown, dict):
-            shown = await self._read(message)
+        shown: Mapping[str, Any] | None = None
+        if found is not None and found.get("streaming_state") == "completed":
+            message.is_open, shown = False, found  # Slack takes few stops a minute
+        else:
+            stopped = await self.end(message)
+            if isinstance(stopped, CallFailed) and stopped.fault in FINAL_FAULTS:
+                return stopped
+            answered = stopped.data.get("message") if isinstance(stopped, CallOk) else None
+            shown = answered if isinstance(answered, dict) else await self._read(message)
         is_read = shown is not None and compare_shown(shown, "", message.text) is Readback.ALL
         if shown is not None and is_read and not has_open_card(shown.get("blocks")):
             return None

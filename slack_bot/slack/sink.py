@@ -19,12 +19,13 @@ from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
-from . import blocks
+from . import blocks, forms
 from .api import TurnClient, call_until_known
 from .blocks import Args, Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
-from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, SurfaceKind
+from .form_messages import send_sign_in
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
@@ -74,6 +75,7 @@ class Sink:
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
         self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
+        self.form_message: MessageRecord | None = None  # below which the form stands
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -112,9 +114,9 @@ class Sink:
             return delivery.ended
         return WriteResult.HELD if delivery.ledger.has_more else WriteResult.SHOWN
 
-    async def ask(self, form: Form) -> None:
+    async def ask(self, form: Form, handle: str = "") -> None:
         """Show a question while the turn goes on, in a post, of which Slack notifies people at once (facts:
-        Slack 1.8). Where it is refused, the question comes with the turn's end.
+        Slack 1.8). Where it is refused, the question comes with the turn's end. `handle`: as in `Ending`.
         """
         delivery = self.delivery
         if not self._client.is_cancelled:
@@ -122,15 +124,22 @@ class Sink:
         if delivery.ended is not None or self._client.is_cancelled:
             return
         await self._status.close()
-        text = await _question(form)
-        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        text, under = await _question(form, handle), forms.form_blocks(form, handle) if handle else []
+        under.append(blocks.context(blocks.SIGN_IN))
+        posted = await delivery.posts.post(text, (), under, "question")
         self._status.reopen(forget=True)
         if isinstance(posted, CallFailed):
             await delivery.apply_fault(posted)
             return
         self._asked = form
+        self.form_message = MessageRecord(posted.ts, SurfaceKind.POST, body=text)
+        await self._send_link(form)
         if not await delivery.stream.set_session("suspended"):  # a status would set it to busy
             await self.show_status(WAITING_FOR_YOU)
+
+    async def _send_link(self, form: Form) -> None:
+        if form.url and (user := self._client.question.user):
+            await send_sign_in(self._client, form, user)
 
     async def _show_idle(self) -> None:
         if self.delivery.is_exhausted:
@@ -202,6 +211,9 @@ class Sink:
                 _log.error("answer stays unfinished: %s", error, extra=self._client.api.log_fields)
                 await self._post_note(ending)
             self._is_finished = True
+            if ending.form is not None and self.delivery.records:
+                self.form_message = self.delivery.records[-1]
+                await self._send_link(ending.form)
         finally:
             await self._clean_up(ending)
 
@@ -238,7 +250,7 @@ class Sink:
         text = ending.rest if ending.rewrite is None else ending.rewrite
         is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
         goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
-        if ending.form is not None and (question := await _question(ending.form)):
+        if ending.form is not None and (question := await _question(ending.form, ending.handle)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
         shows = text or goes_on or ending.note or self.delivery.messages or self._asked is not None
         assert shows, "nothing to show, and no note"
@@ -327,7 +339,7 @@ class Sink:
         delivery = self.delivery
         if delivery.is_gone or not (ending.note or ending.form is not None):
             return
-        says = ending.note or blocks.ANSWER_HERE
+        says = ending.note or forms.words_of(ending.form or Form(""))
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
             await delivery.apply_fault(posted)
@@ -379,7 +391,8 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     if ending.offer_retry:
         under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
     if ending.form is not None:
-        under.append(blocks.context(blocks.ANSWER_HERE))
+        under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
+        under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome is Outcome.ANSWERED:
         under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
@@ -389,9 +402,10 @@ def _stopped(ending: Ending) -> Ending:
     return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
 
 
-async def _question(form: Form) -> str:
+async def _question(form: Form, handle: str) -> str:
     """Sanitized as a whole: its parts together may form a mention."""
-    return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
+    shown = forms.without_fields(form) if handle else form
+    return "".join(await _in_steps(sanitize_slices(shown.as_markdown())))
 
 
 async def _in_steps(work: Iterable[T]) -> list[T]:

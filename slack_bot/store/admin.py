@@ -9,12 +9,12 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SettingsError, StoreError
+from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
 from ..turn.feedback import FeedbackRecord
 from ..turn.record import ThreadKey
@@ -49,7 +49,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
 
     def _prepare_file(self) -> None:
         if not self._path.is_file():
-            raise StoreError(
+            raise StoreMissing(
                 f"There is no store at {self._path}; name the bot's file in SLACK_BOT_STORE__URL, or start"
                 " the bot, which makes it."
             )
@@ -59,7 +59,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version != VERSION:
-            raise StoreError(
+            raise StoreOutdated(
                 f"The store {self._path} was written by an older version of the bot (format {version}, this"
                 f" one writes {VERSION}); start the bot once, which brings it up to date."
             )
@@ -224,6 +224,18 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
         yield store
     finally:
         await store.close()
+
+
+async def redis_server(url: str, ages: Ages, patience: float) -> Mapping[str, Any]:
+    """What the Redis at `url` says of itself. Raises StoreError and SettingsError."""
+    from .redis import connect
+    from .redis_admin import RedisAdmin
+
+    admin = RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())
+    try:
+        return await admin.server()
+    finally:
+        await admin.close()
 
 
 def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAdmin:

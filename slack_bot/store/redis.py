@@ -11,11 +11,10 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -28,7 +27,6 @@ from redis.maint_notifications import MaintNotificationsConfig
 from ..clock import loop_clock
 from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
-from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
@@ -37,26 +35,24 @@ from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Si
 from .redis_feedback import RedisFeedback
 from .redis_format import (
     MESSAGE,
-    OUTBOUND,
     PREFIX,
     SAID,
     SENT,
     THREAD,
-    UNSENT,
     conversation_key,
     json_of,
     name_of,
     outbound_key,
-    outbound_lease_key,
     overheard_key,
-    put_outbound,
     signal_of,
     thread_of,
     thread_state_key,
     thread_state_of,
     turn_of,
+    without_password,
 )
 from .redis_forms import RedisForms
+from .redis_outbound import RedisOutbound
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +71,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(RedisFeedback, RedisForms, Store):
+class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -91,7 +87,7 @@ class RedisStore(RedisFeedback, RedisForms, Store):
     ) -> None:
         self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease, self._patience = _without_password(url), lease, patience
+        self._address, self.lease, self._patience = without_password(url), lease, patience
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
@@ -100,11 +96,12 @@ class RedisStore(RedisFeedback, RedisForms, Store):
         self._overheard_age = ages.overheard_hours * 3600
         self._form_age = round(ages.form_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
-        self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._script = self.script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
+        self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
         self._outage = outage
@@ -114,8 +111,16 @@ class RedisStore(RedisFeedback, RedisForms, Store):
         """One step of `turns.lua`. Raises StoreError."""
         lease, calm = round(self.lease * 1000), round(self._calm * 1000)
         arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
+        return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
+
+    def script(self, text: str) -> Any:
+        """A script for `call`."""
+        return self._redis.register_script(text)
+
+    async def call(self, script: Any, keys: Sequence[str], args: Sequence[object]) -> Any:
+        """Run a script. Raises StoreError."""
         async with self._calling():
-            return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
+            return await script(keys=keys, args=args)
 
     @asynccontextmanager
     async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
@@ -302,12 +307,18 @@ class RedisStore(RedisFeedback, RedisForms, Store):
             await self._redis.hset(f"{PREFIX}profile:{agent}", name, value)
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
-        claimed = await self._run("claim", key=turn.key)
-        if claimed is None:
-            return None
-        self._held[turn.question.thread], fields = claimed
-        async with self._calling():
-            return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        self._claims += 1
+        try:
+            claimed = await self._run("claim", key=turn.key)
+            if claimed is None:
+                return None
+            self._held[turn.question.thread], fields = claimed
+            async with self._calling():
+                return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
+        finally:
+            self._claims -= 1
+            if not self._claims:
+                self._no_claim.set()
 
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
@@ -356,44 +367,10 @@ class RedisStore(RedisFeedback, RedisForms, Store):
                 entries = found[0][1]
                 self._delivered = [entry for entry, _ in entries]
                 self._read_until = self._delivered[-1]
+                while self._claims:  # a claim may have brought them: whoever asked for it goes first
+                    self._no_claim.clear()
+                    await self._no_claim.wait()
                 return [signal_of(fields["signal"]) for _, fields in entries]
-
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        async def change(pipeline: Any) -> OutboundRecord:
-            found = await pipeline.get(outbound_key(new.key))
-            stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
-            pipeline.multi()
-            put_outbound(pipeline, stored)
-            return stored
-
-        async with self._calling():
-            stored: OutboundRecord = await self._redis.transaction(
-                change, outbound_key(new.key), value_from_callable=True
-            )
-            return stored
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        async with self._calling():
-            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
-                raise ValueError(f"another replica delivers {record.key}")
-            async with self._redis.pipeline() as pipeline:
-                put_outbound(pipeline, record)
-                await pipeline.execute()
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        async with self._calling():
-            found = await self._redis.get(outbound_key(key))
-            return OUTBOUND.validate_json(found) if found else None
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        lease, mine = round(self.lease * 1000), []
-        async with self._calling():
-            for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
-                    await self._redis.pexpire(outbound_lease_key(key), lease)
-                    mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
-        return [record for record in mine if record.ended_at is None]
 
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(
@@ -475,8 +452,3 @@ def refuse_newer(version: int, address: str) -> None:
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
         )
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

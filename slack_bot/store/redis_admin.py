@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
+from ..errors import StoreError, StoreMissing
 from ..turn.feedback import FeedbackRecord
 from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
@@ -56,11 +56,17 @@ class RedisAdmin(RedisStore, StoreAdmin):
         async with self._calling():
             known = await self._redis.get(f"{PREFIX}version")
         if known is None:
-            raise StoreError(
+            raise StoreMissing(
                 f"There is no store at {self._address}; name the bot's Redis and its database in"
                 " SLACK_BOT_STORE__URL, or start the bot, which begins one."
             )
         refuse_newer(int(known), self._address)
+
+    async def server(self) -> Mapping[str, Any]:
+        """What Redis says of itself (INFO)."""
+        async with self._calling():
+            said: Mapping[str, Any] = await self._redis.info()
+            return said
 
     async def close(self) -> None:
         """It is no replica: there is nothing to leave to others."""

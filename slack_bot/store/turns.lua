@@ -300,8 +300,14 @@ function actions.leave()
   call('DEL', key('inbox', args.replica))
 end
 
+-- Where the replica of a thread is gone, whoever takes its turn over gets the signal.
 function actions.signal()
   local holder = lease_of(args.thread)
+  for _, name in ipairs(holder and {} or call('SMEMBERS', key('thread', args.thread))) do
+    if call('ZSCORE', PREFIX .. 'unfinished', name) then
+      holder = call('HGET', key('turn', name), 'holder') or holder
+    end
+  end
   if not holder or holder == args.replica then
     return 0
   end

@@ -25,6 +25,7 @@ from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
 
+_NOTHING = PersonRecords((), (), ())
 _TURN = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")  # a reference, or a key
 
 
@@ -54,7 +55,9 @@ async def _output(args: argparse.Namespace) -> str:
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))
             case "erase":
-                return _said(args.user, await store.erase(args.user, args.team))
+                known = await store.person(args.user, args.team) != _NOTHING
+                erased = await store.erase(args.user, args.team)
+                return _said(args.user, erased) if known else f"{_nothing_of(args)}\n"
             case _:
                 await store.backup(Path(args.file), overwrite=args.force)
                 return f"Copied to {args.file}.\n"
@@ -88,10 +91,14 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
-    if not any((found.turns, found.feedback, found.waits, found.outbound, found.forms)):
-        place = f" in the workspace {args.team}" if args.team else ""
-        raise StoreError(f"The store holds nothing of {args.user}{place}.")
+    if found == _NOTHING:
+        raise StoreError(_nothing_of(args))
     return _as_json(PersonRecords, found)
+
+
+def _nothing_of(args: argparse.Namespace) -> str:
+    place = f" in the workspace {args.team}" if args.team else ""
+    return f"The store holds nothing of {args.user}{place}."
 
 
 def _as_json(kind: Any, value: object) -> str:

@@ -1,9 +1,10 @@
-"""`python -m tests.bench.rolling [--answers 50]`: three replicas on a real Redis are replaced at work.
+"""`python -m tests.bench.rolling [--answers 50] [--beside]`: three replicas on Redis are replaced at work.
 
 One after the other gets SIGTERM, and a new process starts at once; the next one is ended when that one has
 ended and the new one is connected. People ask all the while. Each process is `slack-bot run`, the agent is a
 server on a2a-sdk, the workspace keeps all of Slack's limits. Judged is what stands in the threads, what the
-agent was asked, and for how long a reader saw nothing new.
+agent was asked, and for how long a reader saw nothing new. Slack's limits alone make many readers wait: with
+`--beside` the same questions are asked once more, of replicas that stay.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -45,7 +46,7 @@ _KINDS = ("plain", "plain", "untagged", "cards")
 class Plan:
     """`seconds`: how long an answer takes, least and most. `span`: within which all questions are asked.
 
-    `grace` is that of a process that ends; `lease` that of a replica.
+    `grace` is that of a process that ends; `lease` that of a replica. `replaces`: whether they are.
     """
 
     answers: int = 50
@@ -54,6 +55,7 @@ class Plan:
     grace: float = 20.0
     lease: float = 10.0
     seed: int = 1
+    replaces: bool = True
 
     def questions(self) -> list[Asked]:
         random = Random(self.seed)
@@ -116,7 +118,7 @@ class Rollout:
                 stack.callback(asking.cancel)
                 some = self._plan.answers // 2
                 await self._until(lambda: len(self._workspace.open_streams()) >= min(some, 8), "no answers")
-                for old in list(self._processes):
+                for old in list(self._processes) if self._plan.replaces else ():
                     await self._replace(old)
                 await asking
                 await self._until(self._is_settled, "the threads did not come to rest")
@@ -293,12 +295,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.rolling", description=__doc__)
     parser.add_argument("--answers", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--beside", action="store_true", help="also without a replacement")
     args = parser.parse_args(argv)
     plan = Plan(answers=args.answers, seed=args.seed)
     print(f"{_REPLICAS} replicas, lease {plan.lease:g} s, grace {plan.grace:g} s, on {machine()}")
-    result = asyncio.run(run(plan))
-    print(summary(result))
-    return 1 if result.wrong else 0
+    is_wrong = False
+    for each in (replace(plan, replaces=False), plan) if args.beside else (plan,):
+        print("replaced" if each.replaces else "not replaced", flush=True)
+        result = asyncio.run(run(each))
+        print(summary(result), flush=True)
+        is_wrong |= bool(result.wrong)
+    return 1 if is_wrong else 0
 
 
 if __name__ == "__main__":

@@ -90,6 +90,24 @@ async def test_a_task_that_was_rewritten_is_told_whole() -> None:
     assert here.reported.only(AnswerReplaced) == [AnswerReplaced("one", "the task as it stands")]
 
 
+@pytest.mark.parametrize("habit", ["artifact", ""])
+@pytest.mark.parametrize("is_begun", [True, False])
+async def test_unmarked_text_that_only_the_task_has_is_not_left_out(is_begun: bool, habit: str) -> None:
+    """After a cut, or after another process. `habit`: such text is known to be this agent's answer."""
+    here = Scene("t", habits={"answer_source": habit} if habit else {})
+    if is_begun:
+        await here.view.on_frame(Received({}, chunk("one ", append=False, name="streaming_result")))
+    known = snapshot("one two ", name="streaming_result")
+    await here.view.on_frame(Received({}, known), is_polled=True)
+    await here.view.on_frame(Received({}, known))
+    await here.view.on_frame(Received({}, chunk("three", name="streaming_result")))
+    if habit:
+        assert here.reported.text == "one two three"
+    await here.view.on_frame(Received({}, status(TaskState.COMPLETED)))
+    await here.view.finish()
+    assert here.reported.text == "one two three"
+
+
 async def test_how_the_task_ended_is_news() -> None:
     here = Scene()
     await here.view.on_frame(Received({}, chunk("one")))

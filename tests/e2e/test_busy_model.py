@@ -148,6 +148,8 @@ class ThreadOfPeople(RuleBasedStateMachine):
             for said in self.said:
                 if said.user == user and not set(said.texts) & set(self.asked):
                     said.is_excused = True
+            unfinished = [turn.question.user for turn in await self.bot.store.unfinished()]
+            self.has_stopped_listening &= user in unfinished  # else it is a question, with a mention
             await self.bot.ask("stop", user=user, thread_ts=self.root)
             self.has_others |= user != "U1"
 

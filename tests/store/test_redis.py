@@ -20,6 +20,7 @@ from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
+from tests.redis_proxy import redis_proxy
 from tests.redis_server import RedisServer
 
 from .contract import THREAD, StoreContract, message, opened, overheard, pressed, turn
@@ -319,8 +320,35 @@ async def test_a_signal_to_a_replica_that_died_reaches_who_takes_the_thread_over
     for each in (stop, other):
         assert await two.signal(each)
     left = await left_to(three)
+    assert await two.signal(late := Signal(THREAD, "press")), "nobody has the lease"
     assert await three.claim(left[0]) == question
-    assert await three.signals() == [stop]
+    assert await three.signals() == [stop, late]
+
+
+async def test_who_takes_a_thread_over_has_its_turn_before_its_signals(redis_server: RedisServer) -> None:
+    """Else a Stop would find nothing that it could stop."""
+    seen: list[str] = []
+
+    async def listen() -> None:
+        while seen.count("signal") < 10:
+            seen.extend("signal" for _ in await other.signals())
+
+    async with redis_proxy(redis_server.port) as proxy:
+        one, other = [await open_redis(url, Ages(), patience=60.0) for url in (redis_server.url, proxy.url)]
+        proxy.slowness = (0.0, 0.02)
+        listening = asyncio.create_task(listen())
+        for number in range(10):
+            question = await accepted(one, f"{number}.0", thread=f"{number}.0")
+            assert await one.claim(question)
+            assert await other.signal(Signal(question.question.thread, "stop"))
+            await one.let_go(question.question.thread)
+            assert await other.claim(question)
+            seen.append("turn")
+            await until(lambda n=number: seen.count("signal") > n)
+        await listening
+        await other.close()
+    await one.close()
+    assert seen == ["turn", "signal"] * 10
 
 
 async def test_what_one_who_never_held_a_thread_writes_is_refused(replica: Opener) -> None:

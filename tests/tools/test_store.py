@@ -116,6 +116,8 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         )
         assert main(["store", "export", "--user", "U1"]) == 0
         assert [each["question"]["ts"] for each in json.loads(capsys.readouterr().out)["turns"]] == ["2.0"]
+        assert main(["store", "erase", "--user", "U404", "--team", "T1"]) == 0
+        assert capsys.readouterr().out == "The store holds nothing of U404 in the workspace T1.\n"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ _HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
     **streams.METHODS,
     **views.METHODS,
 }
-_APP_SCOPES = frozenset({"connections:write"})  # of the app-level token; no manifest names them
+_OTHER_TOKENS = {"apps.connections.open": "app", "apps.manifest.export": "config"}
+_OTHER_SCOPES = {"app": frozenset({"connections:write"}), "config": frozenset[str]()}
+"""Of the app-level and the configuration token; no manifest names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class SlackCall:
 
 
 class CallPipeline:
-    """The way in for every call of one workspace. `tokens`: what each token is, `bot` or `app`."""
+    """The way in for every call of one workspace. `tokens`: what each token is, `bot`, `app` or `config`."""
 
     def __init__(self, state: WorkspaceState, tokens: Mapping[str, str], faults: FaultScript) -> None:
         self.calls: list[SlackCall] = []
@@ -102,7 +104,7 @@ class CallPipeline:
         kind = self._tokens.get(token)
         if kind is None:
             raise Refused("invalid_auth")
-        if (kind == "app") != (method == "apps.connections.open"):
+        if kind != _OTHER_TOKENS.get(method, "bot"):
             raise Refused("not_allowed_token_type")
         accepted, granted = self._accepted(method, args), self._granted(kind)
         if accepted and not granted & set(accepted):
@@ -113,7 +115,7 @@ class CallPipeline:
         return self._tokens.get(token or "") == "bot"
 
     def _granted(self, kind: str) -> frozenset[str]:
-        return _APP_SCOPES if kind == "app" else self._state.manifest.scopes
+        return _OTHER_SCOPES.get(kind, self._state.manifest.scopes)
 
     def _accepted(self, method: str, args: Mapping[str, Any]) -> Collection[str]:
         channel = self._state.channels.get(_place(args))

@@ -112,6 +112,7 @@ METHODS: Mapping[str, Method] = {
     "agents.sessions.rename": _method(_WRITE, "channel_id! thread_ts! title!", TIER_3),
     "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
     "apps.connections.open": _method("connections:write", "", TIER_3),
+    "apps.manifest.export": _method("", "app_id!", TIER_3),
     "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
     "assistant.threads.setSuggestedPrompts": _method(
         _ASSIST, "channel_id! prompts:list! thread_ts title", TIER_4
