@@ -673,6 +673,10 @@ class AdminContract(PersonalDataContract):
             "outbound: sent": (22, 42.0, 63.0),
             "outbound: waiting": (2, 40.0, 41.0),
         }
+        assert [(each.turn, each.user) for each in await people.feedback()] == [
+            ("T1:C1:0.0", "U1"),
+            ("T1:C1:0.0", "U2"),
+        ]
         others = ("conversations", "feedback", "events")
         assert [by_kind[kind][0] for kind in others] == [1, 2, 2]
         assert [(each.key, each.task_id) for each in found.unfinished] == [
