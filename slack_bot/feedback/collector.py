@@ -58,19 +58,18 @@ class FeedbackCollector:
         self._api = api.for_turn("", priority=Priority.BACKGROUND)
         self._targets = tuple(requests_of(settings))
 
-    async def press(self, turn: str, user: str, value: str, trigger: str) -> str | None:
+    async def press(self, turn: str, user: str, value: str) -> str | None:
         """Somebody pressed a side of the buttons. What they are told. Raises StoreError."""
         asked = await self._store.turn(turn)
-        now = self._clock.wall()
-        said = _record(turn, user, value, now, asked).to_send(self._targets)
+        said = _record(turn, user, value, self._clock.wall(), asked).to_send(self._targets)
         before = await self._store.change_feedback(
             turn, user, lambda known: known if known is not None and known.value == value else said
         )
-        if value == NEGATIVE and trigger and await self._ask_why(turn, user, trigger, asked):
-            return None
         return None if before is not None and before.value == value else _THANKS
 
-    async def _ask_why(self, turn: str, user: str, trigger: str, asked: TurnRecord | None) -> bool:
+    async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
+        """Open the modal for who found an answer not helpful. Raises StoreError."""
+        asked = await self._store.turn(turn)
         is_asker = asked is not None and asked.question.user == user
         others = {value: label for value, (label, _) in ANOTHER.items()} if is_asker else {}
         view = feedback_view(turn, self._settings.reasons, others)

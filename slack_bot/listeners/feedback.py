@@ -11,9 +11,10 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..feedback.collector import FeedbackCollector, Why
+from ..turn.feedback import NEGATIVE
 from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
 from .authorizer import identity_of
-from .inbound import FEEDBACK_ACTION, FEEDBACK_VIEW, Ignored, read_asker, read_press, read_why
+from .inbound import FEEDBACK_ACTION, FEEDBACK_VIEW, ButtonPress, Ignored, read_asker, read_press, read_why
 
 _log = logging.getLogger(__name__)
 
@@ -44,17 +45,27 @@ class FeedbackListeners:
             _log.warning("ignored: %s", press.reason)
             await ack()
             return
-        ours = identity_of(context.authorize_result).ours
+        ours, asks_why = identity_of(context.authorize_result).ours, False
         try:
             if await self._access.may_press(press.channel, read_asker(body), ours):
-                reply = await self._collector.press(press.turn, press.user, press.value, press.trigger)
+                reply = await self._collector.press(press.turn, press.user, press.value)
+                asks_why = press.value == NEGATIVE
             else:
                 reply = NOT_FOR_OTHERS
         except BotError as error:
             reply = _not_stored(press.turn, error)
         await ack()
+        if asks_why and await self._is_asked_why(press):
+            reply = None
         place = press.channel, press.thread_ts, press.user
         await self._dispatcher.reply(place, reply, private_url=press.private_url)
+
+    async def _is_asked_why(self, press: ButtonPress) -> bool:
+        try:
+            return await self._collector.ask_why(press.turn, press.user, press.trigger)
+        except BotError as error:
+            _log.error("nobody was asked why: %s", error, extra={"turn": press.turn})
+            return False
 
     async def explain(self, ack: AsyncAck, body: Mapping[str, Any]) -> None:
         """The modal was sent."""

@@ -37,7 +37,7 @@ async def kept(store: MemoryStore, turn: str = ASKED.key) -> FeedbackRecord:
 async def test_it_has_the_ids_of_the_agents_work_and_where_it_is_to_be_sent() -> None:
     store = MemoryStore()
     feedback = await collector(store, **GIVEN)
-    await feedback.press(ASKED.key, "U1", "positive", "")
+    await feedback.press(ASKED.key, "U1", "positive")
     said = await kept(store)
     assert (said.task_id, said.context_id, said.trace_id) == ("task", "ctx", "trace")
     assert (said.unsent, said.due) == (("webhook", "langfuse"), said.at)
