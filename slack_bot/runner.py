@@ -44,7 +44,7 @@ from .turn.sanitize import (
     sanitize_sources,
     slices,
 )
-from .web.addresses import WebAddress, read_address
+from .web.addresses import may_fetch
 from .web.fetch import WebFetcher
 
 WRITING = "is writing..."
@@ -296,16 +296,14 @@ class TurnRunner:
         self._wake.set()
 
     def _add(self, action: actions.ShowExtra | actions.NameSources) -> Iterator[None]:
-        extras = self._sink.extras
         if isinstance(action, actions.NameSources):
-            extras.sources += sanitize_sources(action.sources, self._secrets)
+            self._sink.extras.sources += sanitize_sources(action.sources, self._secrets)
         elif self._may_show(action.extra):
-            extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
+            self._sink.extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
 
     def _may_show(self, extra: Extra) -> bool:
         """A file whose address may not be fetched stays a link in the text."""
-        hosts = self._settings.web.fetch_hosts
-        return not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress)
+        return not isinstance(extra, LinkedFile) or may_fetch(extra.url, self._settings.web.fetch_hosts)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
