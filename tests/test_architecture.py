@@ -47,7 +47,6 @@ ROOMS: dict[str, set[str]] = {
     "form_desk": {"notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings"},
     "controls": {
         "form_desk", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
-        "clock",
     },
     "dispatch": {
         "context", "controls", "follow", "form_desk", "interruptions", "thread_lines", "notices", "journal",
@@ -55,16 +54,20 @@ ROOMS: dict[str, set[str]] = {
         "settings",
         "observe",
     },
+    "feedback": {"turn", "slack", "store", "errors", "clock", "settings", "observe"},
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
-    "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "listeners": {
+        "dispatch", "feedback", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe",
+    },
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn", "a2a",
-        "slack", "store", "errors", "clock", "settings", "observe",
+        "event_keeper", "feedback", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn",
+        "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "listeners", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "listeners", "manifest", "dispatch", "feedback", "runner", "turn", "a2a", "slack",
+        "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {
@@ -78,7 +81,7 @@ ROOMS: dict[str, set[str]] = {
 IN_VERBS = {"cli": {"tools", "playground", "testing"}}
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
-    "httpx": {"a2a", "web", "testing", "tools", "playground", "app"},
+    "httpx": {"a2a", "feedback", "web", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "outbound", "app", "testing"},
