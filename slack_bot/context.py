@@ -45,7 +45,6 @@ from .turn.record import Question, ThreadKey
 
 _log = logging.getLogger(__name__)
 
-_NEWEST = 2 * LIMITED_PAGE  # messages of a thread of which the times are known: some come after a question
 _MOST_THREADS = 10_000  # of which is known when somebody wrote; beyond it the oldest is dropped
 _MOST_MESSAGES = 1_000  # of such a thread; of more it is read
 _MOST_PEOPLE = 10_000  # of whom is known what they look at
@@ -114,7 +113,7 @@ class ThreadContext:
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
             if self._reader.is_limited:
-                self._newest.setdefault(thread, deque(maxlen=_NEWEST)).append(said.ts)
+                self._newest.setdefault(thread, deque(maxlen=2 * LIMITED_PAGE)).append(said.ts)
                 if len(self._newest) > _MOST_THREADS:
                     del self._newest[next(iter(self._newest))]
         if self._reader.is_limited and self._settings.overheard:
@@ -222,7 +221,8 @@ class ThreadContext:
         if heard and (is_short or float(heard[0]) >= since):
             return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
         until, begin = time_of(_until(question)), heard[0] if heard else "0"
-        known = [ts for ts in self._newest.get(question.thread, ()) if time_of(ts) < until][-LIMITED_PAGE:]
+        before = {ts for ts in self._newest.get(question.thread, ()) if time_of(ts) < until}
+        known = sorted(before - {*_asked(question)}, key=time_of)[-LIMITED_PAGE:]
         is_late = len(known) == LIMITED_PAGE and time_of(known[0]) > time_of(begin)
         read = await self._read(question, heard, own, ours, known[0] if is_late else begin)
         if read.is_away and not heard:
