@@ -254,7 +254,7 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
             case actions.FlushText() | actions.RetractText():
