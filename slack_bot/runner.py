@@ -254,14 +254,11 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
-            case actions.FlushText():
-                self._buffer.flush()
-                return
-            case actions.RetractText():
-                self._buffer.retract()
+            case actions.FlushText() | actions.RetractText():
+                (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
                 return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
