@@ -71,7 +71,8 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.reply, self.client = self._notices.reply, self._notices.client
+        notices = self._notices
+        self.reply, self.client, self.post_ephemeral = notices.reply, notices.client, notices.post_ephemeral
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
@@ -173,7 +174,9 @@ class TurnDispatcher:
         """The process is gone that worked on this turn."""
         if self._has(turn):
             return
-        if turn.stage is Stage.WATCHED:
+        if self._closing:
+            self._start(turn)
+        elif turn.stage is Stage.WATCHED:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
@@ -258,7 +261,9 @@ class TurnDispatcher:
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        if question.is_empty:
+        if self._closing:  # it is stored: another process, or the next one, begins it
+            self._let_go(question.thread)
+        elif question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
@@ -341,7 +346,7 @@ class TurnDispatcher:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
         rest to the next process. If the store does not outlive this one, they end with a notice.
         """
-        self._closing = True
+        self._closing = self._replicas.is_closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
         if grace and self._lines.tasks:
             log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Replicas:
-    """This process among the others.
+    """This process among the others. `is_closing`: it takes nothing over any more.
 
     `on_left` gets a turn whose process is gone, `on_lost` a thread that is another process's now, `on_signal`
     what another process tells.
@@ -33,6 +33,7 @@ class Replicas:
         self._store = store
         self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
         self._tasks: list[asyncio.Task[None]] = []
+        self.is_closing = False
         self._problem: StoreError | None = None
 
     async def start(self) -> None:
@@ -100,7 +101,8 @@ class Replicas:
             try:
                 for thread in await self._store.renew():
                     self._on_lost(thread)
-                await self._take_over()
+                if not self.is_closing:
+                    await self._take_over()
                 self._note(None)
             except StoreError as error:
                 self._note(error)

@@ -21,8 +21,10 @@ from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
@@ -185,6 +187,43 @@ async def test_a_process_that_lost_its_thread_writes_no_more(redis_server: Redis
         there.lives[0].over.clear()
         await there.until(lambda: there.is_whole(root))
         assert len(there.agent.questions) == 1
+
+
+class _Leased(MemoryStore):
+    lease = 1.0
+
+    def __init__(self) -> None:
+        super().__init__(is_durable=True)
+        self.renewals = self.looks = 0
+
+    async def renew(self) -> frozenset[ThreadKey]:
+        self.renewals += 1
+        return await super().renew()
+
+    async def left(self) -> list[TurnRecord]:
+        self.looks += 1
+        return []
+
+    async def signals(self) -> list[Signal]:
+        await asyncio.sleep(1)
+        return []
+
+
+@on_virtual_time
+async def test_a_process_that_ends_keeps_its_threads_and_takes_nothing_over() -> None:
+    async def ignore(_: Signal) -> None:
+        pass
+
+    store = _Leased()
+    replicas = Replicas(store, lambda _: None, lambda _: None, ignore)
+    await replicas.start()
+    await asyncio.sleep(5)
+    renewals, looks = store.renewals, store.looks
+    assert renewals > 3 and looks > 3
+    replicas.is_closing = True
+    await asyncio.sleep(5)
+    assert store.renewals > renewals + 3 and store.looks == looks
+    await replicas.close()
 
 
 async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_now(

@@ -23,6 +23,13 @@ class Outcome(StrEnum):
     MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
 
+    @property
+    def is_whole(self) -> bool | None:
+        """Whether the reader has all of the answer. None: there was none to be had."""
+        if self is Outcome.LOST:
+            return False
+        return True if self in (Outcome.ANSWERED, Outcome.ASKED) else None
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadKey:
@@ -42,7 +49,8 @@ class Question:
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
     too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
     task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
-    `answered_by`; `handle`: of that form in the store. `files`: those of its messages.
+    `answered_by`; `handle`: of that form in the store. `files`: those of its messages. `viewing`: ids of
+    channels that the asker looks at meanwhile, the most relevant first.
     """
 
     thread: ThreadKey
@@ -62,6 +70,7 @@ class Question:
     handle: str = ""
     answered_by: str = ""
     files: tuple[SlackFile, ...] = ()
+    viewing: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -34,8 +34,7 @@ FILES = sorted([*CAPTURES.glob("a2a/*.txt"), *CAPTURES.glob("frameworks/*.sse")]
 QUESTIONS = (
     "what is agntcy",
     "fail",
-    "long 8000",
-    "unicode 2000",
+    "long 4000",
     "create a github pull request",
 )
 NO_MODEL = {"data_table", "data_visualization"}

@@ -82,9 +82,9 @@ class MessageRequest:
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     """A question, with the streaming or the waiting method."""
     parts = [_part(at.wire, request.text)] if request.text or not request.data else []
+    parts += [_file_part(at.wire, each) for each in request.files]
     for content, about in request.data:
         parts.append({**_part(at.wire, content), **({"metadata": dict(about)} if about else {})})
-    parts += [_file_part(at.wire, each) for each in request.files]
     if request.quoted is not None:
         parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
     if at.wire == "0.3":
