@@ -122,6 +122,16 @@ class TurnTakenOver:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackSent:
+    """Feedback was taken by `target`, or (not `ok`) is not sent there any more."""
+
+    at: float
+    turn: str
+    target: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionStored:
     """The store took `took` seconds for a new question, or failed."""
 
@@ -148,7 +158,7 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored
+Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent
 """Facts that are only counted."""
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored | Measure
 
