@@ -188,9 +188,8 @@ async def test_light_and_dark_by_a_switch_that_is_kept(page: Page) -> None:
 
 async def test_suggested_prompts_of_the_direct_message_are_a_click_away(page: Page) -> None:
     await page.click("#places [data-kind=im]")
-    await page.until(
-        "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'what is agntcy')"
-    )
+    chip = "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'what is agntcy')"
+    await page.until(chip)
     await picture(page, "prompts")
     await page.click("#chips button")
     await page.until("document.querySelector('#thread .message[data-author=U0BOT]')")
