@@ -270,8 +270,7 @@ class TurnRunner:
                 self._status = text
             case actions.UpdateCard(card=card):
                 card = sanitize_card(card, secrets)
-                known = self._cards.get(card.id)
-                self._cards[card.id] = known.then(card) if known else card
+                self._cards[card.id] = self._cards[card.id].then(card) if card.id in self._cards else card
             case actions.SetPlanTitle(title=title):
                 self._plan_title = sanitize_beginning(title, secrets)
             case actions.ShowForm(form=form):
@@ -391,8 +390,7 @@ class TurnRunner:
         now = self._now()
         live = self._next_due(now) if self._delivery.is_live else None
         self._deadline = self._buffer.deadline()
-        form = None if self._form_due is None else max(0.0, self._form_due - now)
-        due = _soonest(live, form)
+        due = _soonest(live, None if self._form_due is None else max(0.0, self._form_due - now))
         try:
             async with asyncio.timeout(None if due is None else max(due, _TICK)):
                 await self._wake.wait()
