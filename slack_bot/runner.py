@@ -27,7 +27,6 @@ from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
-from .turn.extras import Extra, LinkedFile, images_in
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
@@ -37,14 +36,10 @@ from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
     sanitize_card,
-    sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
-    sanitize_sources,
     slices,
 )
-from .web.addresses import WebAddress, read_address
-from .web.fetch import WebFetcher
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
@@ -123,8 +118,7 @@ class TurnRunner:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
-        self._sink.extras.begin(self._journal.record.extras, self._journal.attached)
-        self._sink.extras.fetcher = WebFetcher(self._settings.web)
+        self._sink.extras.begin(self._journal.record.extras, self._journal.attached, self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
@@ -285,12 +279,8 @@ class TurnRunner:
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
-            case actions.ShowExtra(extra=extra):
-                if self._may_show(extra):
-                    self._sink.extras.waiting.append((yield from sanitize_extra(extra, secrets)))
-                return
-            case actions.NameSources(sources=sources):
-                self._sink.extras.sources += sanitize_sources(sources, secrets)
+            case actions.ShowExtra() | actions.NameSources():
+                yield from self._sink.extras.take(action, secrets)
                 return
             case actions.SaveIds():
                 self._ids.append(action)
@@ -302,11 +292,6 @@ class TurnRunner:
             case _:
                 assert_never(action)
         self._wake.set()
-
-    def _may_show(self, extra: Extra) -> bool:
-        """A file whose address may not be fetched stays a link in the text."""
-        hosts = self._settings.web.fetch_hosts
-        return not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -422,10 +407,8 @@ class TurnRunner:
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
         is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
-        if is_whole and self._settings.web.images == "upload":
-            pictures = images_in(sanitize(self._machine.answer, self._secrets))
-            known.waiting += [each for each in pictures if self._may_show(each)]
-        extras = tuple(known.waiting) if is_whole else ()
+        answer = sanitize(self._machine.answer, self._secrets) if known.wants_pictures else ""
+        extras = known.whole(answer) if is_whole else ()
         is_blank = self._rewrite is None and not self._buffer.begun and not extras
         note = sanitize(end.note, self._secrets)
         await self._sink.finish(

@@ -11,7 +11,11 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, key_of
+from ..settings.web import WebSettings
+from ..turn.actions import NameSources, ShowExtra
+from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, images_in, key_of
+from ..turn.sanitize import sanitize_extra, sanitize_sources
+from ..web.addresses import WebAddress, read_address
 from ..web.fetch import NotFetched, WebFetcher, WebFile
 from . import blocks
 from .api import TurnClient
@@ -39,20 +43,46 @@ async def _keep_nothing(records: tuple[ExtraRecord, ...]) -> None:
 
 
 class ExtraSurface:
-    """What one turn has besides text, `waiting` until that is whole. One writer: calls must not overlap."""
+    """What one turn has besides text, and its `sources`. One writer: calls must not overlap."""
 
     def __init__(self, client: TurnClient, posts: PostSurface) -> None:
         self._client, self._posts = client, posts
         self._most = client.settings.max_call_chars
-        self.waiting: list[Extra] = []
+        self._waiting: list[Extra] = []
         self.sources: list[Source] = []
         self.fetcher: WebFetcher | None = None
+        self._web = WebSettings()
         self._known: dict[str, ExtraRecord] = {}
         self._keep_all: OnChange = _keep_nothing
 
-    def begin(self, records: Iterable[ExtraRecord], keep: OnChange) -> None:
+    def begin(self, records: Iterable[ExtraRecord], keep: OnChange, web: WebSettings) -> None:
         """Another process showed these. `keep` is called with all that is there, before more is shown."""
         self._known, self._keep_all = {record.key: record for record in records}, keep
+        self._web, self.fetcher = web, WebFetcher(web)
+
+    @property
+    def wants_pictures(self) -> bool:
+        """Those in the answer's text."""
+        return self._web.images == "upload"
+
+    def take(self, action: ShowExtra | NameSources, secrets: tuple[str, ...]) -> Iterator[None]:
+        """Keep it, sanitized in steps, until the text is whole."""
+        if isinstance(action, NameSources):
+            self.sources += sanitize_sources(action.sources, secrets)
+        else:
+            self._add((yield from sanitize_extra(action.extra, secrets)))
+
+    def _add(self, extra: Extra) -> None:
+        """A file whose address may not be fetched stays a link in the text."""
+        hosts = self._web.fetch_hosts
+        if not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress):
+            self._waiting.append(extra)
+
+    def whole(self, answer: str) -> tuple[Extra, ...]:
+        """All of them. `answer`: the text, where its pictures are wanted."""
+        for picture in images_in(answer):
+            self._add(picture)
+        return tuple(self._waiting)
 
     async def show(self, extras: Sequence[Extra], under: Sequence[Block]) -> CallResult:
         """Extras of one group. Ok: they are there, and `under` is under them unless it `is_fallback`."""
