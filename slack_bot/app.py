@@ -25,6 +25,7 @@ from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, Lo
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
+from .listeners.forms import FormListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
@@ -139,8 +140,8 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, policies, access, bots, hourly, clock)
-        listeners.register(bolt)
+        FormListeners(dispatcher, access).register(bolt)
+        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
@@ -158,7 +159,7 @@ async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
 def ages_of(kept: StoreSettings) -> Ages:
     """How long the store keeps what."""
     days = kept.turn_days, kept.conversation_days, kept.feedback_days
-    return Ages(kept.dedupe_hours, *days, kept.overheard_hours)
+    return Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
 
 
 def _keeping_events(

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
 from .clock import Clock
+from .form_desk import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas
@@ -46,11 +47,11 @@ class TurnControls:
         """The asker of what runs, waits or is watched here wants it to end."""
         thread, user = question.thread, question.user
         is_theirs = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
-        return _is_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
+        return is_stop_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
 
     async def is_stop_somewhere(self, question: Question) -> bool:
         """The same for all processes. Raises StoreError."""
-        if not _is_word(question) or self.is_stop(question) or not self._store.lease:
+        if not is_stop_word(question) or self.is_stop(question) or not self._store.lease:
             return self.is_stop(question)
         unfinished = [turn.question for turn in await self._store.unfinished()]
         return any(each.thread == question.thread and each.is_of(question.user) for each in unfinished)
@@ -181,14 +182,12 @@ class TurnControls:
             return _NOT_YOURS
         await self.stop_watch(turn, user)
         attempt = known.question.attempt + 1
-        again = replace(known.question, attempt=attempt, context_id=None, task_id=None)
+        question = known.question
+        task_id = question.task_id if question.handle else None  # it answers that task's form
+        again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
 
     async def feedback(self, turn: str, user: str, value: str) -> str | None:
         """Store it. Gives thanks for what was not stored before. Raises StoreError."""
         is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
         return _THANKS if is_new else None
-
-
-def _is_word(question: Question) -> bool:
-    return question.text.strip(" .!").casefold() == "stop"

@@ -19,6 +19,7 @@ from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
+from .form_desk import FormAnswerers, FormDesk
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
@@ -70,7 +71,8 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.reply, self.client = self._notices.reply, self._notices.client
+        notices = self._notices
+        self.reply, self.client, self.post_ephemeral = notices.reply, notices.client, notices.post_ephemeral
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
@@ -83,6 +85,8 @@ class TurnDispatcher:
         self._interruptions = Interruptions(
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
+        answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
+        self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
         self.controls = TurnControls(
             self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
         )
@@ -170,7 +174,9 @@ class TurnDispatcher:
         """The process is gone that worked on this turn."""
         if self._has(turn):
             return
-        if turn.stage is Stage.WATCHED:
+        if self._closing:
+            self._start(turn)
+        elif turn.stage is Stage.WATCHED:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
@@ -255,20 +261,26 @@ class TurnDispatcher:
 
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
-        if question.is_empty:
+        if self._closing:  # it is stored: another process, or the next one, begins it
+            self._let_go(question.thread)
+        elif question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
             self._spawn(self._stop_listening(turn), question)
-        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+        elif is_new and not question.handle and self._is_full(question.thread):
             self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
             if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
                 self._spawn(self._notices.tell_place(question, place), question)
-            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+            is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
+            if is_new and is_interrupting and not question.handle:
                 self._interruptions.begin(question)
+
+    def _is_full(self, thread: ThreadKey) -> bool:
+        return len(self._lines.waiting(thread)) >= self._settings.turns.max_waiting
 
     async def _stop_listening(self, turn: TurnRecord) -> None:
         await self.follow.stop(turn.question, float(turn.question.ts))
@@ -334,7 +346,7 @@ class TurnDispatcher:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
         rest to the next process. If the store does not outlive this one, they end with a notice.
         """
-        self._closing = True
+        self._closing = self._replicas.is_closing = True
         self._lines.leave_waiting(is_durable=self._store.is_durable)
         if grace and self._lines.tasks:
             log.info("running answers: %d; they get %g s", len(self._lines.tasks), grace)
@@ -368,7 +380,8 @@ class TurnDispatcher:
                     return
                 await self._lines.prepare(running)
                 running.journal = await self._journal.begin(running.turn)
-                await self._answer(running, running.journal)
+                if await self._may_ask(running.journal):
+                    await self._answer(running, running.journal)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
@@ -386,6 +399,21 @@ class TurnDispatcher:
             log.exception("turn broke", extra=_fields(turn))
             await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
+    async def _may_ask(self, journal: TurnJournal) -> bool:
+        """False: what answers a form may not, or ends its task, so the turn is over."""
+        if await self.forms.is_stop(journal):
+            await journal.end(Outcome.STOPPED)
+            return False
+        words = await self.forms.before(journal)
+        if words is None:
+            return True
+        asked = journal.question
+        await self._notices.post_ephemeral(
+            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
+        )
+        await journal.end(Outcome.REFUSED)
+        return False
+
     async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
         clock, observer, sink = self._clock, self._observer, running.sink
         sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
@@ -399,6 +427,8 @@ class TurnDispatcher:
             self.watches.add(journal.record)
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+            if ended.outcome != Outcome.ASKED:
+                await self.forms.close(journal)
         await self.follow.answered(journal.question)
         await self._save_profile()
 

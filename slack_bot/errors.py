@@ -68,6 +68,12 @@ class NothingToAsk(AgentError):
     """A question without words, of whose files the agent gets none. `safe` says why."""
 
 
+class TaskOver(AgentError):
+    """The task ended before what it had asked was answered."""
+
+    safe = "The agent has ended this meanwhile, so your answer was not sent."
+
+
 class AgentFailed(AgentError):
     """The agent answered with a JSON-RPC error. `code` is its number (facts: A2A section 5)."""
 

@@ -106,7 +106,11 @@ def manifest_of(
     permissions: tuple[Permission, ...], *, name: str = NAME, public_url: str | None = None
 ) -> dict[str, Any]:
     """PURE. The manifest, as Slack takes it. `public_url`: https address for HTTP mode; None: Socket Mode."""
-    events = {"app_home_opened", *(event for each in permissions for event in each.events)}
+    events = {
+        "app_context_changed",
+        "app_home_opened",
+        *(event for each in permissions for event in each.events),
+    }
     subscriptions: dict[str, Any] = {"bot_events": sorted(events)}
     interactivity: dict[str, Any] = {"is_enabled": True}
     if public_url is not None:

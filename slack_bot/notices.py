@@ -129,6 +129,11 @@ class Notices:
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
+    async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
+        """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""
+        args = {"trigger_id": trigger, "view": view}
+        return isinstance(await self._api.for_turn(turn).call("views.open", args, patience=0.0), CallOk)
+
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""
         thread = question.thread

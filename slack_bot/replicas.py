@@ -6,6 +6,7 @@ Where there is one process only, nothing of this runs.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from .errors import StoreError
 from .store.contracts import RENEWALS, Signal, Store
@@ -16,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Replicas:
-    """This process among the others.
+    """This process among the others. `is_closing`: it takes nothing over any more.
 
     `on_left` gets a turn whose process is gone, `on_lost` a thread that is another process's now, `on_signal`
     what another process tells.
@@ -32,6 +33,7 @@ class Replicas:
         self._store = store
         self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
         self._tasks: list[asyncio.Task[None]] = []
+        self.is_closing = False
         self._problem: StoreError | None = None
 
     async def start(self) -> None:
@@ -44,7 +46,11 @@ class Replicas:
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         """The turn as it is now, if this process is to work on it."""
         try:
-            return await self._store.claim(turn)
+            claimed, answer = await self._store.claim(turn), turn.question.answer
+            if claimed is None or answer is None:
+                return claimed
+            # what is secret in an answer is in no store
+            return replace(claimed, question=replace(claimed.question, answer=answer))
         except StoreError as error:
             message = "a turn waits until a process finds it: %s"
             _log.log(error.log_level, message, error, extra={"turn": turn.key})
@@ -95,7 +101,8 @@ class Replicas:
             try:
                 for thread in await self._store.renew():
                     self._on_lost(thread)
-                await self._take_over()
+                if not self.is_closing:
+                    await self._take_over()
                 self._note(None)
             except StoreError as error:
                 self._note(error)

@@ -46,7 +46,6 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
-_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
@@ -309,7 +308,8 @@ class TurnRunner:
             if self._form_due is not None and self._now() + TIMER_TOLERANCE >= self._form_due:
                 self._form_due = None
                 if self._form is not None and self._machine.waits_for_human:
-                    await self._sink.ask(self._form)
+                    await self._sink.ask(self._form, await self._open(self._form))
+                    await self._journal.form_shown(self._sink.form_message)
             if not await self._write_batch():
                 return
             await self._sleep_until_due()
@@ -406,11 +406,9 @@ class TurnRunner:
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
-        answer = sanitize(self._machine.answer, self._secrets) if known.wants_pictures else ""
-        extras = known.whole(answer) if is_whole else ()
-        is_blank = self._rewrite is None and not self._buffer.begun and not extras
+        is_blank = self._rewrite is None and not self._buffer.begun and self._sink.extras.is_empty
         note = sanitize(end.note, self._secrets)
+        form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
             Ending(
                 end.outcome,
@@ -419,13 +417,18 @@ class TurnRunner:
                 rewrite=self._rewrite,
                 note=referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
-                form=self._form if end.outcome is Outcome.ASKED else None,
-                extras=extras,
-                sources=tuple(known.sources) if is_whole else (),
+                form=form,
+                handle="" if form is None else await self._open(form),
             )
         )
+        if form is not None:
+            await self._journal.form_shown(self._sink.form_message)
         if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:
             self._show_measured(since)
+
+    async def _open(self, form: Form) -> str:
+        view = self._consumer.view
+        return await self._journal.open_form(form, None if view.state.is_terminal else view.task_id)
 
     def _compare_with_shown(self, outcome: Outcome) -> None:
         """The answer may differ from what another process showed, or the agent kept only a part of it."""

@@ -319,7 +319,7 @@ class ThreadLines:
 def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
     """Whether the agent may get both as one question."""
     is_new = all(each.stage is Stage.ACCEPTED and each.stopped_by is None for each in (first, other))
-    is_said = not (first.question.attempt or other.question.attempt)
+    is_said = not any(each.question.attempt or each.question.handle for each in (first, other))
     return is_new and is_said and bool(first.question.user) and first.question.user == other.question.user
 
 

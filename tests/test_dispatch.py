@@ -311,6 +311,36 @@ async def test_a_bot_that_ends_takes_no_more_questions() -> None:
         assert set(bot.statuses) == {503}
 
 
+class _SlowClaims(MemoryStore):
+    """As over a network: the bot may be told to end while it asks for a thread."""
+
+    def __init__(self) -> None:
+        super().__init__(is_durable=True)
+        self.asked, self.answered = asyncio.Event(), asyncio.Event()
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        self.asked.set()
+        await self.answered.wait()
+        return await super().claim(turn)
+
+
+@on_virtual_time
+async def test_what_is_stored_as_the_bot_ends_is_left_to_the_next_process() -> None:
+    store = _SlowClaims()
+    async with run_bot(answer("Yes."), store=store) as bot:
+        asking = asyncio.create_task(bot.ask("hi"))
+        await store.asked.wait()
+        closing = asyncio.create_task(bot.app.close(0.0))
+        await asyncio.sleep(1)
+        store.answered.set()
+        root = await asking
+        await closing
+        assert bot.agent.questions == []
+        async with run_bot(after=bot) as next_bot:
+            await next_bot.idle()
+            assert next_bot.read(root) == ["Yes."]
+
+
 @on_virtual_time
 async def test_a_slack_that_answers_nothing_does_not_hold_the_end_up() -> None:
     faults = {method: ["timeout"] for method in ("chat.startStream", "chat.postMessage", "chat.stopStream")}

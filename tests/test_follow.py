@@ -137,7 +137,7 @@ async def test_in_the_middle_of_a_thread_of_its_own_the_asker_is_followed() -> N
     "options",
     [
         {"context": "none"},
-        {"reads_per_minute": 1},
+        {"reads_per_minute": 1, "overheard": 0},
         {"faults": {"conversations.replies": ["internal_error"]}},
         {"faults": {"conversations.replies": ["timeout"]}},
     ],

@@ -14,14 +14,18 @@ import pytest
 from slack_bot.app import App
 from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
+from slack_bot.replicas import Replicas
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Ages, Signal
 from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.redis_proxy import RedisProxy, redis_proxy
@@ -185,6 +189,43 @@ async def test_a_process_that_lost_its_thread_writes_no_more(redis_server: Redis
         assert len(there.agent.questions) == 1
 
 
+class _Leased(MemoryStore):
+    lease = 1.0
+
+    def __init__(self) -> None:
+        super().__init__(is_durable=True)
+        self.renewals = self.looks = 0
+
+    async def renew(self) -> frozenset[ThreadKey]:
+        self.renewals += 1
+        return await super().renew()
+
+    async def left(self) -> list[TurnRecord]:
+        self.looks += 1
+        return []
+
+    async def signals(self) -> list[Signal]:
+        await asyncio.sleep(1)
+        return []
+
+
+@on_virtual_time
+async def test_a_process_that_ends_keeps_its_threads_and_takes_nothing_over() -> None:
+    async def ignore(_: Signal) -> None:
+        pass
+
+    store = _Leased()
+    replicas = Replicas(store, lambda _: None, lambda _: None, ignore)
+    await replicas.start()
+    await asyncio.sleep(5)
+    renewals, looks = store.renewals, store.looks
+    assert renewals > 3 and looks > 3
+    replicas.is_closing = True
+    await asyncio.sleep(5)
+    assert store.renewals > renewals + 3 and store.looks == looks
+    await replicas.close()
+
+
 async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_now(
     redis_server: RedisServer,
 ) -> None:
@@ -291,6 +332,28 @@ async def test_with_a_slow_redis_everything_is_answered_once(redis_server: Redis
         await until_all_ended(there)
         assert there.is_whole(root, 2)
         assert sorted(call.text for call in there.agent.questions) == ["one", "three", "two"]
+
+
+async def test_what_is_secret_in_an_answer_is_known_to_the_process_that_took_it(
+    redis_server: RedisServer,
+) -> None:
+    form = Form("Key?", (Field("key", is_secret=True),))
+    given = answer_of(form, {"key": "hunter2"})
+    turn = TurnRecord(Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "hi", answer=given), 1.0)
+    async with AsyncExitStack() as stack:
+        store = await open_redis(redis_server.url, Ages(), LEASE)
+        stack.push_async_callback(store.close)
+        replicas = Replicas(store, lambda _: None, lambda _: None, _ignored)
+        await store.accept(turn)
+        claimed = await replicas.claim(turn)
+        assert claimed is not None
+        assert claimed.question.answer == given
+        (left,) = await store.unfinished()
+        assert left.question.answer is not None and left.question.answer.has_lost_secrets
+
+
+async def _ignored(_: Signal) -> None:
+    pass
 
 
 @asynccontextmanager

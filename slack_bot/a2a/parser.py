@@ -24,11 +24,11 @@ from ..turn.events import (
     TaskKnown,
 )
 from ..turn.extras import Extra, Source, key_of
-from ..turn.form import Form, FormKind
+from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .content import parts
+from .content import forms, parts
 from .content.sources import canonical, sources_of
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
 from .wire import frames
@@ -313,7 +313,7 @@ class EventParser:
 
     def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         text = self._answer.mend(result_text(artifact))
-        form = parts.form_in(artifact.parts)
+        form = forms.form_in(artifact.parts)
         is_sub_agents = self._dialect.is_sub_agents(artifact.metadata)
         if kind is not ArtifactKind.COMPLETE and not is_sub_agents:
             self._keep_extras(artifact.artifact_id or artifact.name, parts.extract_answer(artifact).extras)
@@ -336,7 +336,7 @@ class EventParser:
         return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: frames.Artifact) -> list[Event]:
-        form = parts.question_in(artifact.parts, artifact.text)
+        form = forms.question_in(artifact.parts, artifact.text)
         if form is None:
             return [nothing("a form without fields")]
         self._form = form
@@ -371,16 +371,20 @@ class EventParser:
 
     def _asked(self, state: frames.TaskState, message: frames.AgentMessage | None) -> Event:
         prompt = message.text if message else ""
-        found = parts.question_in(message.parts, prompt, self._answer.told) if message else None
+        found, said = None, message or frames.AgentMessage()
+        if message is not None:
+            found = forms.question_in(message.parts, prompt, self._answer.told, message.metadata)
         if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
-        if known is not None and (found is None or not found.fields):
+        if known is not None and (found is None or found == Form(found.prompt)):
             prompt = found.prompt if found is not None else prompt
-            found = replace(known, prompt=prompt or known.prompt)
+            url = "" if "://" in prompt else known.url  # a new link is in the words
+            found = replace(known, prompt=prompt or known.prompt, url=url)
         found = found or Form(prompt)
-        is_auth = state is frames.TaskState.AUTH_REQUIRED
-        self._form = replace(found, kind=FormKind.AUTH) if is_auth else found
+        if state is frames.TaskState.AUTH_REQUIRED or found.is_auth:
+            found = forms.sign_in(found, said.parts, said.metadata)
+        self._form = found
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: frames.Snapshot) -> list[Event]:

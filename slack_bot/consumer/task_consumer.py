@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from .. import errors
 from ..a2a.agent import CONTEXT, Agent
+from ..a2a.content.replies import reply_of
 from ..a2a.recovery_policy import (
     FORGOTTEN,
     NOT_CANCELABLE,
@@ -52,8 +53,13 @@ _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
 _RESTARTED = "The bot was restarted, and cannot find out what became of this question."
 _NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
+_SECRETS_LOST = (
+    "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
+    " Please ask again."
+)
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
+    errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
@@ -129,6 +135,8 @@ class TaskConsumer:
                     self._sent_baseline = sent.baseline
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
+                if (answer := self._question.answer) is not None and answer.has_lost_secrets:
+                    return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
@@ -144,8 +152,11 @@ class TaskConsumer:
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
+        reply = reply_of(asked)
         request = MessageRequest(
-            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+            *(reply.text, asked.message_id, asked.context_id, asked.task_id, asked.references),
+            data=reply.data,
+            metadata=reply.metadata,
         )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
@@ -211,7 +222,7 @@ class TaskConsumer:
         return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
-        """The task as it is before its question is answered, if it can be had."""
+        """The task as it is before its question is answered, if it can be had. Raises TaskOver."""
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
@@ -219,6 +230,8 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                if task.state.is_terminal and self._question.answer is not None:
+                    raise errors.TaskOver(f"the task is {task.state}")
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
@@ -354,5 +367,5 @@ def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) ->
         text=request.text or ", ".join(each.name for each in around.files),
         files=around.files,
         quoted=around.part(takes_json=takes_json),
-        metadata=around.metadata,
+        metadata={**around.metadata, **request.metadata},
     )

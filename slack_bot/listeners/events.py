@@ -238,7 +238,9 @@ class SlackListeners:
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
+            controls, forms = self._dispatcher.controls, self._dispatcher.forms
+            is_stopped = await controls.stop(*request) or await forms.stop(thread, request[1])
+            result = "stopping" if is_stopped else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ..turn.files import slack_files
 from ..turn.mrkdwn import to_text
+from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
@@ -28,6 +29,8 @@ _SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
+_CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
+_MOST_VIEWED = 5
 _NOTHING: Mapping[str, Any] = {}
 
 _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
@@ -162,6 +165,7 @@ class _Event:
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
             files=slack_files(self.raw.get("files")),
+            viewing=_channels_in(self.raw.get("app_context")) if self["channel"][:1] == "D" else (),
         )
 
 
@@ -250,6 +254,33 @@ def read_press(body: object) -> ButtonPress | Ignored:
     )
 
 
+def read_form_press(body: object) -> FormPress | None:
+    """A button below a form, or a modal that one opened (`view_submission`). None: neither."""
+    payload = _map(body)
+    action, view, user = _first(payload.get("actions")), _map(payload.get("view")), _map(payload.get("user"))
+    is_submission = _str(payload, "type") == "view_submission"
+    name = _str(view, "callback_id") if is_submission else _str(action, "action_id").partition("-")[0]
+    given = _str(view, "private_metadata") if is_submission else _str(action, "value")
+    handle, _, choice = given.partition("|")
+    if name not in set(FormAction) or not handle or not _str(user, "id"):
+        return None
+    message, container = _map(payload.get("message")), _map(payload.get("container"))
+    ts = _str(container, "message_ts") or _str(message, "ts")
+    return FormPress(
+        action=FormAction(name),
+        handle=handle,
+        user=_str(user, "id"),
+        user_team=_str(user, "team_id"),
+        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
+        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or ts,
+        message_ts=ts,
+        trigger_id=_str(payload, "trigger_id"),
+        choice=choice,
+        state=_map(_map((view if is_submission else payload).get("state")).get("values")),
+        is_submission=is_submission,
+    )
+
+
 def read_visit(body: object) -> Visit:
     """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
     event = _Event(body)
@@ -260,11 +291,26 @@ def read_visit(body: object) -> Visit:
     return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
 
 
+def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """Of an `app_context_changed`: the workspace and the person, and the channels that they look at."""
+    event = _Event(body)
+    if not event["user"]:
+        return None
+    return (event.team, event["user"]), _channels_in(event.raw.get("context"))
+
+
 def read_home_stop(body: object) -> tuple[str, str] | None:
     """The turn that is to end, and who pressed."""
     payload = _map(body)
     turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
     return (turn, user) if turn and user else None
+
+
+def _channels_in(context: object) -> tuple[str, ...]:
+    """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
+    entities = _map(context).get("entities")
+    values = [_str(_map(each), "value") for each in entities] if isinstance(entities, list) else []
+    return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:

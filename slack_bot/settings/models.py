@@ -258,6 +258,9 @@ class StreamSettings(SettingsSection):
     """Fields of a question that are shown; how many more there are is said below them."""
     max_form_choices: int = Field(default=100, gt=0)
     """Choices of a field that are shown; how many more there are is said behind them."""
+    auth_hosts: Texts = ()
+    """Hosts to which an agent may send people to sign in (`login.acme.com`; `.acme.com` is all below it),
+    with https. Empty: every host, and the person is told which it is."""
 
 
 class GovernorSettings(SettingsSection):
@@ -340,6 +343,8 @@ class StoreSettings(SettingsSection):
     conversation_days: float = Field(default=30.0, gt=0)
     """Days for which a thread's context with the agent is kept, and whom the agent waits for there, from the
     thread's last question. After that a question there begins a new context."""
+    form_days: float = Field(default=7.0, gt=0)
+    """Days for which the form of an agent can be answered, and is kept, from when it was shown."""
     feedback_days: float = Field(default=90.0, gt=0)
     """Days for which feedback is kept."""
     overheard_hours: float = Field(default=24.0, gt=0)

@@ -61,9 +61,8 @@ class ExtraSurface:
         self._web, self.fetcher = web, WebFetcher(web)
 
     @property
-    def wants_pictures(self) -> bool:
-        """Those in the answer's text."""
-        return self._web.images == "upload"
+    def is_empty(self) -> bool:
+        return not self._waiting
 
     def take(self, action: ShowExtra | NameSources, secrets: tuple[str, ...]) -> Iterator[None]:
         """Keep it, sanitized in steps, until the text is whole."""
@@ -79,8 +78,8 @@ class ExtraSurface:
             self._waiting.append(extra)
 
     def whole(self, answer: str) -> tuple[Extra, ...]:
-        """All of them. `answer`: the text, where its pictures are wanted."""
-        for picture in images_in(answer):
+        """All of them, where the text is `answer`."""
+        for picture in images_in(answer) if self._web.images == "upload" else ():
             self._add(picture)
         return tuple(self._waiting)
 

@@ -8,13 +8,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
 from ..turn.open_form import FormAction
-from .blocks import ANSWER_HERE, SIGN_IN, Args, Block, context, shorten
+from .blocks import ANSWER_HERE, Args, Block, context, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
 _FEW = 5  # choices that are buttons
@@ -25,13 +24,14 @@ _TITLE = 24  # Slack: characters of a modal's title
 _TEXT = 3_000  # Slack: characters of a section, and of what is typed into an input
 _MOST_FIELDS = 95  # Slack: 100 blocks of a modal
 _MOST_OPTIONS = 100  # Slack: of a select
-_SHOWN_VALUE, _SHOWN_FIELDS = 300, 20  # of a record
+_SHOWN_VALUE, _SHOWN_FIELDS = 200, 10  # of a record: it is one text
 _MASK = "••••"
 _YES, _NO = "Yes", "No"
 _SENSITIVE = "It is sent to the agent, and not shown or kept in Slack."
 _OR_REPLY = "Fill this in, or reply in this thread."
-_PRIVATELY = "(a link, which only the person who asked can get)"
-_URL = re.compile(r"<?https?://[^\s>)\]]+>?", re.IGNORECASE)
+_FILL_IN = "Fill this in to answer."
+_DECIDE = "The agent waits for a decision."
+_NO_CONTROLS = "This cannot be answered here. Write “stop” to end it."
 _HOST = re.compile(r"(?!-)[a-z0-9-]+(\.[a-z0-9-]+)*")
 _ARGUMENTS, _REASON = "arguments", "reason"
 _FIELD = "field"  # of a block_id, before the number
@@ -41,20 +41,31 @@ _FIELD = "field"  # of a block_id, before the number
 
 
 def form_blocks(form: Form, handle: str) -> list[Block]:
-    """What stands under the text of a form. Nothing: it is answered in words only."""
+    """The controls under the text of a form. None: it is answered in words, or elsewhere."""
     if form.is_auth:
-        return [_actions(_button(FormAction.LINK, "Get the sign-in link", handle)), context(SIGN_IN)]
+        return [_actions(_button(FormAction.LINK, "Get the link", handle))] if form.url else []
     if form.kind is FormKind.APPROVAL:
         return [_actions(*_decisions(form, handle))]
-    if not form.fields:
-        return [context(ANSWER_HERE)] if form.takes_words else []
-    hint = [context(_OR_REPLY)] if form.takes_words else []
-    return [*_fields(form, handle), *hint]
+    return list(_fields(form, handle)) if form.fields else []
 
 
-def shows_fields(form: Form) -> bool:
-    """Its blocks say what its text would say of the fields."""
-    return _is_inline(form)
+def has_controls(form: Form) -> bool:
+    """It stands there until it is answered."""
+    return bool(form_blocks(form, "-"))
+
+
+def hint(form: Form, *, has_controls: bool) -> str:
+    """How to answer."""
+    if form.kind is FormKind.INPUT and form.fields and has_controls:
+        return _OR_REPLY if form.takes_words else _FILL_IN
+    if form.kind is FormKind.APPROVAL and has_controls:
+        return _DECIDE
+    return ANSWER_HERE if form.takes_words else _NO_CONTROLS
+
+
+def without_fields(form: Form) -> Form:
+    """As its text reads above the controls."""
+    return replace(form, fields=(), hidden_fields=0)
 
 
 def _fields(form: Form, handle: str) -> Iterator[Block]:
@@ -62,7 +73,7 @@ def _fields(form: Form, handle: str) -> Iterator[Block]:
         yield _actions(_button(FormAction.FILL, "Fill in", handle, style="primary"))
     elif len(form.fields) == 1 and (choices := _few(form.fields[0])):
         asked = form.fields[0]
-        yield _section(shorten(f"{asked.shown}: {asked.help}" if asked.help else asked.shown, _TEXT))
+        yield context(f"{asked.shown}: {asked.help}" if asked.help else asked.shown)
         buttons = (_button(FormAction.CHOOSE, label, handle, number=at) for at, label in enumerate(choices))
         yield _actions(*buttons)
     else:
@@ -108,19 +119,11 @@ def _pretty(form: Form) -> str:
         return form.calls[0].arguments
 
 
-def public_form(form: Form) -> Form:
-    """As everybody may read it: links of a sign-in are its person's."""
-    if not form.is_auth:
-        return form
-    return replace(form, prompt=_URL.sub(_PRIVATELY, form.prompt), title=_URL.sub("", form.title), fields=())
-
-
 def words_of(form: Form) -> str:
     """The fields as text, and how to answer, where Slack has refused the blocks."""
     left = replace(form, prompt="", title="", calls=())
     fields = [left.as_markdown()] if left.fields and not form.is_auth else []
-    how = ANSWER_HERE if form.takes_words else "Slack did not take the buttons. Write “stop” to end this."
-    return "\n\n".join([*fields, how])
+    return "\n\n".join([*fields, hint(form, has_controls=False)])
 
 
 # -- modals
@@ -139,6 +142,12 @@ def form_view(form: Form, handle: str, action: FormAction) -> Args:
     more = form.hidden_fields + max(0, len(form.fields) - _MOST_FIELDS)
     blocks += [context(f"… and {more:,} more, which are not shown here")] if more else []
     return _view(form.title or "Form", "Send", blocks, handle, action)
+
+
+def notice_view(words: str) -> Args:
+    """What a modal says that cannot be sent any more."""
+    title, close = _words("Not sent", _TITLE), _words("Close", _TITLE)
+    return {"type": "modal", "title": title, "close": close, "blocks": [_section(words)]}
 
 
 def _view(title: str, submit: str, blocks: list[Block], handle: str, action: FormAction) -> Args:
@@ -299,18 +308,14 @@ def _text(value: object) -> str | None:
 
 def record_of(form: Form, answer: Answer | None, user: str, at: float) -> list[Block]:
     """Who answered what, and when. No `answer`: in words, in the thread."""
-    did = _done(form, answer)
-    when = {"type": "date", "timestamp": int(at), "format": "{date_short_pretty} {time}", "fallback": "then"}
-    who = {"type": "user", "user_id": user} if user else _run("Somebody")
-    lines = [_line(who, _run(f" {did} · "), when)]
-    rows = list(answered_lines(form, answer)) if answer is not None else []
-    shown = [
-        _line(_run(f"{label}: ", bold=True), _run(value)) for label, value in islice(rows, _SHOWN_FIELDS)
-    ]
+    who = f"<@{user}>" if re.fullmatch("[UW][A-Z0-9]+", user) else "Somebody"
+    when = f"<!date^{int(at)}^{{date_short_pretty}} {{time}}|then>"
+    said = {"type": "mrkdwn", "text": f"{who} {_done(form, answer)} · {when}"}
+    rows = [f"{label}: {value}" for label, value in (answered_lines(form, answer) if answer else ())]
     if len(rows) > _SHOWN_FIELDS:
-        shown.append(_line(_run(f"… and {len(rows) - _SHOWN_FIELDS:,} more")))
-    bullets = [{"type": "rich_text_list", "style": "bullet", "elements": shown}] if shown else []
-    return [{"type": "rich_text", "elements": [*lines, *bullets]}]
+        rows[_SHOWN_FIELDS:] = [f"… and {len(rows) - _SHOWN_FIELDS:,} more"]
+    values = [context("\n".join(rows))] if rows else []
+    return [{"type": "context", "elements": [said]}, *values]
 
 
 def _done(form: Form, answer: Answer | None) -> str:
@@ -430,11 +435,3 @@ def _button(
         "value": value,
     }
     return {**shown, "style": style} if style else shown
-
-
-def _line(*elements: Block) -> Block:
-    return {"type": "rich_text_section", "elements": list(elements)}
-
-
-def _run(text: str, *, bold: bool = False) -> Block:
-    return {"type": "text", "text": text, **({"style": {"bold": True}} if bold else {})}

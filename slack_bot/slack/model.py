@@ -44,8 +44,8 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
-    come below the text, in their order; `sources` are listed under all of it. `listens_to`: who can go on
-    there without a mention.
+    come below the text, in their order; `sources` are listed under all of it. `handle` names `form` in its
+    buttons; without one it is a text only. `listens_to`: who can go on there without a mention.
     """
 
     outcome: Outcome
@@ -54,6 +54,7 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    handle: str = ""
     extras: tuple[Extra, ...] = ()
     sources: tuple[Source, ...] = ()
     listens_to: ListensTo = ListensTo.NOBODY

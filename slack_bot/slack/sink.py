@@ -19,13 +19,14 @@ from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
-from . import blocks
+from . import blocks, forms
 from .api import TurnClient
 from .blocks import Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
 from .extras import ExtraSurface, groups
-from .faults import CallFailed, CallOk
+from .faults import CallFailed, CallOk, SurfaceKind
+from .form_messages import send_sign_in
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
@@ -56,6 +57,7 @@ PART = f"What there is of it is in {FILE}."
 
 T = TypeVar("T")
 _TITLE = 80  # characters of a session's title; Slack takes 200
+_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
@@ -77,6 +79,7 @@ class Sink:
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
         self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
+        self.form_message: MessageRecord | None = None  # below which the form stands
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -115,9 +118,9 @@ class Sink:
             return delivery.ended
         return WriteResult.HELD if delivery.ledger.has_more else WriteResult.SHOWN
 
-    async def ask(self, form: Form) -> None:
+    async def ask(self, form: Form, handle: str = "") -> None:
         """Show a question while the turn goes on, in a post, of which Slack notifies people at once (facts:
-        Slack 1.8). Where it is refused, the question comes with the turn's end.
+        Slack 1.8). Where it is refused, the question comes with the turn's end. `handle`: as in `Ending`.
         """
         delivery = self.delivery
         if not self._client.is_cancelled:
@@ -125,15 +128,22 @@ class Sink:
         if delivery.ended is not None or self._client.is_cancelled:
             return
         await self._status.close()
-        text = await _question(form)
-        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        text, under = await _question(form, handle), forms.form_blocks(form, handle) if handle else []
+        under.append(blocks.context(blocks.SIGN_IN))
+        posted = await delivery.posts.post(text, (), under, "question")
         self._status.reopen(forget=True)
         if isinstance(posted, CallFailed):
             await delivery.apply_fault(posted)
             return
         self._asked = form
+        self.form_message = MessageRecord(posted.ts, SurfaceKind.POST, body=text)
+        await self._send_link(form)
         if not await delivery.stream.set_session("suspended"):  # a status would set it to busy
             await self.show_status(WAITING_FOR_YOU)
+
+    async def _send_link(self, form: Form) -> None:
+        if form.url and (user := self._client.question.user):
+            await send_sign_in(self._client, form, user)
 
     async def _show_idle(self) -> None:
         if self.delivery.is_exhausted:
@@ -192,21 +202,31 @@ class Sink:
             ending = replace(ending, form=None)
         if self._ending is None and ending.outcome is Outcome.ANSWERED:
             ending = replace(ending, listens_to=await self._listens_to())
-        first, self._ending = self._ending, self._ending or ending
+        first, self._ending = self._ending, self._ending or self._with_extras(ending)
         if first is not None:  # it broke; posts are not repeated for long any more
             self.delivery.posts.retry_timeout = 0.0
             self.delivery.try_again()
         try:
             try:
-                await self._finish(first or ending)
+                await self._finish(self._ending)
             except SlackError as error:
                 if first is None:
                     raise
                 _log.error("answer stays unfinished: %s", error, extra=self._client.api.log_fields)
                 await self._post_note(ending)
             self._is_finished = True
+            if ending.form is not None and self.delivery.records:
+                self.form_message = self.delivery.records[-1]
+                await self._send_link(ending.form)
         finally:
             await self._clean_up(ending)
+
+    def _with_extras(self, ending: Ending) -> Ending:
+        if ending.outcome in _NOT_WHOLE:
+            return ending
+        text = self.delivery.ledger.text if ending.rewrite is None else ending.rewrite
+        extras, sources = (*ending.extras, *self.extras.whole(text)), tuple(self.extras.sources)
+        return replace(ending, extras=extras, sources=sources)
 
     async def _finish(self, ending: Ending) -> None:
         delivery = self.delivery
@@ -241,7 +261,7 @@ class Sink:
         text = ending.rest if ending.rewrite is None else ending.rewrite
         is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
         goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
-        if ending.form is not None and (question := await _question(ending.form)):
+        if ending.form is not None and (question := await _question(ending.form, ending.handle)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
         shows = text or goes_on or ending.note or self.delivery.messages or self._asked is not None
         assert shows or ending.extras, "nothing to show, and no note"
@@ -252,7 +272,8 @@ class Sink:
     async def _show_extras(self, ending: Ending) -> None:
         """Below the text, what is under an answer below them."""
         delivery, is_signed = self.delivery, False
-        footer, shown = self._footer(replace(ending, extras=())), list(groups(ending.extras))
+        footer = self._footer(replace(ending, extras=())) if ending.form is None else []
+        shown = list(groups(ending.extras))
         for number, group in enumerate(shown, start=1):
             if self._client.is_cancelled:
                 await self._stop(ending)
@@ -350,7 +371,8 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        if delivery.is_gone or ending.extras or not (says := _says(ending)):
+        says = _says(ending)
+        if delivery.is_gone or (ending.extras and ending.form is None) or not says:
             return
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
@@ -365,8 +387,8 @@ class Sink:
         return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
 
     def _footer(self, ending: Ending) -> list[Block]:
-        """Extras have it under them."""
-        return [] if ending.extras else footer_blocks(ending, self._client.turn)
+        """Extras have it under them. A form stands under its question."""
+        return [] if ending.extras and ending.form is None else footer_blocks(ending, self._client.turn)
 
 
 def footer_blocks(ending: Ending, turn: str) -> list[Block]:
@@ -376,7 +398,8 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     if ending.offer_retry:
         under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
     if ending.form is not None:
-        under.append(blocks.context(blocks.ANSWER_HERE))
+        under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
+        under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome is Outcome.ANSWERED:
         under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
@@ -384,7 +407,7 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
 
 def _says(ending: Ending) -> str:
     """What must be read of the footer, as text."""
-    note = ending.note or ("" if ending.form is None else blocks.ANSWER_HERE)
+    note = ending.note or ("" if ending.form is None else forms.words_of(ending.form))
     return "\n\n".join(filter(None, [note, blocks.sources_text(ending.sources)]))
 
 
@@ -394,9 +417,10 @@ def _stopped(ending: Ending) -> Ending:
     )
 
 
-async def _question(form: Form) -> str:
+async def _question(form: Form, handle: str) -> str:
     """Sanitized as a whole: its parts together may form a mention."""
-    return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
+    shown = forms.without_fields(form) if handle else form
+    return "".join(await _in_steps(sanitize_slices(shown.as_markdown())))
 
 
 async def _in_steps(work: Iterable[T]) -> list[T]:

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -28,7 +27,6 @@ from redis.maint_notifications import MaintNotificationsConfig
 from ..clock import loop_clock
 from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
-from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
@@ -36,26 +34,24 @@ from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
 from .redis_format import (
     MESSAGE,
-    OUTBOUND,
     PREFIX,
     SAID,
     SENT,
     THREAD,
-    UNSENT,
     conversation_key,
     json_of,
     name_of,
     outbound_key,
-    outbound_lease_key,
     overheard_key,
-    put_outbound,
     signal_of,
     thread_of,
     thread_state_key,
     thread_state_of,
     turn_of,
+    without_password,
 )
 from .redis_forms import RedisForms
+from .redis_outbound import RedisOutbound
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +70,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(RedisForms, Store):
+class RedisStore(RedisForms, RedisOutbound, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -90,7 +86,7 @@ class RedisStore(RedisForms, Store):
     ) -> None:
         self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease, self._patience = _without_password(url), lease, patience
+        self._address, self.lease, self._patience = without_password(url), lease, patience
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
@@ -381,43 +377,6 @@ class RedisStore(RedisForms, Store):
                     await self._no_claim.wait()
                 return [signal_of(fields["signal"]) for _, fields in entries]
 
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        async def change(pipeline: Any) -> OutboundRecord:
-            found = await pipeline.get(outbound_key(new.key))
-            stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
-            pipeline.multi()
-            put_outbound(pipeline, stored)
-            return stored
-
-        async with self._calling():
-            stored: OutboundRecord = await self._redis.transaction(
-                change, outbound_key(new.key), value_from_callable=True
-            )
-            return stored
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        async with self._calling():
-            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
-                raise ValueError(f"another replica delivers {record.key}")
-            async with self._redis.pipeline() as pipeline:
-                put_outbound(pipeline, record)
-                await pipeline.execute()
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        async with self._calling():
-            found = await self._redis.get(outbound_key(key))
-            return OUTBOUND.validate_json(found) if found else None
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        lease, mine = round(self.lease * 1000), []
-        async with self._calling():
-            for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
-                    await self._redis.pexpire(outbound_lease_key(key), lease)
-                    mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
-        return [record for record in mine if record.ended_at is None]
-
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(
             "save_events",
@@ -498,8 +457,3 @@ def refuse_newer(version: int, address: str) -> None:
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
         )
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

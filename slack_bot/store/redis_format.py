@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
@@ -86,3 +87,9 @@ def thread_state_of(found: str | None) -> ThreadState | None:
 def conversation_key(agent: str, thread: ThreadKey) -> str:
     """Names what is known of the thread in Redis."""
     return f"{PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"
+
+
+def without_password(url: str) -> str:
+    """The address, as it may be logged."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

@@ -55,14 +55,15 @@ def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AG
     return with_overrides(settings, overrides) if overrides else settings
 
 
-def emulated(settings: Settings, api_url: str | None = None) -> Settings:
+def emulated(settings: Settings, api_url: str | None = None, *, keep_access: bool = False) -> Settings:
     """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network.
 
-    Everybody there may ask: the settings know other people and channels.
+    Everybody there may ask, unless `keep_access`: the settings know other people and channels.
     """
     overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
-    overrides |= {"config": None, "people": (), "groups": ()}
-    overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
+    if not keep_access:
+        overrides |= {"config": None, "people": (), "groups": ()}
+        overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
     if api_url is not None:
         overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
     return with_overrides(settings, overrides)

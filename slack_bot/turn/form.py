@@ -109,8 +109,9 @@ class ReplyFormat:
 class Form:
     """What an agent asks. `prompt` is its own words; `hidden_fields` more are not shown.
 
-    `takes_words`: a message in the thread answers it. Of an approval: all of `calls` are approved or rejected
-    together; `may_edit`: the arguments of the only one may be changed. `url`: of a sign-in, unchecked.
+    `is_told`: the thread shows the prompt already. `takes_words`: a message in the thread answers it. Of an
+    approval: all of `calls` are approved or rejected together; `may_edit`: the arguments of the only one may
+    be changed. `url`: of a sign-in, unchecked.
     """
 
     prompt: str
@@ -118,6 +119,7 @@ class Form:
     title: str = ""
     kind: FormKind = FormKind.INPUT
     hidden_fields: int = 0
+    is_told: bool = False
     takes_words: bool = True
     calls: tuple[ProposedCall, ...] = ()
     may_edit: bool = False
@@ -132,7 +134,7 @@ class Form:
         head = [f"**{self.title}**"] if self.title else []
         if self.prompt:
             head.append(self.prompt)
-        if not head and not self.fields and not self.calls:
+        if not (head or self.fields or self.calls or self.is_told):
             head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
         head += ["\n".join(filter(None, [f"**{call.name}**", call.details])) for call in self.calls]
         lines = [_line(each) for each in self.fields]

@@ -35,7 +35,7 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
-from .form import Form
+from .form import Form, ReplyFormat
 from .notices import IdleNotice, PlanTitle, failure
 from .record import Outcome
 
@@ -308,7 +308,11 @@ class Turn:
         is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
         if len(answer) > _SEARCHED or not is_there:
             return form
-        return replace(form, prompt="") if form.fields else None
+        if form.fields or form.calls or form.url:
+            return replace(form, prompt="", is_told=not form.is_auth)
+        # nothing is left to show, but what takes more than words to be answered is kept
+        is_plain = form.reply == ReplyFormat()
+        return None if is_plain else replace(form, prompt="", title="", is_told=True)
 
     def _go_on(self, event: events.AuthCompleted) -> list[Action]:
         self._form = None

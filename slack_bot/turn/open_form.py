@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from .form import Form
 from .progress import MessageRecord
@@ -21,6 +23,26 @@ class FormAction(StrEnum):
     REJECT = "form_reject"
     LINK = "form_link"
     OPENED = "form_opened"
+
+
+@dataclass(frozen=True, slots=True)
+class FormPress:
+    """A button of a form, or a modal that was sent (`is_submission`): that knows no place.
+
+    `choice`: the number of one. `state`: what was filled in, as Slack gives it (`state.values`).
+    """
+
+    action: FormAction
+    handle: str
+    user: str
+    user_team: str = ""
+    channel: str = ""
+    thread_ts: str = ""
+    message_ts: str = ""
+    trigger_id: str = ""
+    choice: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    is_submission: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,9 @@ class Question:
     answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
     too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
-    task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`. `files`:
-    those of its messages.
+    task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
+    `answered_by`; `handle`: of that form in the store. `files`: those of its messages. `viewing`: ids of
+    channels that the asker looks at meanwhile, the most relevant first.
     """
 
     thread: ThreadKey
@@ -59,7 +60,10 @@ class Question:
     merged: tuple[str, ...] = ()
     form: Form | None = None
     answer: Answer | None = None
+    handle: str = ""
+    answered_by: str = ""
     files: tuple[SlackFile, ...] = ()
+    viewing: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

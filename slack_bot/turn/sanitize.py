@@ -315,7 +315,6 @@ def sanitize_form(
     """
     kept = [each for each in form.fields if _is_kept(each.name)][:most_fields]
     offered = [[one for one in each.choices if _is_kept(one.value)][:most_choices] for each in kept]
-    calls = form.calls[:most_fields]
     texts = [form.title]
     for each, choices in zip(kept, offered, strict=True):
         texts += [each.shown, each.help, _text_default(each), *(one.shown for one in choices)]
@@ -335,7 +334,7 @@ def sanitize_form(
             )
         )
     proposed: list[ProposedCall] = []
-    for call in calls:
+    for call in form.calls:
         details = yield from sanitize_in_steps(call.details, secrets)
         arguments = yield from sanitize_in_steps(call.arguments, secrets)
         proposed.append(ProposedCall(sanitize_beginning(call.name, secrets), details, arguments))
@@ -344,10 +343,10 @@ def sanitize_form(
         prompt=(yield from sanitize_in_steps(form.prompt, secrets)),
         title=title,
         fields=tuple(fields),
-        hidden_fields=len(form.fields) - len(fields),
+        hidden_fields=form.hidden_fields + len(form.fields) - len(fields),
         calls=tuple(proposed),
         may_edit=form.may_edit
-        and [each.arguments for each in proposed] == [call.arguments for call in calls],
+        and [each.arguments for each in proposed] == [call.arguments for call in form.calls],
         url="" if any(secret in form.url for secret in secrets) or len(form.url) > LONGEST else form.url,
     )
 

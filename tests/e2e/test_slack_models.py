@@ -35,8 +35,7 @@ FILES = sorted([*CAPTURES.glob("a2a/*.txt"), *CAPTURES.glob("frameworks/*.sse")]
 QUESTIONS = (
     "what is agntcy",
     "fail",
-    "long 8000",
-    "unicode 2000",
+    "long 4000",
     "create a github pull request",
 )
 SOURCES = tuple(Source(f"https://x.example/{number}{'a' * 1_900}", "t" * 300) for number in range(12))

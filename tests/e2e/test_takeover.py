@@ -83,7 +83,8 @@ async def names_of_points(*tapes: Tape) -> list[str]:
 
 @on_virtual_time
 async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
-    tape = answer(LINES, seconds=SECONDS)
+    lines = "".join(LINES.splitlines(keepends=True)[:4])
+    tape = answer(lines, seconds=4.0)
     names = await names_of_points(tape)
     told = []
     for points, name in enumerate(names):
@@ -95,7 +96,7 @@ async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
                 told.append(points)
                 assert len(read) == 1, (points, name)
             else:
-                assert " ".join(bot.read(root)).split() == LINES.split(), (points, name, read)
+                assert " ".join(bot.read(root)).split() == lines.split(), (points, name, read)
                 assert str(read).count("helpful") <= 1, (points, name)
     # between asking and knowing the task nobody can tell: this agent cannot be asked for its tasks
     send, known = names.index("after save"), names.index("before save_conversation")

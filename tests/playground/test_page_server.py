@@ -87,7 +87,7 @@ async def told(link: aiohttp.ClientWebSocketResponse) -> list[PageUpdate]:
         ("/", "text/html", "<title>slack_bot playground</title>"),
         ("/page/app.js", "text/javascript", "import"),
         ("/page/markdown.js", "text/javascript", "export function"),
-        ("/page/style.css", "text/css", "prefers-color-scheme"),
+        ("/page/style.css", "text/css", "color-scheme: light dark"),
     ],
 )
 async def test_files_are_served_under_a_strict_policy(site: Site, path: str, kind: str, words: str) -> None:

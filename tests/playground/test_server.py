@@ -62,7 +62,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert answer["state"] == "sealed"
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
         kinds = {fact["kind"] for fact in playground.visitor.feed.snapshot()["facts"]}
-        assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
+        assert kinds == {"opened", "sent", "event", "decision", "call", "visible", "closed"}
 
 
 async def test_another_agent_is_asked_in_its_place() -> None:
@@ -174,7 +174,7 @@ def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
     assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -248,7 +248,7 @@ async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None
     calls = [fact for fact in facts_of(updates) if fact["kind"] == "call"]
     chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
     assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
-    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2}
+    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2, "away": False}
     assert "the scenario's channel, thread_ts and team are not used" in errors
     assert status == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -51,7 +52,7 @@ from slack_bot.turn.events import (
     TurnBegun,
 )
 from slack_bot.turn.extras import DataTable, Source
-from slack_bot.turn.form import Choice, Field, Form, FormKind
+from slack_bot.turn.form import Choice, Field, Form, FormKind, ReplyFormat
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
 from tests.examples import examples
@@ -378,10 +379,17 @@ def test_an_agent_that_asks_has_its_question_shown() -> None:
 def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
     form = Form("Which one?", (Field("env"),))
     _, actions = run(FinalAnswer("Which one?", "final_result"), InputRequired(form), CLOSED)
-    assert [action.form for action in only(actions, ShowForm)] == [Form("", form.fields)]
+    assert [action.form for action in only(actions, ShowForm)] == [replace(form, prompt="", is_told=True)]
     _, actions = run(FinalAnswer("Which one?", "final_result"), InputRequired(Form("Which one?")), CLOSED)
     assert not only(actions, ShowForm)
     assert actions[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
+
+
+def test_what_an_answer_in_words_needs_is_kept_though_nothing_is_left_to_show() -> None:
+    form = Form("Which one?", reply=ReplyFormat("strands", '{"ids": ["1"]}'))
+    _, actions = run(AnswerText("Which one?"), InputRequired(form), CLOSED)
+    assert [action.form for action in only(actions, ShowForm)] == [replace(form, prompt="", is_told=True)]
+    assert only(actions, ShowForm)[0].form.as_markdown() == ""
 
 
 def test_a_question_without_words_of_its_own_stands_in_the_answer() -> None:

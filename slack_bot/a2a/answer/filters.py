@@ -11,7 +11,8 @@ from typing import Any
 
 from ...turn.form import Form
 from ..content.data_markdown import as_markdown
-from ..content.parts import extract_answer, form_of
+from ..content.forms import form_of
+from ..content.parts import extract_answer
 from ..wire.frames import Artifact, object_of, text_of
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text

@@ -65,7 +65,7 @@ class MessageRequest:
     """One question. `task_id` only where it answers that task's question; `references`: other tasks.
 
     `files`: behind the text. `quoted`: what was said before it, as a part of its own behind the question.
-    `metadata`: of the message.
+    `data`: further parts, each with its metadata, which may be all there is. `metadata`: of the message.
     """
 
     text: str
@@ -75,12 +75,16 @@ class MessageRequest:
     references: tuple[str, ...] = ()
     files: tuple[GivenFile, ...] = field(default=(), repr=False)
     quoted: str | Mapping[str, Any] | None = None
+    data: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     """A question, with the streaming or the waiting method."""
-    parts = [_part(at.wire, request.text), *(_file_part(at.wire, each) for each in request.files)]
+    parts = [_part(at.wire, request.text)] if request.text or not request.data else []
+    parts += [_file_part(at.wire, each) for each in request.files]
+    for content, about in request.data:
+        parts.append({**_part(at.wire, content), **({"metadata": dict(about)} if about else {})})
     if request.quoted is not None:
         parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
     if at.wire == "0.3":
@@ -193,12 +197,18 @@ def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
 
 
 class Client:
-    """The calls at one interface. `http` is shared and not closed here."""
+    """The calls at one interface. `http` is shared and not closed here. `extensions`: besides those set."""
 
     def __init__(
-        self, http: httpx.AsyncClient, interface: Interface, settings: AgentSettings, auth: httpx.Auth
+        self,
+        http: httpx.AsyncClient,
+        interface: Interface,
+        settings: AgentSettings,
+        auth: httpx.Auth,
+        extensions: Sequence[str] = (),
     ) -> None:
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
+        self._extensions = tuple(dict.fromkeys([*settings.extensions, *extensions]))
         self._host = str(origin_of(interface.url) or "the agent")
 
     def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
@@ -280,7 +290,7 @@ class Client:
             "POST",
             self._interface.url,
             content=body if isinstance(body, bytes) else _encoded(body),
-            headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
+            headers=headers(self._interface.wire, self._extensions, stream=stream),
             auth=self._auth,
         ) as response:
             if not response.is_success:

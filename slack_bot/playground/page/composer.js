@@ -9,8 +9,8 @@ const CUT_OFF = "Not connected. The text stays here: send it when the connection
 
 export class Composer {
   /**
-   * `where()` is the place that is written to: {channel, ts}, or null. `begin(channel)` is what a message there
-   * begins with. `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled)` is false if it
+   * `where()` is the place that is written to: {channel, ts}, or null. `begin(place)` is what a message there
+   * begins with (it gets the place). `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled)` is false if it
    * could not be sent.
    */
   constructor(form, { where, begin, lacks, send }) {
@@ -39,7 +39,7 @@ export class Composer {
     if (!this.place && this.field.value.trim()) { this.settleIn(here); return; }
     if (this.place) this.drafts.set(keyOf(this.place), this.field.value);
     this.place = here;
-    this.write(this.drafts.get(key) ?? (here ? this.begin(here.channel) : ""));
+    this.write(this.drafts.get(key) ?? (here ? this.begin(here) : ""));
     this.drafts.delete(key);
   }
 
@@ -47,7 +47,7 @@ export class Composer {
   settleIn(here) {
     const { value: typed, selectionStart, selectionEnd } = this.field;
     const { wanted } = this;
-    const begin = this.begin(here.channel);
+    const begin = this.begin(here);
     const added = typed.startsWith(begin.trim()) ? "" : begin;
     this.place = here;
     this.write(added + typed);
@@ -58,7 +58,7 @@ export class Composer {
   /** What the visitor has written and not sent; "" for an untouched field. */
   draft() {
     const text = this.field.value;
-    return this.place && text.trim() !== this.begin(this.place.channel).trim() ? text : "";
+    return this.place && text.trim() !== this.begin(this.place).trim() ? text : "";
   }
 
   write(text) {
@@ -95,7 +95,7 @@ export class Composer {
     if (key !== keyOf(this.place)) {
       if (this.drafts.get(key) === text) this.drafts.delete(key);
     } else if (this.field.value.startsWith(text)) {
-      this.write(this.field.value.slice(text.length) || this.begin(this.place.channel));
+      this.write(this.field.value.slice(text.length) || this.begin(this.place));
     }
   }
 }

@@ -1,7 +1,7 @@
 // The panel for faults of Slack, call by call, and for a cut of the agent's stream. It gives an order; the faults
 // in force come back as an update, to every page.
 
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
 
 const METHODS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.postMessage", "assistant.threads.setStatus", "conversations.replies"];
 const EXAMPLES = ["ratelimited:2", "internal_error", "internal_error!", "timeout", "timeout!", "cut", "http:503", "slow:5", "msg_too_long", "message_not_in_streaming_state", "channel_type_not_supported"];
@@ -11,6 +11,8 @@ export class FaultPanel {
   /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order. */
   constructor(dialog, button, send) {
     this.button = button;
+    this.label = h("span", { text: "Faults…" });
+    button.replaceChildren(icon("alert"), this.label);
     this.inForce = { slack_faults: {}, cut_after: null };
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
@@ -43,7 +45,7 @@ export class FaultPanel {
     this.fill();
     const count = Object.keys(inForce.slack_faults).length + (inForce.cut_after === null ? 0 : 1);
     this.button.setAttribute("aria-pressed", String(count > 0));
-    this.button.textContent = count ? "Faults are on…" : "Faults…";
+    this.label.textContent = count ? "Faults are on…" : "Faults…";
   }
 
   /** Show the faults in force; a draft is dropped. */

@@ -196,6 +196,7 @@ def _set_prompts(state: WorkspaceState, args: Json) -> Json:
     thread_ts = args.get("thread_ts")
     root = state.root_exists(channel, thread_ts) if thread_ts else ""
     state.thread(channel.id, root).prompts = prompts
+    state.changed(channel.id, root)
     return {}
 
 

@@ -58,6 +58,15 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
         _root_changed(state, root)
 
 
+def looked(state: WorkspaceState, person: Person, channel: str, viewed: tuple[str, ...]) -> None:
+    """app_context_changed: what a person looks at; their direct messages name it too (facts: Slack 14)."""
+    entities = [{"type": "slack#/types/channel_id", "value": each, "team_id": state.team} for each in viewed]
+    state.viewing[person.id] = {"entities": entities} if entities else {}
+    told = {"type": "app_context_changed", "user": person.id, "channel": channel, "channel_type": "im"}
+    if state.manifest.is_told("app_context_changed"):
+        event(state, {**told, "context": state.viewing[person.id], "event_ts": state.next_ts()})
+
+
 def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     body = rendering.read_back(state, sent, False)
     body |= {"channel": sent.channel, "event_ts": sent.ts}
@@ -65,6 +74,8 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
         body |= {"text": "", "blocks": []}
     if sent.files:
         body["subtype"] = "file_share"
+    if state.viewing.get(sent.author) and state.channels[sent.channel].kind == "im":
+        body["app_context"] = state.viewing[sent.author]
     if not sent.by_app and sent.team != state.team:
         author = state.people.get(sent.author)
         enterprise = "" if author is None else author.enterprise

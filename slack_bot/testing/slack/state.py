@@ -158,11 +158,12 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something changed that a person or the app could notice."""
+    """Something changed that a person or the app could notice. `user`: whose view it is."""
 
-    kind: Literal["thread", "envelope"]
+    kind: Literal["thread", "envelope", "view"]
     channel: str = ""
     thread_ts: str = ""
+    user: str = ""
 
 
 @dataclass(slots=True)
@@ -193,6 +194,7 @@ class WorkspaceState:
     listeners: list[Callable[[Change], None]] = field(default_factory=list)
     link_base: str = "wss://workspace.invalid"
     file_base: str = "https://files.slack.com"
+    viewing: dict[str, Json] = field(default_factory=dict)  # the context of each person
     now: float = 0.0
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
@@ -247,6 +249,9 @@ class WorkspaceState:
 
     def changed(self, channel: str, root: str) -> None:
         self._notify(Change("thread", channel, root))
+
+    def view_changed(self, user: str) -> None:
+        self._notify(Change("view", user=user))
 
     def _notify(self, change: Change) -> None:
         for listener in tuple(self.listeners):

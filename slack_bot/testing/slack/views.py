@@ -38,8 +38,9 @@ def modals(state: WorkspaceState, user: str) -> list[Json]:
 
 def close(state: WorkspaceState, view_id: str) -> None:
     """A modal is gone."""
-    del state.views[view_id], state.view_owners[view_id]
+    del state.views[view_id]
     state.view_errors.pop(view_id, None)
+    state.view_changed(state.view_owners.pop(view_id))
 
 
 def answered(state: WorkspaceState, view_id: str, answer: Json) -> None:
@@ -58,8 +59,10 @@ def answered(state: WorkspaceState, view_id: str, answer: Json) -> None:
         if not all(isinstance(words, str) and words for words in errors.values()):
             raise ValueError(f"errors without words: {errors}")
         state.view_errors[view_id] = errors
+        state.view_changed(state.view_owners[view_id])
     elif action == "update":
         view.update(_filled(state, _checked(state, answer["view"], "modal"), view_id))
+        state.view_changed(state.view_owners[view_id])
     else:
         raise ValueError(f"unknown response_action {action}")
 
@@ -75,6 +78,7 @@ def _update_view(state: WorkspaceState, args: Json) -> Json:
         raise Refused("hash_conflict")
     view = _checked(state, args["view"], old["type"])
     old.update(_filled(state, view, old["id"]))
+    state.view_changed(state.view_owners.get(old["id"]) or old["id"].removeprefix("home-"))
     return {"view": old}
 
 
@@ -82,6 +86,7 @@ def _publish_view(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user_id"])
     view = _checked(state, args["view"], "home")
     kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
+    state.view_changed(person.id)
     return {"view": kept}
 
 
@@ -139,6 +144,7 @@ def _keep(state: WorkspaceState, view: Json, below: Json | None, user: str) -> J
     kept["previous_view_id"] = below["id"] if below else None
     kept["root_view_id"] = below["root_view_id"] if below else kept["id"]
     state.views[kept["id"]], state.view_owners[kept["id"]] = kept, user
+    state.view_changed(user)
     return {"view": kept}
 
 

@@ -313,18 +313,18 @@ class Workspace:
         payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
-    def edit(self, channel: str, ts: str, text: str, *, now: float) -> None:
-        """The author of a message changes its text."""
+    def edit(self, channel: str, ts: str, text: str, *, now: float, user: str | None = None) -> None:
+        """`user` changes the text of a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)
-        message = self._find(channel, ts)
+        message = self._own(channel, ts, user, "cant_update_message")
         before, message.body, message.edited = message.body, text, True
         self.state.changed(channel, message.root)
         payloads.changed(self.state, message, before)
 
-    def delete(self, channel: str, ts: str, *, now: float) -> None:
-        """The author of a message deletes it."""
+    def delete(self, channel: str, ts: str, *, now: float, user: str | None = None) -> None:
+        """`user` deletes a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)
-        chat.remove(self.state, self._find(channel, ts))
+        chat.remove(self.state, self._own(channel, ts, user, "cant_delete_message"))
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, perhaps its replies too."""
@@ -338,6 +338,11 @@ class Workspace:
         self.pass_time(now)
         visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
         payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
+
+    def look_at(self, user: str, *channels: str, now: float) -> None:
+        """A person looks at these channels beside the app's messages; nothing: at none that is told."""
+        self.pass_time(now)
+        payloads.looked(self.state, self._person(user), self.direct(user), channels)
 
     def press_in_home(self, user: str, action_id: str, value: str, *, now: float) -> Envelope:
         """A person presses a control of their Home tab."""
@@ -405,6 +410,12 @@ class Workspace:
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)
         return person if person is not None else self.add_user(user)
+
+    def _own(self, channel: str, ts: str, user: str | None, error: str) -> StoredMessage:
+        message = self._find(channel, ts)
+        if user not in (None, message.author):
+            raise Refused(error)
+        return message
 
     def _find(self, channel: str, ts: str) -> StoredMessage:
         message = self.state.find(channel, ts)

@@ -456,6 +456,32 @@ def test_what_was_said_before_is_a_part_behind_the_question(wire: Wire, quoted: 
     assert message["metadata"] == {"slack": {"team": "T1"}}
 
 
+@pytest.mark.parametrize(
+    ("wire", "part"),
+    [
+        ("0.3", {"kind": "data", "data": {"a": 1}, "metadata": {"adk_type": "function_response"}}),
+        (
+            "1.0",
+            {
+                "data": {"a": 1},
+                "mediaType": "application/json",
+                "metadata": {"adk_type": "function_response"},
+            },
+        ),
+    ],
+)
+def test_data_stands_behind_the_text_or_alone(wire: Wire, part: Any) -> None:
+    data = (({"a": 1}, {"adk_type": "function_response"}), ({"b": 2}, {}))
+    bare = MessageRequest("", "m", task_id="t", data=data)
+    message = ask_body(Interface("", wire), bare, stream=True)["params"]["message"]
+    assert message["parts"][0] == part
+    assert "metadata" not in message["parts"][1]
+    assert message["taskId"] == "t"
+    both = ask_body(Interface("", wire), MessageRequest("q", "m", data=data[:1]), stream=True)
+    assert both["params"]["message"]["parts"][0]["text"] == "q"
+    assert both["params"]["message"]["parts"][1:] == [part]
+
+
 @given(
     st.sampled_from(["0.3", "1.0"]),
     st.builds(MessageRequest, st.text(), st.text(), st.none() | st.text(), st.none() | st.text()),

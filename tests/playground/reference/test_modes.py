@@ -1,3 +1,4 @@
+import functools
 from typing import Any
 
 import pytest
@@ -22,8 +23,9 @@ class FactLog(TurnLog):
         self.facts.append(fact)
 
 
+@functools.cache
 def asked(mode: str, text: str, **settings: Any) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
-    """The result, and the artifacts as they came, with their times."""
+    """The result, and the artifacts as they came, with their times: the same for the same words."""
     log = FactLog()
     scenario = make_scenario({"text": text, "settings": settings})
     seen = observe_mode(mode, scenario, plain(), log)
