@@ -4,6 +4,7 @@ A table or a chart is a post with metadata, as an answer is; where Slack refuses
 goes. The id of a file is kept before the file is shown, so that another process can look for it.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ _log = logging.getLogger(__name__)
 _EMPTY = "_The agent made an empty file: {name}_"
 _TOO_LARGE = "_The agent made a file that is too large to be shown here: {name} ({size:.1f} MB)_"
 _NOT_TAKEN = "_Slack did not take a file that the agent made: {name} ({error})_"
+_LARGE = 4_000  # cells of a table that are read in a thread of the process
 _FENCE = 8  # characters of a code block's marks
 
 
@@ -87,8 +89,10 @@ class ExtraSurface:
         """Extras of one group. Ok: they are there, and `under` is under them unless it `is_fallback`."""
         first = extras[0]
         match first:
-            case DataTable():
-                return await self._table(key_of(first), first, (), under)
+            case DataTable(rows=rows, columns=columns):
+                is_large = len(rows) * len(columns) > _LARGE
+                key = await asyncio.to_thread(key_of, first) if is_large else key_of(first)
+                return await self._table(key, first, (), under)
             case Chart():
                 block = chart_block(first)
                 return await self._table(key_of(first), first.as_table(), [block] if block else (), under)
@@ -115,7 +119,8 @@ class ExtraSurface:
         posted = await self._post(key, [*forms, *blocks.forms(text, (), (), says=says)])
         if isinstance(posted, CallFailed) or posted.form < in_blocks:
             return posted
-        return await self._csv(f"{key}.csv", name, as_csv(table))
+        content = await asyncio.to_thread(as_csv, table)
+        return await self._csv(f"{key}.csv", name, content)
 
     async def _csv(self, key: str, name: str, content: bytes) -> CallResult:
         """All rows as a file; where Slack takes none, as text."""
