@@ -26,6 +26,7 @@ from .slack.sink import Sink
 from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
+from .turn.durations import in_words
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
@@ -51,11 +52,6 @@ LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surround
 """Finds what goes to the agent beside a question. Never raises."""
 _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
-
-
-def referred(note: str, turn: str) -> str:
-    """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {facts.reference_of(turn)}."
 
 
 class TurnRunner:
@@ -167,7 +163,7 @@ class TurnRunner:
         is_watched = record.watched_at is not None
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
-            after = duration(self._clock.wall() - record.accepted_at)
+            after = in_words(self._clock.wall() - record.accepted_at)
             asker = f"<@{record.question.user}> " if record.question.user else ""
             await self._sink.announce(f"{asker}This goes on now, after {after}.")
 
@@ -415,7 +411,7 @@ class TurnRunner:
                 # what the agent wrote may be nothing that can be shown
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
-                note=referred(note, self._question.key) if end.outcome in _WRONG else note,
+                note=facts.referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
                 form=form,
                 handle="" if form is None else await self._open(form),
@@ -463,7 +459,7 @@ class TurnRunner:
             machine.late,
             self._delivery.records,
             task.task_id if is_awaiting else None,
-            _is_whole(outcome),
+            outcome.is_whole,
             self._consumer.has_continued,
             tuple(self._delivery.fallbacks),
         )
@@ -474,20 +470,6 @@ class TurnRunner:
 
 async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
     return await asyncio.shield(task)
-
-
-def _is_whole(outcome: Outcome) -> bool | None:
-    """Whether the reader has all of the answer; `finish` does not return before. None: there was none."""
-    if outcome is Outcome.LOST:
-        return False
-    return True if outcome in (Outcome.ANSWERED, Outcome.ASKED) else None
-
-
-def duration(seconds: float) -> str:
-    """In words, roughly: `5 minutes`, `2 hours`."""
-    minutes = max(1, round(seconds / 60))
-    count, unit = (minutes, "minute") if minutes < 100 else (round(minutes / 60), "hour")
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def _soonest(*dues: float | None) -> float | None:
