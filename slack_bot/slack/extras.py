@@ -124,7 +124,7 @@ class ExtraSurface:
 
     async def _csv(self, key: str, name: str, content: bytes) -> CallResult:
         """All rows as a file; where Slack takes none, as text."""
-        failed = await self._upload([(key, FileUpload(name, content))])
+        failed = (await self._upload([(key, FileUpload(name, content))])).get(key)
         if failed is None or failed.fault in FINAL_FAULTS:
             return failed or CallOk({}, is_fallback=True)
         posted: CallResult = failed
@@ -167,11 +167,14 @@ class ExtraSurface:
                 continue
             kind = snippet_type(name, file.content)
             uploads.append((key, FileUpload(name, file.content, file.description, kind)))
-        failed = await self._upload(uploads)
-        if failed is not None and failed.fault not in FINAL_FAULTS:
-            for key, each in uploads:
-                await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=failed.error))
-        return failed or CallOk({}, is_fallback=True)
+        refused = await self._upload(uploads)
+        for key, each in uploads:
+            if key not in refused:
+                continue
+            if refused[key].fault in FINAL_FAULTS:
+                return refused[key]
+            await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=refused[key].error))
+        return CallOk({}, is_fallback=True)
 
     async def _linked(self, key: str, file: LinkedFile) -> CallResult:
         """The link to it stands in the text, so that it is not there is said once, and no more."""
@@ -182,31 +185,29 @@ class ExtraSurface:
         name = file_name(file.name or file.description, "", b"")
         return await self._say(f"{key}.refused", f"_{name}: {found.reason}_")
 
-    async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> CallFailed | None:
-        """Show those that are not there yet, in one message. None: they are there."""
-        missing = [(key, file) for key, file in files if not await self._is_there(key)]
-        sent: list[tuple[str, FileUpload]] = []
-        for _, file in missing:
+    async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> dict[str, CallFailed]:
+        """Show those that are not there yet, in one message. Returns those that Slack did not take."""
+        refused: dict[str, CallFailed] = {}
+        sent: dict[str, tuple[str, FileUpload]] = {}
+        for key, file in files:
+            if await self._is_there(key):
+                continue
             file_id = await send(self._client, file)
             if isinstance(file_id, CallFailed):
-                return self._refused(file, file_id)
-            sent.append((file_id, file))
-        if not sent:
-            return None
-        pairs = zip(missing, sent, strict=True)
-        records = [ExtraRecord(key, file_id=file_id) for (key, _), (file_id, _) in pairs]
-        await self._keep(*records)
-        shown = await show(self._client, sent)
-        return self._refused(sent[0][1], shown) if isinstance(shown, CallFailed) else None
+                refused[key] = file_id
+            else:
+                sent[key] = file_id, file
+        if sent:
+            await self._keep(*(ExtraRecord(key, file_id=file_id) for key, (file_id, _) in sent.items()))
+            shown = await show(self._client, list(sent.values()))
+            refused |= dict.fromkeys(sent, shown) if isinstance(shown, CallFailed) else {}
+        for failed in refused.values():
+            _log.warning("file of the agent refused: %s", failed.error, extra=self._client.api.log_fields)
+        return refused
 
     async def _is_there(self, key: str) -> bool:
         known = self._known.get(key)
         return known is not None and shows(await self._client.read_thread(), known.file_id)
-
-    def _refused(self, file: FileUpload, failed: CallFailed) -> CallFailed:
-        fields = self._client.api.log_fields
-        _log.warning("file of the agent refused, %d bytes: %s", len(file.content), failed.error, extra=fields)
-        return failed
 
 
 def _kinds(file: LinkedFile) -> tuple[str, ...]:

@@ -166,6 +166,15 @@ async def test_slack_is_told_what_a_file_is_and_gets_ten_at_a_time() -> None:
     assert [len(message.files) for message in messages] == [0, 10, 2, 0]
 
 
+@on_virtual_time
+async def test_one_file_that_is_refused_costs_no_other() -> None:
+    faults = {GET_URL: [None, "file_type_not_allowed", None]}
+    async with run_bot(tape(artifact("Logs:", b"one", b"two", b"three")), faults=faults) as bot:
+        messages = await told(bot)
+    assert [file.content for message in messages for file in message.files] == [b"one", b"three"]
+    assert messages[2].text == f"{NOT_TAKEN} log.txt (file_type_not_allowed)_"
+
+
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "http:502!", "cut!"])
 @pytest.mark.parametrize("method", [GET_URL, "upload", SHOW])
 @on_virtual_time
