@@ -13,6 +13,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
+from .turn.extras import ExtraRecord
 from .turn.form import Form
 from .turn.open_form import OpenForm
 from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
@@ -288,6 +289,10 @@ class TurnJournal:
             await self._journal.save(self)
         elif known.messages != messages:
             self._journal.save_soon(self)
+
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        """What is in the thread besides the text, before more of it is shown."""
+        await self._become(replace(self.record, extras=extras))
 
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""

@@ -7,8 +7,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import BotError
 from .journal import Journal
-from .observe.facts import Observer, TurnEnded
-from .runner import referred
+from .observe.facts import Observer, TurnEnded, referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient

@@ -28,7 +28,7 @@ ROOMS: dict[str, set[str]] = {
     "settings": {"errors"},
     "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
-    "slack": {"turn", "errors", "clock", "settings", "observe"},
+    "slack": {"turn", "web", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},
     "web": {"settings"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
@@ -38,9 +38,9 @@ ROOMS: dict[str, set[str]] = {
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "context": {"turn", "slack", "store", "errors", "clock", "settings"},
     "runner": {
-        "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "turn", "a2a", "slack", "web", "errors", "clock", "settings", "observe",
     },
-    "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
+    "notices": {"journal", "turn", "slack", "errors", "clock", "settings", "observe"},
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
@@ -203,9 +203,9 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 
 STDLIB = {
-    "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools",
-    "json", "math",
+    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "io",
+    "ipaddress", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
@@ -322,7 +322,6 @@ CALLED_ELSEWHERE = {
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
     },
-    "WebFetcher": "for files that an agent names by their address",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

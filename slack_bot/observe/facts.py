@@ -13,6 +13,11 @@ def reference_of(turn: str) -> str:
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
+def referred(note: str, turn: str) -> str:
+    """`note`, with the turn's name in the log."""
+    return f"{note} Reference: {reference_of(turn)}."
+
+
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
     """A turn began."""

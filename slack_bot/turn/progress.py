@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .actions import TaskCard
+from .extras import ExtraRecord
 from .record import Outcome, Question
 
 
@@ -53,7 +54,7 @@ class TurnRecord:
     `task_id` is the agent's task that works on it, `trace_id` that of its tracing, known at the end.
     `takeovers`: processes that went on with it. `push_id` and `push_hash`: where the agent of a watched task
     posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
-    question (`quotes`).
+    question (`quotes`). `extras`: what is in the thread besides the text.
     """
 
     question: Question
@@ -66,6 +67,7 @@ class TurnRecord:
     trace_id: str | None = None
     heard: tuple[str, ...] | None = None
     messages: tuple[MessageRecord, ...] = ()
+    extras: tuple[ExtraRecord, ...] = ()
     takeovers: int = 0
     stopped_by: str | None = None
     watched_at: float | None = None

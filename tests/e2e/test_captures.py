@@ -18,9 +18,7 @@ DOUBLED = {"a2asdk0326_tasksget_after_resubscribe"}
 """The server stored its own chunks twice."""
 
 FOX = "The quick brown fox"
-FILES_SAID = (
-    "_The agent made a file that is not shown here: h.txt (text/plain)_\n\n[a.png](https://example.com/a.png)"
-)
+FILES_SAID = "[a.png](https://example.com/a.png)"
 APPROVE = "I need approval.\n\n**ask_approval**\n- **amount**: 5"
 WHICH = "Which environment?\n\n- **env** (prod, dev) – optional"
 MIDWAY = "".join(f"tick{number} " for number in range(15, 40))
@@ -94,13 +92,17 @@ def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     assert outcome in {"answered", "asked", *TROUBLE}
     assert thread
     assert all(message["state"] != "streaming" for message in thread)
-    assert all(message["text"] or message["blocks"] or message["tasks"] for message in thread)
+    shown = ("text", "blocks", "tasks", "files")
+    assert all(any(message.get(name) for name in shown) for message in thread)
     if recording.status >= 400 or b'"error"' in recording.body[:200]:
         assert outcome in TROUBLE and result["reason"]
     if recording.cut:
         assert outcome in {"lost", "watched", "answered", "asked"}
     if name in SAID:  # the reader sees the answer once
-        assert [message["text"].strip() for message in thread] == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        said = [message["text"].strip() for message in thread if message["text"].strip()]
+        assert said == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        files = [file for message in thread for file in message.get("files", ())]
+        assert files == ([{"name": "h.txt", "bytes": 5}] if name.endswith("_files") else [])
         assert outcome in ("answered", "asked")
     elif name in UNICODE:  # line separators within a text arrive
         assert all(separator in result["visible"] for separator in "\u2028\u2029\U0001f600")

@@ -44,11 +44,12 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by address, or by value, which is not kept."""
+    """A file by address, or by value: `content` in Base64."""
 
     name: str = ""
     mime_type: str = ""
     url: str | None = None
+    content: str | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)
@@ -400,6 +401,7 @@ def _file(part: Object) -> FileRef | None:
         name=text_of(_either(source, "name", "filename") or part.get("filename")),
         mime_type=text_of(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
         url=url if isinstance(url, str) else None,
+        content=value if isinstance(value, str) else None,
     )
 
 

@@ -161,7 +161,8 @@ def _plain(value: Any) -> Any:
 
 
 def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
-    """`opening` and `closing` are parts of `text` that are not the answer's."""
+    """`opening` and `closing` are parts of `text` that are not the answer's. `files`: where it has any."""
+    files = [{"name": file.name, "bytes": len(file.content)} for file in message.files]
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
@@ -170,6 +171,7 @@ def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
         "tasks": [{name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks],
         "state": message.state,
         "status_line": message.status_line,
+        **({"files": files} if files else {}),
         **markup,
     }
 
@@ -209,6 +211,7 @@ def _message_text(message: Json) -> str:
     # a post's words are in its blocks as well
     words = [text for block in message["blocks"] for text in _block(block)]
     lines += [f"  | {text}" for text in words if text not in message["text"]]
+    lines += [f"  [file] {file['name']}, {file['bytes']} bytes" for file in message.get("files", ())]
     if message["status_line"]:
         lines.append(f"  ({message['status_line']})")
     return "\n".join(lines)
