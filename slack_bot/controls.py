@@ -19,9 +19,9 @@ _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own 
 _OVER = "This is over already."
 _NONE_WAIT = "Nothing of yours waits here any more."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
-_FORGOTTEN = "I no longer know the question. Please ask it again."
+_FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
-_KEPT = "Stopped. What waits here of yours is kept and asked next."
+_KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 class TurnControls:

@@ -281,12 +281,8 @@ class TurnRunner:
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
-            case actions.ShowExtra(extra=extra):
-                if self._may_show(extra):
-                    self._sink.extras.waiting.append((yield from sanitize_extra(extra, secrets)))
-                return
-            case actions.NameSources(sources=sources):
-                self._sink.extras.sources += sanitize_sources(sources, secrets)
+            case actions.ShowExtra() | actions.NameSources():
+                yield from self._add(action)
                 return
             case actions.SaveIds():
                 self._ids.append(action)
@@ -298,6 +294,13 @@ class TurnRunner:
             case _:
                 assert_never(action)
         self._wake.set()
+
+    def _add(self, action: actions.ShowExtra | actions.NameSources) -> Iterator[None]:
+        extras = self._sink.extras
+        if isinstance(action, actions.NameSources):
+            extras.sources += sanitize_sources(action.sources, self._secrets)
+        elif self._may_show(action.extra):
+            extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
 
     def _may_show(self, extra: Extra) -> bool:
         """A file whose address may not be fetched stays a link in the text."""

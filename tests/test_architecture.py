@@ -299,6 +299,26 @@ def test_public_things_say_what_they_are(path: Path) -> None:
             assert ast.get_docstring(node), f"{where(path)}: {node.name}"
 
 
+READ_IN_SLACK = [
+    PACKAGE / f"{name}.py"
+    for name in (
+        *("notices", "controls", "follow", "interruptions", "home", "watches", "runner"),
+        *("consumer/task_consumer", "listeners/access", "listeners/events", "slack/blocks", "slack/sink"),
+        *("slack/home", "slack/forms", "slack/surfaces", "a2a/wire/frames", "turn/notices", "turn/form"),
+    )
+]
+
+
+@for_each(READ_IN_SLACK)
+def test_what_people_read_in_slack_says_i(path: Path) -> None:
+    """It is in sentences that begin with a capital and end as one. Docstrings are for us."""
+    nodes = list(ast.walk(parsed(path)))
+    docs = {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
+    texts = [each.value for each in nodes if isinstance(each, ast.Constant) and id(each) not in docs]
+    said = [text for text in texts if isinstance(text, str) and re.match(r"[A-Z].* .*[.!?]\s*\Z", text)]
+    assert [text for text in said if re.search(r"\b[Tt]h(e|is) bot\b", text)] == []
+
+
 def test_a_public_class_name_has_one_meaning() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:

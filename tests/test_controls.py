@@ -90,7 +90,7 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
 # -- a stop, and what waits
 
 
-KEPT = "Stopped. What waits here of yours is kept and asked next."
+KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:

@@ -20,10 +20,10 @@ DOUBLED = {"a2asdk0326_tasksget_after_resubscribe"}
 FOX = "The quick brown fox"
 FILES_SAID = "[a.png](https://example.com/a.png)"
 APPROVE = "I need approval.\n\n**ask_approval**\n- **amount**: 5"
-WHICH = "Which environment?\n\n- **env** (prod, dev) – optional"
+WHICH = "Which environment?"
 MIDWAY = "".join(f"tick{number} " for number in range(15, 40))
 SAID = {
-    "a2asdk0326_auth": "Sign in at https://login.example/x",
+    "a2asdk0326_auth": "Sign in at the link",
     "a2asdk0326_chunks": f"{FOX}.",
     "a2asdk0326_client_contextid": "echo: hello",
     "a2asdk0326_files": f"{FILES_SAID}\n\n- **a**: 1\n- **b**: 1, 2",
@@ -78,7 +78,8 @@ SAID = {
     "fasta2a211_v1_hello": f"{FOX} answered: hello",
 }
 """What each whole answer reads like, by what its recording was asked for; `chunks` answers with the fox."""
-LINK = "Sign in at https://login.example/x"
+LINK = "Sign in at the link"
+PRIVATE = "The agent asks you to sign in at login.example."
 ASKED_BEFORE = {"a2asdk130_auth": (LINK,), "a2asdk130compat03_auth": (LINK,)}
 """What stands there before it: the stream stays open for a sign-in, and the agent goes on by itself."""
 
@@ -99,8 +100,9 @@ def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     if recording.cut:
         assert outcome in {"lost", "watched", "answered", "asked"}
     if name in SAID:  # the reader sees the answer once
-        said = [message["text"].strip() for message in thread if message["text"].strip()]
-        assert said == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        said = [text for message in thread if (text := message["text"].strip())]
+        public = [text for text in said if not text.startswith(PRIVATE)]
+        assert public == [*ASKED_BEFORE.get(name, ()), SAID[name]]
         files = [file for message in thread for file in message.get("files", ())]
         assert files == ([{"name": "h.txt", "bytes": 5}] if name.endswith("_files") else [])
         assert outcome in ("answered", "asked")

@@ -200,7 +200,7 @@ async def test_a_bot_that_asks_gets_a_post() -> None:
 # -- a store in trouble
 
 
-NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 
 
 async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> None:

@@ -161,10 +161,10 @@ _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.C
 _NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's numbers
 _SAFE = {
     -32001: "The agent no longer knows this task.",
-    -32601: "The agent does not understand this bot's requests.",
+    -32601: "The agent does not understand my requests.",
     -32005: "The agent does not take this kind of content.",
-    -32008: "The agent asks for an extension that this bot does not speak.",
-    -32009: "The agent does not understand this bot's requests.",
+    -32008: "The agent asks for an extension that I do not speak.",
+    -32009: "The agent does not understand my requests.",
 }
 _NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

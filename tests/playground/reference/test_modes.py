@@ -61,7 +61,7 @@ def test_structured_is_silent_and_then_a_burst() -> None:
 
 QUESTIONS = (
     "what is agntcy",
-    "tell me everything about streaming",
+    pytest.param("tell me everything about streaming", marks=pytest.mark.slow),
     "tell me a joke",
     "how is the weather in San Francisco?",
     "unicode 500",
