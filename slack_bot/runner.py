@@ -147,10 +147,7 @@ class TurnRunner:
         return ended
 
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
-        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it.
-
-        Raises NothingToAsk.
-        """
+        """What goes along with the question. Who stops the turn does not wait for it. Raises NothingToAsk."""
         assert self._around is not None
         around = await self._handle.race(_result_of(self._around)) or Surroundings()
         if around.not_given and not (self._question.text or around.files):
