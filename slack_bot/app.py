@@ -20,11 +20,14 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
+from .feedback.collector import FeedbackCollector
+from .feedback.sender import FeedbackSender
 from .home import Home
 from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
+from .listeners.feedback import FeedbackListeners
 from .listeners.forms import FormListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
@@ -72,6 +75,7 @@ class App:
     health: Health
     backfill: Backfill
     outbound: OutboundSender
+    feedback: FeedbackSender
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -123,16 +127,9 @@ async def build(
         agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
-        api = SlackApi(
-            web_client,
-            clock,
-            observer,
-            settings.stream.retry_timeout,
-            rate_limiter or await _new_rate_limiter(settings, clock, stack, outage),
-            settings.slack.write_timeout,
-            health,
-            authorize,
-        )
+        limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
+        retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
+        api = SlackApi(web_client, clock, observer, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         bolt = _new_bolt(settings, slack_session, authorize)
@@ -140,11 +137,15 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
+        collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept)
+        FeedbackListeners(collector, dispatcher, access, hourly).register(bolt)
         FormListeners(dispatcher, access).register(bolt)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
+        web = http if http_transport else await stack.enter_async_context(httpx.AsyncClient())
+        feedback = FeedbackSender(store, settings.feedback, clock, observer, web)
+        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, feedback
         return App(settings, clock, store, agent, *parts, stack.pop_all())
 
 
@@ -232,7 +233,8 @@ async def serve(
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     speaking = asyncio.create_task(app.outbound.run(), name="outbound")
-    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
+    sending = asyncio.create_task(app.feedback.run(), name="feedback")
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking, sending]
 
     def let_in() -> None:
         app.dispatcher.context.forget()

@@ -1,10 +1,9 @@
-"""What people do to turns: they stop them, change or drop what waits, ask again, and rate the answer."""
+"""What people do to turns: they stop them, change or drop what waits, and ask again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
-from .clock import Clock
 from .form_desk import is_stop_word
 from .journal import Journal
 from .notices import Notices
@@ -20,10 +19,9 @@ _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own 
 _OVER = "This is over already."
 _NONE_WAIT = "Nothing of yours waits here any more."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
-_FORGOTTEN = "I no longer know the question. Please ask it again."
+_FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
-_THANKS = "Thanks for your feedback."
-_KEPT = "Stopped. What waits here of yours is kept and asked next."
+_KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 class TurnControls:
@@ -37,11 +35,10 @@ class TurnControls:
         replicas: Replicas,
         notices: Notices,
         store: Store,
-        clock: Clock,
         accept: Callable[[Question], Awaitable[bool]],
     ) -> None:
         self._lines, self._watches, self._journal, self._replicas = lines, watches, journal, replicas
-        self._notices, self._store, self._clock, self._accept = notices, store, clock, accept
+        self._notices, self._store, self._accept = notices, store, accept
 
     def is_stop(self, question: Question) -> bool:
         """The asker of what runs, waits or is watched here wants it to end."""
@@ -186,8 +183,3 @@ class TurnControls:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
-
-    async def feedback(self, turn: str, user: str, value: str) -> str | None:
-        """Store it. Gives thanks for what was not stored before. Raises StoreError."""
-        is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
-        return _THANKS if is_new else None

@@ -88,7 +88,7 @@ class TurnDispatcher:
         answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
         self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
@@ -426,7 +426,7 @@ class TurnDispatcher:
             await journal.watch()
             self.watches.add(journal.record)
         else:
-            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id, ended.trace_id)
             if ended.outcome != Outcome.ASKED:
                 await self.forms.close(journal)
         await self.follow.answered(journal.question)

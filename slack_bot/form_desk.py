@@ -37,7 +37,6 @@ _TAKEN = "Your answer came after another one, so it was not sent."
 _STOPPED = "Stopped."
 _GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
 _NOT_NEEDED = "The agent went on without an answer."
-_OPENS = (FormAction.FILL, FormAction.EDIT, FormAction.REJECT)
 _DAY = 86_400.0
 _Spawn = Callable[[Coroutine[Any, Any, None], Question | None], object]
 
@@ -111,7 +110,7 @@ class FormDesk:
         form = await self._store.form(press.handle)
         if form is None or (words := await self._refusal(form, press)) is not None:
             return FormReply(_UNKNOWN if form is None else words)
-        if press.action in _OPENS and not press.is_submission:
+        if press.action.opens_modal and not press.is_submission:
             return FormReply(await self._open(form, press))
         if press.action is FormAction.LINK:
             return FormReply(await self._send_link(form, press))

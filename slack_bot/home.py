@@ -15,7 +15,7 @@ from .turn.record import Introduction, ThreadKey
 
 _RUNS = "Being answered"
 _WAITS = "Waits, number {} in line"
-_WATCHED = "The agent still works on it"
+_WATCHED = "The agent is still working on it"
 
 
 class Home:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
+from .turn.extras import ExtraRecord
 from .turn.form import Form
 from .turn.open_form import OpenForm
 from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
@@ -289,6 +290,10 @@ class TurnJournal:
         elif known.messages != messages:
             self._journal.save_soon(self)
 
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        """What is in the thread besides the text, before more of it is shown."""
+        await self._become(replace(self.record, extras=extras))
+
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""
         await self._become(replace(self.record, stopped_by=user))
@@ -300,7 +305,9 @@ class TurnJournal:
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         await self._become(replace(self.record, messages=messages))
 
-    async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
+    async def end(
+        self, outcome: Outcome, awaiting_task_id: str | None = None, trace_id: str | None = None
+    ) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
         self._journal.named(self.record)
         known, user = self._conversation, self.question.user
@@ -310,10 +317,8 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        ended_at = self._journal.now()
-        await self._become(
-            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
-        )
+        ended = replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+        await self._become(replace(ended, trace_id=trace_id), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record

@@ -7,8 +7,7 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import BotError
 from .journal import Journal
-from .observe.facts import Observer, TurnEnded
-from .runner import referred
+from .observe.facts import Observer, TurnEnded, referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
@@ -23,12 +22,12 @@ from .turn.record import Outcome, Question
 
 log = logging.getLogger(__name__)
 
-RESTARTING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
+RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
 NOT_BEGUN = "Stopped before the agent had begun."
-TOO_LONG = "This took too long and was ended."
-BROKE = "Something went wrong in the bot while it was answering."
-GIVEN_UP = "The bot was restarted several times in the middle of this answer."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+TOO_LONG = "This took too long, so I ended it."
+BROKE = "Something went wrong on my side during this answer."
+GIVEN_UP = "I was restarted several times during this answer, so I gave it up."
+_NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _PLACE = "Your question is number {} in line in this thread."

@@ -26,7 +26,9 @@ from .slack.sink import Sink
 from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
+from .turn.durations import in_words
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
+from .turn.extras import Extra, LinkedFile, images_in
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
@@ -36,26 +38,26 @@ from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
     sanitize_card,
+    sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
+    sanitize_sources,
     slices,
 )
+from .web.addresses import WebAddress, read_address
+from .web.fetch import WebFetcher
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
 _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
-
-
-def referred(note: str, turn: str) -> str:
-    """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {facts.reference_of(turn)}."
 
 
 class TurnRunner:
@@ -117,6 +119,8 @@ class TurnRunner:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        self._sink.extras.begin(self._journal.record.extras, self._journal.attached)
+        self._sink.extras.fetcher = WebFetcher(self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
@@ -162,10 +166,11 @@ class TurnRunner:
         return around
 
     async def _take_over(self, record: TurnRecord) -> None:
-        others, is_watched = await self._journal.other_messages(), record.watched_at is not None
+        others = {*await self._journal.other_messages(), *(extra.ts for extra in record.extras)}
+        is_watched = record.watched_at is not None
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
-            after = duration(self._clock.wall() - record.accepted_at)
+            after = in_words(self._clock.wall() - record.accepted_at)
             asker = f"<@{record.question.user}> " if record.question.user else ""
             await self._sink.announce(f"{asker}This goes on now, after {after}.")
 
@@ -249,7 +254,7 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
             case actions.FlushText():
@@ -276,6 +281,9 @@ class TurnRunner:
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
+            case actions.ShowExtra() | actions.NameSources():
+                yield from self._add(action)
+                return
             case actions.SaveIds():
                 self._ids.append(action)
                 if action.task_id is not None:
@@ -286,6 +294,18 @@ class TurnRunner:
             case _:
                 assert_never(action)
         self._wake.set()
+
+    def _add(self, action: actions.ShowExtra | actions.NameSources) -> Iterator[None]:
+        extras = self._sink.extras
+        if isinstance(action, actions.NameSources):
+            extras.sources += sanitize_sources(action.sources, self._secrets)
+        elif self._may_show(action.extra):
+            extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
+
+    def _may_show(self, extra: Extra) -> bool:
+        """A file whose address may not be fetched stays a link in the text."""
+        hosts = self._settings.web.fetch_hosts
+        return not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -401,7 +421,12 @@ class TurnRunner:
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        is_blank = self._rewrite is None and not self._buffer.begun
+        is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
+        if is_whole and self._settings.web.images == "upload":
+            pictures = images_in(sanitize(self._machine.answer, self._secrets))
+            known.waiting += [each for each in pictures if self._may_show(each)]
+        extras = tuple(known.waiting) if is_whole else ()
+        is_blank = self._rewrite is None and not self._buffer.begun and not extras
         note = sanitize(end.note, self._secrets)
         form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
@@ -410,10 +435,12 @@ class TurnRunner:
                 # what the agent wrote may be nothing that can be shown
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
-                note=referred(note, self._question.key) if end.outcome in _WRONG else note,
+                note=facts.referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
                 form=form,
                 handle="" if form is None else await self._open(form),
+                extras=extras,
+                sources=tuple(known.sources) if is_whole else (),
             )
         )
         if form is not None:
@@ -458,7 +485,7 @@ class TurnRunner:
             machine.late,
             self._delivery.records,
             task.task_id if is_awaiting else None,
-            _is_whole(outcome),
+            outcome.is_whole,
             self._consumer.has_continued,
             tuple(self._delivery.fallbacks),
         )
@@ -469,20 +496,6 @@ class TurnRunner:
 
 async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
     return await asyncio.shield(task)
-
-
-def _is_whole(outcome: Outcome) -> bool | None:
-    """Whether the reader has all of the answer; `finish` does not return before. None: there was none."""
-    if outcome is Outcome.LOST:
-        return False
-    return True if outcome in (Outcome.ANSWERED, Outcome.ASKED) else None
-
-
-def duration(seconds: float) -> str:
-    """In words, roughly: `5 minutes`, `2 hours`."""
-    minutes = max(1, round(seconds / 60))
-    count, unit = (minutes, "minute") if minutes < 100 else (round(minutes / 60), "hour")
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def _soonest(*dues: float | None) -> float | None:

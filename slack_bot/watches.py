@@ -21,7 +21,7 @@ from .turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
 
-_GIVEN_UP = "The agent has not finished in all this time. I look for its answer no longer."
+_GIVEN_UP = "The agent has not finished in all this time. I no longer look for its answer."
 _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 
 

@@ -28,7 +28,7 @@ ROOMS: dict[str, set[str]] = {
     "settings": {"errors"},
     "observe": {"turn", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
-    "slack": {"turn", "errors", "clock", "settings", "observe"},
+    "slack": {"turn", "web", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},
     "web": {"settings"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
@@ -38,16 +38,15 @@ ROOMS: dict[str, set[str]] = {
     "watches": {"turn", "a2a", "errors", "clock", "settings"},
     "context": {"turn", "slack", "store", "errors", "clock", "settings"},
     "runner": {
-        "journal", "consumer", "turn", "a2a", "slack", "errors", "clock", "settings", "observe",
+        "journal", "consumer", "turn", "a2a", "slack", "web", "errors", "clock", "settings", "observe",
     },
-    "notices": {"journal", "runner", "turn", "slack", "errors", "clock", "settings", "observe"},
+    "notices": {"journal", "turn", "slack", "errors", "clock", "settings", "observe"},
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
     "form_desk": {"notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings"},
     "controls": {
         "form_desk", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
-        "clock",
     },
     "dispatch": {
         "context", "controls", "follow", "form_desk", "interruptions", "thread_lines", "notices", "journal",
@@ -55,16 +54,20 @@ ROOMS: dict[str, set[str]] = {
         "settings",
         "observe",
     },
+    "feedback": {"turn", "slack", "store", "errors", "clock", "settings", "observe"},
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
-    "listeners": {"dispatch", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe"},
+    "listeners": {
+        "dispatch", "feedback", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe",
+    },
     "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn", "a2a",
-        "slack", "store", "errors", "clock", "settings", "observe",
+        "event_keeper", "feedback", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn",
+        "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "testing": {"app", "manifest", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe"},
     "tools": {
-        "testing", "app", "listeners", "manifest", "dispatch", "runner", "turn", "a2a", "slack", "store",
+        "testing", "app", "listeners", "manifest", "dispatch", "feedback", "runner", "turn", "a2a", "slack",
+        "store",
         "errors", "clock", "settings", "observe",
     },
     "playground": {
@@ -78,7 +81,7 @@ ROOMS: dict[str, set[str]] = {
 IN_VERBS = {"cli": {"tools", "playground", "testing"}}
 WORLDLY = {"asyncio", "time", "logging", "socket", "threading", "subprocess", "ssl", "sqlite3", "os"}
 OWNED = {
-    "httpx": {"a2a", "web", "testing", "tools", "playground", "app"},
+    "httpx": {"a2a", "feedback", "web", "testing", "tools", "playground", "app"},
     "httpx_sse": {"a2a"},
     "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
     "slack_bolt": {"listeners", "outbound", "app", "testing"},
@@ -200,9 +203,9 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 
 STDLIB = {
-    "__future__", "array", "ast", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-    "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "ipaddress", "itertools",
-    "json", "math",
+    "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "io",
+    "ipaddress", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip
@@ -294,6 +297,26 @@ def test_public_things_say_what_they_are(path: Path) -> None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
             assert ast.get_docstring(node), f"{where(path)}: {node.name}"
+
+
+READ_IN_SLACK = [
+    PACKAGE / f"{name}.py"
+    for name in (
+        *("notices", "controls", "follow", "interruptions", "home", "watches", "runner"),
+        *("consumer/task_consumer", "listeners/access", "listeners/events", "slack/blocks", "slack/sink"),
+        *("slack/home", "slack/forms", "slack/surfaces", "a2a/wire/frames", "turn/notices", "turn/form"),
+    )
+]
+
+
+@for_each(READ_IN_SLACK)
+def test_what_people_read_in_slack_says_i(path: Path) -> None:
+    """It is in sentences that begin with a capital and end as one. Docstrings are for us."""
+    nodes = list(ast.walk(parsed(path)))
+    docs = {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
+    texts = [each.value for each in nodes if isinstance(each, ast.Constant) and id(each) not in docs]
+    said = [text for text in texts if isinstance(text, str) and re.match(r"[A-Z].* .*[.!?]\s*\Z", text)]
+    assert [text for text in said if re.search(r"\b[Tt]h(e|is) bot\b", text)] == []
 
 
 def test_a_public_class_name_has_one_meaning() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -89,24 +87,10 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         await bot.idle()
 
 
-@on_virtual_time
-async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
-    class Noting(MemoryStore):
-        async def save_feedback(self, *given: Any) -> bool:
-            noted.append(given)
-            return await super().save_feedback(*given)
-
-    noted: list[tuple[Any, ...]] = []
-    async with run_bot(store=Noting()) as bot:
-        assert await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
-        assert noted == [("turn", "U1", "positive", bot.now)]
-        assert not await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
-
-
 # -- a stop, and what waits
 
 
-KEPT = "Stopped. What waits here of yours is kept and asked next."
+KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:

@@ -20,7 +20,7 @@ from .test_dispatch import asked
 
 LONG = answer(" ".join(f"word{n}" for n in range(100)), seconds=60)
 INTERRUPTED = "Interrupted by a new message."
-NOT_INTERRUPTED = "The agent could not be interrupted. Your message is next, when it has answered."
+NOT_INTERRUPTED = "The agent could not be interrupted. Your question is next, when it has answered."
 
 
 class CancelDoor(httpx.AsyncBaseTransport):

@@ -51,7 +51,7 @@ _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
-_RESTARTED = "The bot was restarted, and cannot find out what became of this question."
+_RESTARTED = "I was restarted and cannot find out what became of this question."
 _NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
 _SECRETS_LOST = (
     "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."

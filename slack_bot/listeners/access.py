@@ -39,11 +39,11 @@ _GUEST = Refusal(
 )
 _NOT_LISTED = Refusal(
     "its asker is not among the people and groups who may ask",
-    "Only certain people may ask me here. Ask whoever runs this bot to add you.",
+    "Only certain people may ask me here. Ask whoever runs me to add you.",
 )
 _UNKNOWN = Refusal(
     "Slack did not say whether its asker may ask (users:read, usergroups:read)",
-    "I could not find out whether you may ask me here. Please try again in a few minutes.",
+    "I could not find out whether you may ask me here. Please ask again in a few minutes.",
 )
 NOT_FOR_OTHERS = "Only people of the organisation that runs me can use this."
 
@@ -144,7 +144,7 @@ class HourlyQuestions:
         subject = max(waits, key=lambda each: waits[each])
         most, who = limits[subject]
         what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
-        words = f"{what}, and more are not allowed. Please ask again in {_minutes(waits[subject])}."
+        words = f"{what}, and I may take no more. Please ask again in {_minutes(waits[subject])}."
         return Refusal(f"there are too many: {what}", words)
 
 

@@ -29,7 +29,6 @@ from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .inbound import (
     DROP_ACTION,
-    FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
     STOP_LISTENING_ACTION,
@@ -53,7 +52,6 @@ _OVERTAKEN = 60.0  # seconds after a message in which its edit may come before i
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
-_NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -90,7 +88,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
+        for button in (RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -245,10 +243,7 @@ class SlackListeners:
         await next_()
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
-        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched.
-
-        What is pressed is stored before Slack is told that it came.
-        """
+        """The buttons below an answer: retry where it failed, stop while a task is watched."""
         press = read_press(body)
         if isinstance(press, Ignored):
             log.warning("ignored: %s", press.reason)
@@ -261,17 +256,14 @@ class SlackListeners:
             else:
                 reply = NOT_FOR_OTHERS
         except BotError as error:
-            what = "feedback was not stored" if press.value else "a question was not asked again"
-            log.error("%s: %s", what, error, extra={"turn": press.turn})
-            reply = _NOT_STORED if press.value else _NOT_NOW
+            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
+            reply = _NOT_NOW
         await ack()
         place = press.channel, press.thread_ts, press.user
         await self._dispatcher.reply(place, reply, private_url=press.private_url)
 
     async def _pressed(self, press: ButtonPress) -> str | None:
         """What the person is told. Raises BotError."""
-        if press.value:
-            return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
         if press.action == STOP_ACTION:
             return await self._dispatcher.controls.stop_watch(press.turn, press.user)
         if press.action == STOP_LISTENING_ACTION:

@@ -20,7 +20,6 @@ _log = logging.getLogger(__name__)
 
 _OURS = re.compile("form_")
 _NOT_NOW = "Your answer could not be stored right now. Please send it again in a minute."
-_OPENS = (FormAction.FILL, FormAction.EDIT, FormAction.REJECT)
 
 
 class FormListeners:
@@ -39,7 +38,7 @@ class FormListeners:
         if press is None or press.action is FormAction.OPENED:
             await ack()
             return
-        if press.action in _OPENS:  # the trigger lives no longer than the acknowledgement may take
+        if press.action.opens_modal:  # the trigger lives no longer than the acknowledgement may take
             await ack()
         words, _ = await self._pressed(body, context)
         await ack()

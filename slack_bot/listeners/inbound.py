@@ -17,6 +17,7 @@ from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
+FEEDBACK_VIEW = "feedback_why"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
 STOP_LISTENING_ACTION = "stop_listening"
@@ -102,6 +103,7 @@ class ButtonPress:
     channel: str
     thread_ts: str
     private_url: str = ""
+    trigger: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,25 @@ def read_press(body: object) -> ButtonPress | Ignored:
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
         private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        trigger=_str(payload, "trigger_id"),
     )
+
+
+def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] | None:
+    """The turn, the user, and the reasons, the words and the other answer of the modal that asks why."""
+    payload = _map(body)
+    view, user = _map(payload.get("view")), _str(_map(payload.get("user")), "id")
+    values, turn = _map(_map(view.get("state")).get("values")), _str(view, "private_metadata")
+    if not (turn and user):
+        return None
+
+    def given(name: str) -> Mapping[str, Any]:
+        return _map(_map(values.get(name)).get(name))
+
+    ticked = given("reasons").get("selected_options")
+    reasons = [_str(_map(each), "value") for each in ticked] if isinstance(ticked, list) else []
+    again = _str(_map(given("again").get("selected_option")), "value")
+    return turn, user, (tuple(filter(None, reasons)), _str(given("words"), "value").strip(), again)
 
 
 def read_form_press(body: object) -> FormPress | None:

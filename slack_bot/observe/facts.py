@@ -13,6 +13,11 @@ def reference_of(turn: str) -> str:
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
+def referred(note: str, turn: str) -> str:
+    """`note`, with the turn's name in the log."""
+    return f"{note} Reference: {reference_of(turn)}."
+
+
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
     """A turn began."""
@@ -117,6 +122,16 @@ class TurnTakenOver:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackSent:
+    """Feedback was taken by `target`, or (not `ok`) is not sent there any more."""
+
+    at: float
+    turn: str
+    target: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionStored:
     """The store took `took` seconds for a new question, or failed."""
 
@@ -143,7 +158,7 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored
+Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent
 """Facts that are only counted."""
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored | Measure
 

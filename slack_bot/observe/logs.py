@@ -90,7 +90,9 @@ class LogObserver:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
-            case facts.MessageIgnored() | facts.TurnTakenOver() | facts.QuestionStored():
+            case facts.MessageIgnored() | facts.TurnTakenOver():
+                pass
+            case facts.QuestionStored() | facts.FeedbackSent():
                 pass  # it was logged where it happened
             case facts.AgentHeard() | facts.TextShown():
                 pass

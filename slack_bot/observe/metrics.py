@@ -58,6 +58,11 @@ class Metrics:
         self._store = self._times("store_accept", "Storing a new question", _CALLS)
         self._not_stored = self._counter("store_failures", "New questions that could not be stored")
 
+        self._feedback_sent = self._counter("feedback_sent", "Feedback that was taken, by target", "target")
+        self._feedback_dropped = self._counter(
+            "feedback_dropped", "Feedback that is not sent any more, though never taken, by target", "target"
+        )
+
     def _count_process(self) -> None:
         self._loop_lag = self._times("loop_lag", "How late the event loop is", _LAGS)
 
@@ -114,13 +119,12 @@ class Metrics:
                 self._called(fact)
             case facts.TurnEnded():
                 self._ended(fact)
-            case facts.TurnTakenOver():
-                self._takeovers.inc()
-            case facts.QuestionStored(took=took, ok=ok):
-                self._store.observe(took)
-                self._not_stored.inc(not ok)
             case facts.MessageIgnored():
                 self._ignored.inc()
+            case facts.TurnTakenOver() | facts.QuestionStored():
+                self._took(fact)
+            case facts.FeedbackSent():
+                self._fed_back(fact)
             case facts.AgentEvent() | facts.EventHandled():
                 pass
             case _:
@@ -143,6 +147,16 @@ class Metrics:
             self._limited.labels(fact.method).inc()
         if fact.fault is not None:
             self._faults.labels(fact.fault).inc()
+
+    def _took(self, fact: facts.TurnTakenOver | facts.QuestionStored) -> None:
+        if isinstance(fact, facts.TurnTakenOver):
+            self._takeovers.inc()
+            return
+        self._store.observe(fact.took)
+        self._not_stored.inc(not fact.ok)
+
+    def _fed_back(self, fact: facts.FeedbackSent) -> None:
+        (self._feedback_sent if fact.ok else self._feedback_dropped).labels(fact.target).inc()
 
     def _ended(self, fact: facts.TurnEnded) -> None:
         self._turns.labels(fact.outcome).inc()

@@ -166,8 +166,9 @@ class Feed:
 
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
         """The first text of a turn is in the thread, whatever became of the call that wrote it."""
-        turn = next((each for each in reversed(self._turns) if each.place == place), None)
-        if turn is not None and not turn.is_settled and any(map(turn.wrote, seen)):
+        open_turns = (each for each in reversed(self._turns) if each.place == place and not each.is_settled)
+        turn = next(open_turns, None)
+        if turn is not None and any(map(turn.wrote, seen)):
             self._keep(turn, self._now(), {"kind": "visible"})
 
     # ---- the workspace

@@ -100,7 +100,8 @@ class Hands:
         self._workspace.stop(order["user"], order["channel"], order["thread_ts"], now=self._now)
 
     def _home(self, order: Mapping[str, Any]) -> None:
-        self._workspace.open_home(order["user"], now=self._now)
+        tab = "messages" if order.get("tab") == "messages" else "home"
+        self._workspace.open_home(order["user"], now=self._now, tab=tab)
 
     def _press_home(self, order: Mapping[str, Any]) -> None:
         self._workspace.press_in_home(order["user"], order["action_id"], order["value"], now=self._now)

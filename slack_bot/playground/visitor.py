@@ -33,6 +33,9 @@ SUGGESTIONS = (
     ("How does streaming work here?", "tell me everything about streaming"),
     ("Tell me a joke", "tell me a joke"),
     ("Deploy the bot", "deploy the bot"),
+    ("Plan a release (a form)", "plan a release"),
+    ("Restart a service (an approval)", "restart the search service"),
+    ("Connect my calendar (a sign-in)", "connect my calendar"),
     ("A long answer", "long 6000"),
     ("Fail on purpose", "fail"),
 )

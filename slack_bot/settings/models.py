@@ -241,6 +241,8 @@ class StreamSettings(SettingsSection):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    max_file_bytes: int = Field(default=10 * 1024 * 1024, gt=0)
+    """Bytes of a file of the agent that is shown in the thread; a larger one is named."""
     start_answer_wait: float = Field(default=3.0, ge=0)
     """Seconds to wait for the answer to the start of a stream once Slack's event names that stream."""
     edit_interval: float = Field(default=3.0, gt=0)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Self
 
 from ..turn.actions import TaskCard
+from ..turn.extras import Extra, Source
 from ..turn.fit import state_of
 from ..turn.form import Form
 from ..turn.ledger import Segment
@@ -43,8 +44,8 @@ class Ending:
     """How a turn ends in the thread.
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
-    names `form` in its buttons; without one it is a text only. `listens_to`: who can go on there without a
-    mention.
+    names `form` in its buttons; without one it is a text only. `extras` come below the text, in their order;
+    `sources` are listed under all of it. `listens_to`: who can go on there without a mention.
     """
 
     outcome: Outcome
@@ -54,6 +55,8 @@ class Ending:
     offer_retry: bool = False
     form: Form | None = None
     handle: str = ""
+    extras: tuple[Extra, ...] = ()
+    sources: tuple[Source, ...] = ()
     listens_to: ListensTo = ListensTo.NOBODY
 
 

@@ -3,11 +3,12 @@
 import asyncio
 import base64
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..settings.files import FileSettings
-from ..turn.files import GivenFile, SlackFile, media_type_of, slack_file
+from ..turn.files import CANVAS, GivenFile, SlackFile, media_type_of, slack_file
 from ..turn.quotes import one_line
 from ..turn.record import Question
 from .api import MISSING_SCOPE, SlackApi, call_until_known
@@ -17,6 +18,8 @@ from .faults import NOT_REFUSED, CallFailed
 _log = logging.getLogger(__name__)
 
 _PAGE = "text/html"
+_SIGN_IN = re.compile(rb"<title>[^<]*\bSlack\b")
+_HEAD = 8192  # bytes in which that stands
 _NAME_CHARS = 255
 _MIB = 1024 * 1024
 _NO_SCOPE = "the bot may not read files in this workspace"
@@ -106,8 +109,7 @@ class QuestionFiles:
         if isinstance(result, CallFailed):
             raise _refused(result.error)
         content: bytes = result.data["content"]
-        is_page = file.media_type == _PAGE and len(content) == file.size
-        if result.data["content_type"] == _PAGE and not is_page:  # the login page, with status 200
+        if result.data["content_type"] == _PAGE and _is_login_page(file, content):
             raise _refused(MISSING_SCOPE)
         if not content:
             raise _NotGiven("it is empty")
@@ -118,12 +120,19 @@ def _refused(error: str) -> _NotGiven:
     return _NotGiven(_REASONS.get(error, _FAILED))
 
 
+def _is_login_page(file: SlackFile, content: bytes) -> bool:
+    """Which Slack gives, with status 200, to who may not read files."""
+    if file.media_type == CANVAS:
+        return _SIGN_IN.search(content[:_HEAD]) is not None
+    return not (file.media_type == _PAGE and len(content) == file.size)
+
+
 def _given(file: SlackFile, content: bytes) -> GivenFile:
     letters = (each for each in file.name if each.isprintable() and each not in "/\\")
     name = "".join(letters)[:_NAME_CHARS] or file.id
     if file.kind == "link":
         return GivenFile(name, file.media_type, url=file.url)
-    kind = media_type_of(name, file.media_type, content)
+    kind = _PAGE if file.media_type == CANVAS else media_type_of(name, file.media_type, content)
     return GivenFile(name, kind, base64.b64encode(content).decode("ascii"))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
+from ..turn.feedback import FeedbackRecord
 from ..turn.record import ThreadKey
 from .contracts import (
     MOST_SHOWN,
@@ -23,7 +24,6 @@ from .contracts import (
     Count,
     Erased,
     KeptEvent,
-    KeptFeedback,
     KeptWait,
     PersonRecords,
     StoreAdmin,
@@ -31,6 +31,7 @@ from .contracts import (
 )
 from .private_file import inode_of, unusable
 from .sqlite import OUTBOUND, SAID, THREAD, VERSION, SqliteStore, as_store_errors, file_of
+from .sqlite_feedback import FEEDBACK
 from .sqlite_forms import FORM
 
 if TYPE_CHECKING:
@@ -91,11 +92,13 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 
+    async def feedback(self) -> list[FeedbackRecord]:
+        found = await self._read("SELECT data FROM feedback ORDER BY at, turn, user")
+        return [FEEDBACK.validate_json(data) for (data,) in found]
+
     async def person(self, user: str, team: str | None) -> PersonRecords:
         turns = await self._turns(_OF_PERSON, user, team)
-        feedback = await self._read(
-            f"SELECT turn, value, at FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at", user, team
-        )
+        feedback = await self._read(f"SELECT data FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at", user, team)
         waits = await self._read(
             "SELECT agent, team, channel, thread, waits FROM conversations"
             f" WHERE {_WAITS_FOR} ORDER BY agent, team, channel, thread",
@@ -113,7 +116,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         forms = await self._read(f"SELECT data FROM forms WHERE {_FORMS_OF} ORDER BY at", user, team)
         return PersonRecords(
             tuple(turns),
-            tuple(KeptFeedback(*each) for each in feedback),
+            tuple(FEEDBACK.validate_json(data) for (data,) in feedback),
             tuple(
                 KeptWait(agent, ThreadKey(*place), json.loads(waiting)[user])
                 for agent, *place, waiting in waits

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
+from ..turn.feedback import FeedbackRecord
 from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
@@ -21,6 +22,7 @@ from ..turn.thread_state import ThreadState
 MOST_WAITS = 20
 APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
 """What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
+ChangeFeedback: TypeAlias = Callable[[FeedbackRecord | None], FeedbackRecord | None]
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
@@ -131,7 +133,7 @@ class RecentTurns(Protocol):
 
 
 class KnowledgeStore(Protocol):
-    """What is known of threads, by agent, and of agents; what people said of answers."""
+    """What is known of threads, by agent, and of agents."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -146,9 +148,6 @@ class KnowledgeStore(Protocol):
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact about an agent."""
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
 
 class OverheardStore(Protocol):
@@ -174,6 +173,18 @@ class ThreadStateStore(Protocol):
 
         `change` may be called more than once.
         """
+
+
+class FeedbackStore(Protocol):
+    """What people said of answers."""
+
+    async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
+        """Replace what `user` said of `turn` by what `change` makes of it, if that is something. Returns what
+        was there. Atomic; `change` may be called more than once.
+        """
+
+    async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
+        """What is to be sent by now, the longest overdue first."""
 
 
 class FormStore(Protocol):
@@ -231,15 +242,6 @@ class EventStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFeedback:
-    """What a person said of an answer."""
-
-    turn: str
-    value: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class KeptWait:
     """An agent waits for a person."""
 
@@ -253,7 +255,7 @@ class PersonRecords:
     """All that is kept of a person."""
 
     turns: tuple[TurnRecord, ...]
-    feedback: tuple[KeptFeedback, ...]
+    feedback: tuple[FeedbackRecord, ...]
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
@@ -342,6 +344,7 @@ class Store(
     TurnStore,
     RecentTurns,
     KnowledgeStore,
+    FeedbackStore,
     ThreadStateStore,
     ReplicaStore,
     OutboundStore,
@@ -390,6 +393,9 @@ class StoreAdmin(Store, PersonalData, Protocol):
 
     async def keys(self) -> list[str]:
         """The keys of all turns."""
+
+    async def feedback(self) -> list[FeedbackRecord]:
+        """All that people said of answers, the oldest first."""
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
         """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

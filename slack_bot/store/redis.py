@@ -32,6 +32,7 @@ from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .redis_feedback import RedisFeedback
 from .redis_format import (
     MESSAGE,
     PREFIX,
@@ -70,7 +71,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(RedisForms, RedisOutbound, Store):
+class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -296,12 +297,6 @@ class RedisStore(RedisForms, RedisOutbound, Store):
                 replace_it, thread_state_key(thread), value_from_callable=True
             )
             return before
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        data = json.dumps([value, now])
-        return bool(
-            await self._run("feedback", turn=turn, user=user, value=value, data=data, age=self._feedback_age)
-        )
 
     async def profile(self, agent: str) -> dict[str, str]:
         async with self._calling():

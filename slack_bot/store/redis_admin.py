@@ -7,11 +7,12 @@ a question that is seldom asked.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import StoreError, StoreMissing
+from ..turn.feedback import FeedbackRecord
 from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
@@ -21,13 +22,13 @@ from .contracts import (
     MOST_SHOWN,
     Count,
     Erased,
-    KeptFeedback,
     KeptWait,
     PersonRecords,
     StoreAdmin,
     StoreSummary,
 )
 from .redis import VERSION, RedisStore, refuse_newer
+from .redis_feedback import feedback_key, read_feedback
 from .redis_format import (
     OUTBOUND,
     PREFIX,
@@ -134,12 +135,21 @@ class RedisAdmin(RedisStore, StoreAdmin):
             if SAID.validate_json(data).author == user and team in (None, _team_of(name))
         ]
 
-    async def _feedback_of(self, user: str, team: str | None) -> list[KeptFeedback]:
+    async def feedback(self) -> list[FeedbackRecord]:
+        found = []
+        async for name, data in self._of_each("HGETALL", await self._names("feedback")):
+            turn = name.removeprefix(feedback_key(""))
+            found += [read_feedback(turn, user, said) for user, said in _pairs(data)]
+        said = [each for each in found if each is not None]
+        return sorted(said, key=lambda each: (each.at, each.turn, each.user))
+
+    async def _feedback_of(self, user: str, team: str | None) -> list[FeedbackRecord]:
         found = []
         async for name, data in self._of_each("HGET", await self._names("feedback"), user):
-            turn = name.removeprefix(f"{PREFIX}feedback:")
-            if data is not None and (team is None or turn.startswith(f"{team}:")):
-                found.append(KeptFeedback(turn, *json.loads(data)))
+            turn = name.removeprefix(feedback_key(""))
+            said = read_feedback(turn, user, data)
+            if said is not None and (team is None or turn.startswith(f"{team}:")):
+                found.append(said)
         return sorted(found, key=lambda each: each.at)
 
     async def _waits_for(self, user: str, team: str | None) -> list[KeptWait]:
@@ -172,7 +182,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
         for some in _batches([turn.key for turn in found.turns], _ERASED_AT_ONCE):
             left += await self._run("erase", turns=some, dedupe_age=self._dedupe_age)
         turns = len(found.turns) - len(left)
-        said = [f"{PREFIX}feedback:{each.turn}" for each in found.feedback]
+        said = [feedback_key(each.turn) for each in found.feedback]
         feedback = sum([number async for _, number in self._of_each("HDEL", said, user)])
         busy = [await self._forget_wait(wait, user) for wait in found.waits]
         ended = [each.key for each in found.outbound if each.ended_at is not None]
@@ -251,6 +261,11 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 answers = await pipeline.execute()
             for each in zip(some, answers, strict=True):
                 yield each
+
+
+def _pairs(found: Mapping[str, str] | Sequence[str]) -> Iterable[tuple[str, str]]:
+    """The fields of a hash, which a pipeline may give as a list."""
+    return found.items() if isinstance(found, Mapping) else zip(found[::2], found[1::2], strict=True)
 
 
 def _batches(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:

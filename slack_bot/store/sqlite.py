@@ -31,6 +31,7 @@ from ..turn.thread_state import ThreadState
 from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
 from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
+from .sqlite_feedback import SqliteFeedback
 from .sqlite_forms import SqliteForms
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ _log = logging.getLogger(__name__)
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
-_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 8)))
+_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 9)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
@@ -56,7 +57,7 @@ OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 SAID = TypeAdapter(ThreadMessage)
 
 
-class SqliteStore(SqliteForms, SoleProcess, Store):
+class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -301,14 +302,6 @@ class SqliteStore(SqliteForms, SoleProcess, Store):
             return before
 
         return await self._run(work)
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        statement = (
-            "INSERT INTO feedback (turn, user, value, at) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
-            " WHERE feedback.value <> excluded.value"
-        )
-        return await self._write(statement, turn, user, value, now) > 0
 
     async def profile(self, agent: str) -> dict[str, str]:
         return dict(await self._read("SELECT name, value FROM profiles WHERE agent = ?", agent))

@@ -183,6 +183,7 @@ def _add_store(add: AddVerb) -> None:
         of_person = add_what(name, about)
         of_person.add_argument("--user", metavar="U...", required=True, help="the person's id at Slack")
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
+    add_what("feedback", "what people said of answers, as JSON Lines, the oldest first")
     tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
     tape.add_argument("turn", metavar="TURN", help="its key, as show and the logs name it, or its reference")
     backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from ..app import ages_of
 from ..errors import StoreError
+from ..feedback.targets import as_json
 from ..observe.facts import reference_of
 from ..settings.load import load
 from ..store.admin import open_admin
@@ -47,6 +48,8 @@ async def _output(args: argparse.Namespace) -> str:
             case "show":
                 summary = await store.summary()
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+            case "feedback":
+                return "".join(json.dumps(as_json(each)) + "\n" for each in await store.feedback())
             case "export":
                 return _exported(args, await store.person(args.user, args.team))
             case "export-tape":

@@ -7,6 +7,8 @@ from typing import Any, Literal
 _GONE = frozenset({"tombstone", "hidden_by_limit"})
 _UNKNOWN = "application/octet-stream"
 _TEXT = "text/plain"
+CANVAS = "application/vnd.slack-docs"
+"""What Slack says that a canvas is. Its bytes are HTML (agent-slack#19, slackdump#401)."""
 # what a file begins with, and where; facts: en.wikipedia.org/wiki/List_of_file_signatures
 _SIGNS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),

@@ -22,10 +22,12 @@ from .actions import (
     CardState,
     EndTurn,
     FlushText,
+    NameSources,
     NoOp,
     RetractText,
     RewriteAnswer,
     SaveIds,
+    ShowExtra,
     ShowForm,
     ShowStatus,
     TaskCard,
@@ -78,6 +80,8 @@ _ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
     (events.ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
     (events.ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
     (events.PlanChanged, "_plan", {**_OPEN, _W: _K}),
+    (events.Attached, "_attach", _OPEN),
+    (events.SourcesFound, "_cite", _OPEN),
     (events.InputRequired, "_ask", _OPEN),
     (events.AuthCompleted, "_go_on", _OPEN),
     (events.TaskEnded, "_end_task", {**_OPEN, _P: _P}),
@@ -267,8 +271,18 @@ class Turn:
         return TaskCard(step.id, step.title, state, details)
 
     def _show(self, card: TaskCard, reason: str) -> UpdateCard:
-        self._cards[card.id] = replace(card, details="")
+        self._cards[card.id] = replace(card, details="", sources=())
         return UpdateCard(card, reason)
+
+    def _attach(self, event: events.Attached) -> list[Action]:
+        self.latches[Latch.ANSWER_BEGUN] = True
+        return [ShowExtra(event.extra, event.reason)]
+
+    def _cite(self, event: events.SourcesFound) -> list[Action]:
+        """On the step that runs, if there is one, and under the answer."""
+        running = [card for card in self._cards.values() if card.state is CardState.RUNNING]
+        cards = [self._show(replace(card, sources=event.sources), event.reason) for card in running[-1:]]
+        return [*cards, NameSources(event.sources, event.reason)]
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:

@@ -24,6 +24,10 @@ class FormAction(StrEnum):
     LINK = "form_link"
     OPENED = "form_opened"
 
+    @property
+    def opens_modal(self) -> bool:
+        return self in (FormAction.FILL, FormAction.EDIT, FormAction.REJECT)
+
 
 @dataclass(frozen=True, slots=True)
 class FormPress:

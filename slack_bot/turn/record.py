@@ -23,6 +23,13 @@ class Outcome(StrEnum):
     MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
 
+    @property
+    def is_whole(self) -> bool | None:
+        """Whether the reader has all of the answer. None: there was none to be had."""
+        if self is Outcome.LOST:
+            return False
+        return True if self in (Outcome.ANSWERED, Outcome.ASKED) else None
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadKey:

@@ -18,6 +18,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
+from .extras import Chart, DataTable, Extra, LinkedFile, OutFile, Source
 from .form import Choice, Field, Form, ProposedCall
 
 MASK = "[secret removed]"
@@ -25,6 +26,7 @@ MAX_UNDECIDED = 512
 """Characters that may be kept back, or the longest secret given."""
 SLICE = 16_384
 """Characters of a long text that are read in one step: a few milliseconds."""
+_CELLS_AT_ONCE = 200  # of a table, in one step
 _SHORTEST_SECRET = 4  # to mask a shorter value would tear words apart
 
 _RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
@@ -294,7 +296,13 @@ def sanitize_beginning(text: str, secrets: tuple[str, ...]) -> str:
 def sanitize_card(card: TaskCard, secrets: tuple[str, ...]) -> TaskCard:
     """`card`, sanitized; its id too, which may hold half a surrogate pair."""
     name, title, details = (sanitize_beginning(text, secrets) for text in (card.id, card.title, card.details))
-    return TaskCard(name, title, card.state, details)
+    return TaskCard(name, title, card.state, details, sanitize_sources(card.sources, secrets))
+
+
+def sanitize_sources(sources: tuple[Source, ...], secrets: tuple[str, ...]) -> tuple[Source, ...]:
+    """Those whose address holds nothing that must not be shown."""
+    kept = (each for each in sources if sanitize(each.url, secrets) == each.url)
+    return tuple(Source(each.url, sanitize_beginning(each.title, secrets)) for each in kept)
 
 
 def sanitize_form(
@@ -362,3 +370,26 @@ def _sanitize_each(texts: list[str], secrets: tuple[str, ...]) -> Generator[None
         read += min(len(text), LONGEST)
         done.append(sanitize_beginning(text, secrets))
     return done
+
+
+def sanitize_extra(extra: Extra, secrets: tuple[str, ...]) -> Generator[None, None, Extra]:
+    """`extra`, its texts sanitized in steps; the bytes of a file are not touched."""
+
+    def clean(text: str) -> str:
+        return sanitize_beginning(text, secrets)
+
+    match extra:
+        case OutFile() | LinkedFile():
+            return replace(extra, name=clean(extra.name), description=clean(extra.description))
+        case Chart():
+            series = tuple(replace(each, name=clean(each.name)) for each in extra.series)
+            categories = tuple(map(clean, extra.categories))
+            title, x_label, y_label = map(clean, (extra.title, extra.x_label, extra.y_label))
+            return Chart(extra.kind, categories, series, title, x_label, y_label)
+        case DataTable():
+            rows = []
+            for number, row in enumerate(extra.rows, start=1):
+                rows.append(tuple(clean(cell) if isinstance(cell, str) else cell for cell in row))
+                if number % max(1, _CELLS_AT_ONCE // max(1, len(row))) == 0:
+                    yield
+            return DataTable(tuple(map(clean, extra.columns)), tuple(rows), clean(extra.title))

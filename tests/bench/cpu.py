@@ -1,9 +1,11 @@
-"""`python -m tests.bench.cpu [--quick]`: the processor time of the bot for each event of the agent.
+"""`python -m tests.bench.cpu [--quick] [--beside URL]`: the processor time of the bot for each event.
 
 The bot runs in a process of its own. Beside it a bare loop (httpx, httpx-sse, `json.loads`) reads the same
 streams at the same time, so both meet the same machine. The agent has a process too; the workspace is in
 this one. The figure is the ratio of the two: what the whole bot costs above reading the stream at all.
-Slack's limits are lifted, so each answer is written as often as its text asks for.
+Slack's limits are lifted, so each answer is written as often as its text asks for. With `--beside` two bots
+do the same at the same time, one with the store in memory, one with that store, some times over: what the
+store costs is the median of their ratios.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import asyncio
 import json
 import os
 import random
+import statistics
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -30,6 +33,8 @@ from .running import ROOT, Deployed, deployed, spoken
 
 TARGET = 1.5
 """What the ratio is to be at most."""
+STORE_TARGET = 0.1
+"""What a durable store may add to the processor time of an event, as a part of it."""
 _TOKENS, _A_SECOND = 600, 20
 _LIMITS = ("STARTS", "STOPS", "APPENDS", "UPDATES", "STATUSES", "READS", "OTHERS")
 _LIFTED = {f"SLACK_BOT_GOVERNOR__{name}_PER_MINUTE": "1000000" for name in _LIMITS}
@@ -69,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile", metavar="FILE", help="profile the bot with cProfile into FILE")
     parser.add_argument("--agent", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--bare", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--beside", metavar="URL", help="compare this store with the one in memory")
+    parser.add_argument("--rounds", type=int, default=5, help="of --beside (default: 5)")
     given = parser.parse_args(argv)
     if given.agent is not None:
         asyncio.run(_agent(given.agent))
@@ -77,9 +84,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         asyncio.run(_bare(given.bare[0], int(given.bare[1])))
         return 0
     print(f"slack_bot on {machine()}")
+    tokens = 40 if given.quick else _TOKENS
+    if given.beside is not None:
+        added = asyncio.run(compare(given.beside, (given.answers or [20])[0], tokens, given.rounds))
+        print(
+            f"{given.beside} adds {100 * added:.1f} % to an event; at most {100 * STORE_TARGET:g} % is wanted"
+        )
+        return 0 if added <= STORE_TARGET or given.quick else 1
     fine = True
     for answers in given.answers or ([2] if given.quick else [20, 200]):
-        tokens = 40 if given.quick else _TOKENS
         use = asyncio.run(measure(answers, tokens, given.profile, given.store))
         print(use, flush=True)
         fine = fine and use.ratio <= TARGET
@@ -111,6 +124,21 @@ async def measure(
             await bot.until(lambda: bot.answers_done() == answers + 1, _WITHIN)
             used, events = json.loads(await _line(bare))
             return CpuUse(answers, events, _cpu_seconds(bot) - before, used, len(bot.workspace.calls) - calls)
+
+
+async def compare(store: str, answers: int, tokens: int, rounds: int) -> float:
+    """What a bot with `store` takes more than one beside it with its store in memory: the median part."""
+    added = []
+    for _ in range(rounds):
+        in_memory, stored = await asyncio.gather(
+            measure(answers, tokens), measure(answers, tokens, store=store)
+        )
+        added.append(stored.bot / in_memory.bot - 1)
+        print(
+            f"in memory {in_memory.bot:.2f} s, stored {stored.bot:.2f} s: {100 * added[-1]:+.1f} %",
+            flush=True,
+        )
+    return statistics.median(added)
 
 
 def _cpu_seconds(bot: Deployed) -> float:

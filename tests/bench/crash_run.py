@@ -44,7 +44,7 @@ from .running import ROOT, bot_environment, steady_clock
 CHANNEL = "C1"
 FASTER = 30.0
 """Slack's retries come after 0, 60 and 300 s; here so many times sooner. Its 3 s for an ack stay."""
-_SETTLES = 30.0  # seconds after the last start until all answers must be there
+_SETTLES = 60.0  # seconds after the last start until all answers must be there
 LEASE = 4.0
 """Seconds, in place of 10, after which a replica that was killed counts as gone."""
 _STARTS = 60.0

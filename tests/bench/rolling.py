@@ -47,6 +47,7 @@ class Plan:
     """`seconds`: how long an answer takes, least and most. `span`: within which all questions are asked.
 
     `grace` is that of a process that ends; `lease` that of a replica. `replaces`: whether they are.
+    `faster`: so many times sooner than Slack's do its retries come.
     """
 
     answers: int = 50
@@ -56,6 +57,7 @@ class Plan:
     lease: float = 10.0
     seed: int = 1
     replaces: bool = True
+    faster: float = FASTER
 
     def questions(self) -> list[Asked]:
         random = Random(self.seed)
@@ -94,7 +96,7 @@ class Rollout:
         self._clock = steady_clock()
         self._workspace = Workspace(rules=WorkspaceRules.real())
         self._workspace.add_channel(CHANNEL)
-        delays = [delay / FASTER for delay in RETRY_DELAYS]
+        delays = [delay / plan.faster for delay in RETRY_DELAYS]
         self._slack = SlackServer(self._workspace, self._clock, retry_delays=delays)
         self._places: dict[str, tuple[str, str]] = {}  # channel and thread, by the question's token
         self._processes: list[asyncio.subprocess.Process] = []
@@ -118,8 +120,7 @@ class Rollout:
                 stack.callback(asking.cancel)
                 some = self._plan.answers // 2
                 await self._until(lambda: len(self._workspace.open_streams()) >= min(some, 8), "no answers")
-                for old in list(self._processes) if self._plan.replaces else ():
-                    await self._replace(old)
+                await self._disturb()
                 await asking
                 await self._until(self._is_settled, "the threads did not come to rest")
                 await self._end_in_order()
@@ -127,11 +128,19 @@ class Rollout:
                 self._problems.append(str(error))
             return await self._judge(time.monotonic() - began)
 
+    async def _disturb(self) -> None:
+        """What happens in the middle of the answers."""
+        for old in list(self._processes) if self._plan.replaces else ():
+            await self._replace(old)
+
     # -- processes -------------------------------------------------------------------------------------------
+
+    def _store_of(self, number: int) -> str:
+        return self._store
 
     async def _start(self) -> asyncio.subprocess.Process:
         settings = {
-            "SLACK_BOT_STORE__URL": self._store,
+            "SLACK_BOT_STORE__URL": self._store_of(len(self._processes)),
             "SLACK_BOT_STORE__LEASE": f"{self._plan.lease:g}",
             "SLACK_BOT_TURNS__SHUTDOWN_GRACE": f"{self._plan.grace:g}",
         }

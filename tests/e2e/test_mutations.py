@@ -224,6 +224,12 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
     patch.setattr(TaskConsumer, "_after", after)
 
 
+def forms_are_answered_in_plain_words(patch: Patch) -> None:
+    """What was filled in goes as a text, whoever asked."""
+    honest = task_consumer.reply_of
+    patch.setattr(task_consumer, "reply_of", lambda asked: honest(replace(asked, form=None)))
+
+
 def failure_passes_for_an_answer(patch: Patch) -> None:
     patch.setattr(
         machine,
@@ -297,6 +303,8 @@ TABLE = (
     Row(failure_says_nothing_about_what_to_do, "fails", ("text_has",)),
     Row(question_back_is_ignored, "asks-back", ("outcomes", "text_has")),
     Row(stop_is_ignored, "stopped", ("ends_in_time",)),
+    Row(forms_are_answered_in_plain_words, "form-strands-words", ("form_answered",)),
+    Row(forms_are_answered_in_plain_words, "form-agentstack-approval", ("form_answered",)),
     Row(files_lose_their_last_byte, "files", ("files_arrived",)),
     Row(files_stay_behind, "files", ("files_arrived",)),
 )

@@ -26,9 +26,12 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.live_agent import live_agent
+from tests.slack.test_extras import CHART, READS, ROWS, artifact
+from tests.slack.test_extras import tape as extras_tape
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 SECONDS = 12.0
+EXTRAS = [f"Table\n{READS}", "Visits\nweb: Mon 3, Tue 4"]
 
 
 @asynccontextmanager
@@ -47,6 +50,22 @@ async def killed_after(points: int, *tapes: Tape) -> AsyncIterator[tuple[BotHarn
             await next_bot.deliver(events, retry=1)
             await next_bot.idle()
             yield next_bot, root
+
+
+@on_virtual_time
+async def test_killed_at_any_point_tables_and_files_are_there_once() -> None:
+    tape = extras_tape(artifact("Two cities:", ROWS, b"one"), artifact(CHART, name="b"))
+    for points, name in enumerate(await names_of_points(tape)):
+        async with killed_after(points, tape) as (bot, root):
+            read = [message for message in bot.thread(root) if message.is_bot]
+            if "cannot find out what became of this question" in str(read):
+                continue
+            assert [message.text for message in read if message.text] == ["Two cities:", *EXTRAS], (
+                points,
+                name,
+            )
+            assert [file.content for message in read for file in message.files] == [b"one"], (points, name)
+            assert str([message.extras for message in read]).count("Helpful") == 1, (points, name)
 
 
 async def work(bot: BotHarness, events: Sequence[Envelope]) -> None:

@@ -172,7 +172,7 @@ async def test_only_who_may_be_external_presses_the_buttons(external: str, *, is
         assert await bot.deliver() == [200]
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
-        assert await bot.store.save_feedback(key, OUTSIDER, "positive", bot.now) != is_stored
+        assert (await bot.store.change_feedback(key, OUTSIDER, lambda _: None) is not None) == is_stored
         ((who, words),) = told(bot)
         assert (who, "organisation" in words) == (OUTSIDER, not is_stored)
 

@@ -190,5 +190,5 @@ def test_no_label_names_a_person_a_channel_or_a_turn() -> None:
     metrics = Metrics(loop_clock())
     source = Path(__file__).parents[2] / "slack_bot" / "observe" / "metrics.py"
     labels = set(re.findall(r'self\._(?:counter|times)\(.*"(\w+)"\)', source.read_text("utf-8")))
-    assert labels <= {"outcome", "surface", "reason", "method", "fault"}
+    assert labels <= {"outcome", "surface", "reason", "method", "fault", "target"}
     assert b"U1" not in metrics.scrape()[1]

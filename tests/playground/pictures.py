@@ -8,40 +8,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from slack_bot.playground.server import Playground, open_playground
+from slack_bot.playground.server import open_playground
 from slack_bot.settings.load import Settings
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.overrides import with_overrides
 from tests.e2e.chromium import Page, open_browser, running_chromium
-from tests.e2e.visitor import QUESTION, SEALED, mention, outcome
 
-Scene = Callable[[Page, Playground], Awaitable[None]]
+from .scenes import SCENES
+
 WIDTHS = ((1440, 900), (1024, 768), (390, 844))
-
-
-async def empty(page: Page, playground: Playground) -> None:
-    """What a newcomer sees."""
-
-
-async def answered(page: Page, playground: Playground) -> None:
-    await mention(page, QUESTION)
-    await page.until(SEALED)
-    await outcome(page, "answered")
-
-
-async def inside(page: Page, playground: Playground) -> None:
-    await answered(page, playground)
-    await page.click("#inside-here")
-
-
-SCENES: dict[str, tuple[Scene, dict[str, object]]] = {
-    "empty": (empty, {}),
-    "answered": (answered, {}),
-    "inside": (inside, {}),
-}
 
 
 async def take(page: Page, folder: Path, name: str) -> None:
@@ -68,9 +45,12 @@ async def main(folder: Path, names: list[str]) -> None:
             ):
                 page = await browser.open(playground.url, *WIDTHS[0])
                 await page.until("document.body.dataset.ready")
-                await scene(page, playground)
+                try:
+                    await scene(page, playground)
+                    assert page.problems == [], page.problems
+                except (AssertionError, TimeoutError) as error:
+                    print(f"{name}: {error}")
                 await take(page, folder, name)
-                assert page.problems == [], page.problems
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL, PARTNER
 from slack_bot.settings.load import Settings, load
 from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.harness import wait_until
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
@@ -313,3 +314,24 @@ async def test_variables_for_channels_count_here() -> None:
     async with open_playground(channels=load(env, None, None)) as playground:
         order = {"type": "say", "user": PARTNER, "channel": CHANNEL, "text": "<@U0BOT> tell me a joke"}
         assert (await closed(playground, order))["outcome"] == "answered"
+
+
+async def test_who_may_ask_and_how_often_count_here(tmp_path: Path) -> None:
+    config = tmp_path / "slack_bot.toml"
+    config.write_text('[channels.incidents]\ngroups = ["S0OPS"]\n', "utf-8")
+    env = {"SLACK_BOT_CONFIG": str(config), "SLACK_BOT_TURNS__HOURLY_PERSON": "1"}
+    async with open_playground(channels=load(env, None, None)) as playground:
+        here = {"type": "say", "channel": "C0INCIDENTS", "text": "<@U0BOT> tell me a joke"}
+        assert (await closed(playground, {**here, "user": "U0MAYA"}))["outcome"] == "answered"
+        for user in ("U0MAYA", "U0JONAS"):
+            await playground.visitor.take({**here, "user": user})
+            await told_alone(playground, user)
+
+
+async def told_alone(playground: Playground, user: str) -> None:
+    """Wait for what somebody is told that nobody else sees."""
+
+    def is_told() -> bool:
+        return any(message["for"] == user for message in playground.visitor.feed.snapshot()["messages"])
+
+    await wait_until(is_told, playground.workspace)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
 
-from slack_bot.slack.download import FOREIGN, TOO_LARGE, is_slacks
+from slack_bot.settings.models import SlackSettings
+from slack_bot.slack.api import new_web_client
+from slack_bot.slack.download import FOREIGN, TOO_LARGE, download, is_slacks
 from slack_bot.slack.faults import CallFailed, CallOk, CallResult
 from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.slack.scene import Scene
+from tests.testing.slack.test_server import a_face
 
 API = "https://slack.com/api/"
 
@@ -59,6 +64,23 @@ async def test_a_file_comes_with_the_token() -> None:
     result, asked = await fetched(PersonFile("a.txt", b"x" * 100))
     assert result == CallOk({"content": b"x" * 100, "content_type": "text/plain"})
     assert asked == [("F000001", BOT_TOKEN)]
+
+
+async def test_a_file_comes_over_the_network() -> None:
+    async with a_face() as (scene, face, http):
+        client = new_web_client(SlackSettings(api_url=face.api_url, bot_token=SecretStr(BOT_TOKEN)), http)
+        ts = scene.workspace.say(
+            "U1", "C1", "see", now=scene.now, files=[PersonFile("a b.bin", bytes(200_000))]
+        )
+        message = scene.workspace.state.find("C1", ts)
+        assert message is not None
+        url = message.files[0]["url_private_download"]
+        found = await download(client, url, 200_000)
+        assert found == {"content": bytes(200_000), "content_type": "application/octet-stream"}
+        with pytest.raises(SlackApiError, match=TOO_LARGE):
+            await download(client, url, 199_999)
+        with pytest.raises(SlackApiError):
+            await download(client, url.replace("F0", "F9"), 10)
 
 
 @on_virtual_time

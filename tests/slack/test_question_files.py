@@ -130,6 +130,18 @@ async def test_a_page_that_somebody_shared_is_no_login_page() -> None:
 
 
 @on_virtual_time
+async def test_a_canvas_comes_as_html_and_the_login_page_in_its_place_does_not() -> None:
+    canvas = PersonFile("notes", b"<h1>Notes</h1>", "application/vnd.slack-docs")
+    async with run_bot() as bot:
+        await ask(bot, "what is this?", canvas)
+        assert bot.agent.questions[0].files == [("notes", "text/html", canvas.content)]
+        grant = bot.workspace.state.manifest
+        bot.workspace.state.manifest = dataclasses.replace(grant, scopes=grant.scopes - {"files:read"})
+        await ask(bot, "what is this?", canvas)
+        assert bot.agent.questions[1].files == []
+
+
+@on_virtual_time
 async def test_a_file_of_another_organisation_is_asked_for() -> None:
     async with run_bot() as bot:
         await ask(bot, "what is this?", PersonFile("theirs.csv", b"a,b", is_stub=True))

@@ -10,6 +10,7 @@ from typing import Any
 from slack_bot.store.contracts import (
     Conversation,
     Erased,
+    FeedbackStore,
     KeptEvent,
     PersonalData,
     PersonRecords,
@@ -18,6 +19,7 @@ from slack_bot.store.contracts import (
     StoreAdmin,
 )
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
 from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
@@ -52,6 +54,15 @@ def opened(handle: str, at: float = 1000.0, *, user: str = "U1", thread: ThreadK
     )
     form = Form("Which? 😀", (field, *more), reply=ReplyFormat("adk", '{"id": 1}'))
     return OpenForm(handle, "T1:C1:1.0", thread, user, "T1", "task", form, at)
+
+
+async def pressed(store: FeedbackStore, key: str, user: str, value: str, at: float) -> bool:
+    """Somebody rates an answer. False: as before."""
+    said = FeedbackRecord(key, user, value, at)
+    before = await store.change_feedback(
+        key, user, lambda known: known if known and known.value == value else said
+    )
+    return before is None or before.value != value
 
 
 class StoreContract:
@@ -337,14 +348,45 @@ class StoreContract:
         assert await store.thread_state(THREAD) is not None
 
     async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
-        assert await store.save_feedback("turn", "U1", "positive", 1.0)
-        assert await store.save_feedback("turn", "U2", "positive", 2.0)
-        assert not await store.save_feedback("turn", "U2", "positive", 2.5)
-        assert await store.save_feedback("turn", "U1", "negative", 3.0)
-        assert await store.save_feedback("other", "U1", "positive", 4.0)
-        assert not await store.save_feedback("turn", "U1", "negative", 5.0)
-        assert not await store.save_feedback("turn", "U2", "positive", 5.0)
-        assert await store.save_feedback("turn", "U1", "positive", 6.0)
+        assert await pressed(store, "turn", "U1", "positive", 1.0)
+        assert await pressed(store, "turn", "U2", "positive", 2.0)
+        assert not await pressed(store, "turn", "U2", "positive", 2.5)
+        assert await pressed(store, "turn", "U1", "negative", 3.0)
+        assert await pressed(store, "other", "U1", "positive", 4.0)
+        assert not await pressed(store, "turn", "U1", "negative", 5.0)
+        assert not await pressed(store, "turn", "U2", "positive", 5.0)
+        assert await pressed(store, "turn", "U1", "positive", 6.0)
+
+    async def test_feedback_is_kept_whole_and_changed_as_it_stands(self, store: Store) -> None:
+        ids = "task", "ctx", "trace"
+        whole = FeedbackRecord("turn", "U1", "negative", 1.0, ("Wrong", "Too long"), "no 😀", *ids)
+        seen = list[FeedbackRecord | None]()
+
+        def change(known: FeedbackRecord | None) -> FeedbackRecord | None:
+            seen.append(known)
+            return whole if known is None else None
+
+        assert await store.change_feedback("turn", "U1", change) is None
+        assert await store.change_feedback("turn", "U1", change) == whole
+        assert await store.change_feedback("turn", "U2", lambda _: None) is None
+        assert await store.change_feedback("turn", "U1", change) == whole
+        assert (seen[0], seen[-1]) == (None, whole)
+
+    async def test_what_is_to_be_sent_is_found_when_it_is_due(self, store: Store) -> None:
+        said = [FeedbackRecord(f"turn{at}", "U1", "positive", float(at)) for at in range(4)]
+        for each in said[1:]:
+            await store.change_feedback(each.turn, "U1", lambda _, each=each: each.to_send(("webhook",)))  # type: ignore[misc]
+        await store.change_feedback("turn0", "U1", lambda _: said[0].to_send(()))
+        due = [each.to_send(("webhook",)) for each in said]
+        assert await store.due_feedback(0.5, 10) == []
+        assert await store.due_feedback(2.0, 10) == due[1:3]
+        assert await store.due_feedback(9.0, 2) == due[1:3]
+        held = due[1].held(3.0, 60.0)
+        await store.change_feedback("turn1", "U1", lambda _: held)
+        assert await store.due_feedback(9.0, 10) == due[2:]
+        assert await store.due_feedback(63.0, 10) == [*due[2:], held]
+        await store.change_feedback("turn2", "U1", lambda _: replace(said[2], due=None))
+        assert await store.due_feedback(9.0, 10) == due[3:]
 
     async def test_facts_about_an_agent_are_kept_by_name(self, store: Store) -> None:
         assert await store.profile("agent") == {}
@@ -407,11 +449,11 @@ class AgesContract:
         assert await store.thread_state(THREAD) is None
 
     async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
-        assert await store.save_feedback("turn", "U1", "positive", 0.0)
+        assert await pressed(store, "turn", "U1", "positive", 0.0)
         await store.remove_old(90 * DAY - 1)
-        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert not await pressed(store, "turn", "U1", "positive", 1.0)
         await store.remove_old(90 * DAY)
-        assert await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert await pressed(store, "turn", "U1", "positive", 1.0)
 
     async def test_what_is_overheard_is_forgotten_after_its_hours(self, store: Store) -> None:
         for at in (1000, 2000):
@@ -443,8 +485,8 @@ class PersonalDataContract:
             ended = TurnRecord(asked, float(number), Stage.ENDED, messages=shown, ended_at=number + 0.5)
             await store.save((ended, 0))
             await store.save_events(KeptEvent(ended.key, number + 0.2, f'"event {number}"'))
-            await store.save_feedback(ended.key, "U1", "positive", float(number))
-            await store.save_feedback(ended.key, "U2", "negative", float(number))
+            await pressed(store, ended.key, "U1", "positive", float(number))
+            await pressed(store, ended.key, "U2", "negative", float(number))
             waits = {"U2": f"task {number}", user: f"task {number}"}
             await store.save_conversation("agent", thread, Conversation("ctx", waits), float(number))
             state = ThreadState(user, float(number), float(number))
@@ -611,8 +653,8 @@ class AdminContract(PersonalDataContract):
         await people.erase("U9", None)
         await store.save((replace(turn("1.0", 11.0), stage=Stage.SENT, task_id="task"), 0))
         await store.save_conversation("agent", THREAD, Conversation("ctx"), 30.0)
-        await store.save_feedback("T1:C1:0.0", "U1", "positive", 31.0)
-        await store.save_feedback("T1:C1:0.0", "U2", "positive", 31.0)
+        await pressed(store, "T1:C1:0.0", "U1", "positive", 31.0)
+        await pressed(store, "T1:C1:0.0", "U2", "positive", 31.0)
         await store.save_events(KeptEvent("T1:C1:0.0", 12.0, "{}"), KeptEvent("T1:C1:0.0", 13.0, "{}"))
         for number in range(25):
             said = OutboundRecord(f"k{number}", OutboundMessage("hi", channel="C1"), 40.0 + number)
@@ -631,6 +673,10 @@ class AdminContract(PersonalDataContract):
             "outbound: sent": (22, 42.0, 63.0),
             "outbound: waiting": (2, 40.0, 41.0),
         }
+        assert [(each.turn, each.user) for each in await people.feedback()] == [
+            ("T1:C1:0.0", "U1"),
+            ("T1:C1:0.0", "U2"),
+        ]
         others = ("conversations", "feedback", "events")
         assert [by_kind[kind][0] for kind in others] == [1, 2, 2]
         assert [(each.key, each.task_id) for each in found.unfinished] == [

@@ -23,7 +23,7 @@ from slack_bot.turn.record import ThreadKey
 from tests.redis_proxy import redis_proxy
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, StoreContract, message, opened, overheard, turn
+from .contract import THREAD, StoreContract, message, opened, overheard, pressed, turn
 
 LEASE = 0.4  # seconds: that of replicas whose end is waited for
 FIRM = 3.0  # seconds: this machine does not stand still for so long
@@ -40,7 +40,7 @@ class TestRedis(StoreContract):
 async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> None:
     store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
     await store.save_conversation("agent", THREAD, Conversation("ctx"), 0.0)
-    await store.save_feedback("turn", "U1", "positive", 0.0)
+    await pressed(store, "turn", "U1", "positive", 0.0)
     days = {}
     for kind in ("conversation", "feedback"):
         (name,) = [each async for each in client.scan_iter(f"*{kind}:*")]

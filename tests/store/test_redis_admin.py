@@ -16,7 +16,7 @@ from slack_bot.store.redis import RedisStore, connect, open_redis
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, AdminContract, message, turn
+from .contract import THREAD, AdminContract, message, pressed, turn
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_what_is_erased_is_in_no_key(
     await store.save((ended, 0))
     await store.save_events(KeptEvent(asked.key, 1.5, '"Geheimnis"'))
     await store.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-    await store.save_feedback(asked.key, "U1", "positive", 3.0)
+    await pressed(store, asked.key, "U1", "positive", 3.0)
     await store.let_go(THREAD)
     before = await stored(redis_server)
     assert before.count("Geheimnis") == 3
@@ -109,7 +109,7 @@ async def test_more_than_one_round_of_keys(store: Store, people: StoreAdmin) -> 
         asked = turn(f"{number}.0", 1.0 + number, thread=f"{number}.0")
         assert await store.accept(asked)
         await store.save((replace(asked, stage=Stage.ENDED, ended_at=2.0 + number), 0))
-        await store.save_feedback(asked.key, "U1", "positive", 3.0)
+        await pressed(store, asked.key, "U1", "positive", 3.0)
 
     for start in range(0, 600, 100):
         await asyncio.gather(*map(answer, range(start, start + 100)))

@@ -21,10 +21,11 @@ from slack_bot.store.redis import open_redis
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
-from tests.store.contract import message, turn
+from tests.store.contract import message, pressed, turn
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +100,21 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
         found = json.loads(capsys.readouterr().out)
         assert [each["question"]["ts"] for each in found["unfinished"]] == ["2.0"]
         assert found["counts"][0] == {"kind": "turns: ended", "number": 1, "oldest": 1.0, "newest": 1.0}
+
+
+async def test_feedback_is_printed_as_json_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_STORE__URL", f"sqlite:///{tmp_path}/rated.sqlite")
+    store = await open_store(f"sqlite:///{tmp_path}/rated.sqlite", Ages(), 0.0)
+    why = FeedbackRecord("turn", "U1", "negative", 1.0, ("Wrong",), "no\n😀", trace_id="trace")
+    await store.change_feedback("turn", "U1", lambda _: why)
+    await pressed(store, "turn", "U2", "positive", 2.0)
+    assert await asyncio.to_thread(main, ["store", "feedback"]) == 0
+    await store.close()
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["reasons"], first["words"], first["trace_id"]) == (["Wrong"], "no\n😀", "trace")
+    assert (second["user"], second["value"], second["words"]) == ("U2", "positive", "")
 
 
 def test_a_person_is_exported_and_erased_while_the_bot_runs(

@@ -29,6 +29,7 @@ from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,
     AnswerText,
+    Attached,
     AuthCompleted,
     Event,
     FinalAnswer,
@@ -37,6 +38,7 @@ from slack_bot.turn.events import (
     NarrationConfirmed,
     PlanChanged,
     PlanStep,
+    SourcesFound,
     StepState,
     StopRequested,
     StreamEnd,
@@ -49,6 +51,7 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegun,
 )
+from slack_bot.turn.extras import DataTable, Source
 from slack_bot.turn.form import Choice, Field, Form, FormKind, ReplyFormat
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
 from slack_bot.turn.record import Outcome
@@ -68,6 +71,8 @@ SAMPLES: dict[type, Event] = {
     ToolStarted: ToolStarted("search#1", "search"),
     ToolEnded: ToolEnded("search#1", "search"),
     PlanChanged: PlanChanged((PlanStep("s1", "Search", StepState.RUNNING),)),
+    Attached: Attached(DataTable(("city",), (("Oslo",),))),
+    SourcesFound: SourcesFound((Source("https://x.example"),)),
     InputRequired: InputRequired(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     AgentIdle: AgentIdle(130.0),

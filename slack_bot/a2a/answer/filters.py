@@ -12,7 +12,7 @@ from typing import Any
 from ...turn.form import Form
 from ..content.data_markdown import as_markdown
 from ..content.forms import form_of
-from ..content.parts import extract_content
+from ..content.parts import extract_answer
 from ..wire.frames import Artifact, object_of, text_of
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
@@ -56,7 +56,7 @@ def result_text(artifact: Artifact) -> str:
     for part in artifact.parts:
         if (content := object_of(part.data).get("content")) is not None:
             return text_of(content) or as_markdown(content)
-    return extract_content(artifact.parts).text
+    return extract_answer(artifact).text
 
 
 class TextFilter:

@@ -124,12 +124,17 @@ def schema_of(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def schema_fields(schema: Mapping[str, Any], values: Mapping[str, Any] | None = None) -> Fields:
-    """From the schema of an object. `values`: what is filled in already."""
+    """From the schema of an object. `values`: what is filled in already.
+
+    A server on protobuf does not keep the order of an object; `propertyOrdering` is that of Gemini's schemas.
+    """
     listed = schema.get("required")
     required = {each for each in listed if isinstance(each, str)} if isinstance(listed, list) else set()
     found: list[Field] = []
     raw: dict[str, Mapping[str, Any]] = {}
-    properties = object_of(schema.get("properties"))
+    properties, order = object_of(schema.get("properties")), schema.get("propertyOrdering")
+    names = [each for each in order if isinstance(each, str)] if isinstance(order, list) else []
+    properties = {**{name: properties[name] for name in names if name in properties}, **properties}
     abouts = [(name, each) for name, each in properties.items() if isinstance(each, dict)]
     for name, about in abouts[:MOST_FIELDS]:
         whole = _resolved(about, schema)

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
+from ...turn.extras import Extra, LinkedFile
 from ..dialects import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
 from .data_markdown import TextBeside, beside, from_json
+from .extras import extra_in
+from .sources import names_sources
 
 _STATES = {
     "in_progress": StepState.RUNNING,
@@ -214,12 +217,13 @@ def _normalized(value: Any) -> str:
 
 
 class Content(NamedTuple):
-    """The parts, sorted. `is_block`: the text begins with data or a file."""
+    """The parts, sorted. `is_block`: the text begins with data or a file, or stands behind an extra."""
 
     text: str = ""
     thoughts: str = ""
     tools: tuple[ToolPart, ...] = ()
     is_block: bool = False
+    extras: tuple[Extra, ...] = ()
 
     @property
     def calls_a_tool(self) -> bool:
@@ -227,8 +231,22 @@ class Content(NamedTuple):
         return any(tool.begins for tool in self.tools)
 
 
-def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
-    """What `parts` hold. `metadata` is that of what holds them."""
+def extract_answer(artifact: Artifact) -> Content:
+    """What an artifact of the answer holds: what is no text is taken out of it."""
+    return extract_content(
+        artifact.parts, artifact.metadata, keeps_extras=True, description=artifact.description
+    )
+
+
+def extract_content(
+    parts: tuple[Part, ...],
+    metadata: Metadata | None = None,
+    *,
+    keeps_extras: bool = False,
+    description: str = "",
+) -> Content:
+    """What `parts` hold. `metadata` and `description` are those of what holds them. `keeps_extras`: tables,
+    charts and files apart; else all of them are in the text."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
     around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
@@ -241,31 +259,41 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
             thoughts += part.text or ""
         elif not around:
             plain.append(part)
-    text, is_block = _joined(plain)
+    keeps_extras = keeps_extras and not (metadata and is_thought(metadata))
+    text, is_block, extras = _joined(plain, keeps_extras=keeps_extras, description=description)
     if metadata and is_thought(metadata):
         return Content("", thoughts + text, tuple(tools))
-    return Content(text, thoughts, tuple(tools), is_block)
+    return Content(text, thoughts, tuple(tools), is_block, extras)
 
 
-def _joined(parts: list[Part]) -> tuple[str, bool]:
-    """The text, and whether it begins with data or a file. There may be 100,000 parts."""
+def _joined(
+    parts: list[Part], *, keeps_extras: bool, description: str
+) -> tuple[str, bool, tuple[Extra, ...]]:
+    """The text, whether it begins with data or a file, and the extras. There may be 100,000 parts."""
     text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
+    extras: list[Extra] = []
     is_block = False
     for part in parts:
         if part.text:
-            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+            before = "".join(pieces[-2:])
+            if is_block and before and part.text.strip() and not before.endswith("\n\n"):
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.text is None and (block := beside(part, text_beside)):
-            while pieces and not pieces[-1].rstrip():
-                pieces.pop()
-            pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
-            pieces += ["\n\n", block] if pieces else [block]
-            is_block = True
+        elif part.text is None and not (part.has_data and names_sources(part.data)):
+            found = extra_in(part, text_beside, description) if keeps_extras else None
+            extras += [found] if found is not None else []
+            is_text = found is None or isinstance(found, LinkedFile)
+            block = beside(part, text_beside) if is_text else ""
+            if block:
+                while pieces and not pieces[-1].rstrip():
+                    pieces.pop()
+                pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
+                pieces += ["\n\n", block] if pieces else [block]
+            is_block = is_block or bool(block) or not is_text
     text = "".join(pieces)
-    return text, bool(parts) and parts[0].text is None and bool(text)
+    return text, bool(parts) and parts[0].text is None and bool(text or extras), tuple(extras)
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:

@@ -14,6 +14,8 @@ import { Model, isRoot, mayRead, rootOf, threadKey } from "./model.js";
 import { Sidebar } from "./sidebar.js";
 import { confirmed } from "./confirm.js";
 import { read, written } from "./address.js";
+import { Modal } from "./modal.js";
+import { blockNode } from "./blocks.js";
 import { themeSwitch } from "./theme.js";
 import { shownText, slackText } from "./text.js";
 
@@ -26,12 +28,14 @@ const model = new Model();
 const view = { me: "", place: "", tab: "messages", thread: null, known: false };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
-const world = { get names() { return model.names; }, person: (id) => model.person(id), bot: () => model.bot.user_id, act, deeds,
+const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), bot: () => model.bot.user_id, act, deeds,
+  fill: (message, element, given) => send({ type: "fill", channel: message.channel, ts: message.ts, action_id: element.action_id, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
 const inside = new Inside(Object.fromEntries(["inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"].map((id) => [id, $(id)])), model, {
   place: () => view.thread, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
-const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send);
+const modal = new Modal($("modal"), { names: () => model.names, submit: (values) => send({ type: "submit", values }), close: () => send({ type: "close" }) });
+const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
 const link = new Link((updates) => { for (const update of updates) HANDLERS[update.type]?.(update); page.ask(); }, linkChanged);
 
 // -- updates
@@ -48,6 +52,7 @@ const HANDLERS = {
     else if (!view.known) showLastThread();
     view.known = true;
     if (view.thread && !model.messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
+    modal.show(model.modals[view.me] ?? null);
     change("people", "room", "thread", "inside");
   },
   message({ message }) {
@@ -86,6 +91,18 @@ const HANDLERS = {
     page.now();
     if (wasTyping && !composers.root.field.checkVisibility()) composers.reply.field.focus();
   },
+  prompts({ channel, thread_ts, prompts }) {
+    model.prompts.set(threadKey(channel, thread_ts), prompts);
+    change("prompts");
+  },
+  home({ user, home }) {
+    model.homes[user] = home;
+    if (user === view.me) change("home");
+  },
+  modal({ user, modal: open }) {
+    if (open) model.modals[user] = open; else delete model.modals[user];
+    if (user === view.me) modal.show(open);
+  },
   faults(update) { faultPanel.show(update.faults); },
   tape({ name, text }) { save(name, text); },
   choose({ name, keys }) { choose(name, keys); },
@@ -113,7 +130,9 @@ const DRAWERS = {
   people() { sidebar.showPeople(view.me); change("places"); },
   room: showRoom,
   places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); },
-  thread() { showThread(); change("typing"); },
+  home: showHome,
+  thread() { showThread(); change("typing", "prompts"); },
+  prompts: showPrompts,
   typing: showTyping,
   inside() { inside.showLanes(); inside.showTurns(); change("story"); },
   story() { inside.showStory(); },
@@ -173,6 +192,7 @@ function choosePlace(channel) {
   [view.place, view.tab] = [channel, "messages"];
   look(view.thread ? "thread" : "room");
   openMenu(false);
+  visitApp();
   change("room", "places", "thread", "inside");
   keepAddress();
   page.now();
@@ -181,10 +201,15 @@ function choosePlace(channel) {
 
 function chooseTab(tab) {
   view.tab = tab;
+  if (tab === "home") { view.thread = null; look("room"); change("thread"); }
+  visitApp();
   keepAddress();
   change("room");
   page.now();
 }
+
+/** Slack tells the app when somebody comes to its Home tab or to their direct messages. */
+function visitApp() { if (model.isDm(view.place) && link.up) send({ type: "home", tab: view.tab }); }
 
 function keepAddress() {
   const address = written({ ...view, turn: inside.isOpen ? inside.named : null });
@@ -203,6 +228,7 @@ function visitAddress() {
     else if (ts) complain("The thread of this address is not here any more: a playground that has ended keeps nothing.");
     if (view.thread && model.stories.has(turn)) { inside.turn = turn; inside.open(true); }
   }
+  visitApp();
   look(view.thread ? "thread" : "room");
   change("people", "room", "thread", "inside");
 }
@@ -242,6 +268,9 @@ function become(id) {
   if (model.isDm(view.place) && dm) view.place = dm.id;
   view.me = id;
   if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }
+  if (!model.isDm(view.place)) view.tab = "messages";
+  else visitApp();
+  modal.show(model.modals[id] ?? null);
   keepAddress();
   change("people", "room", "thread", "inside");
   page.now();
@@ -258,11 +287,43 @@ function showRoom() {
   const isDm = model.isDm(view.place);
   $("place-title").replaceChildren(isDm ? h("span", { class: "face small face-bot", "aria-hidden": "true", text: "✳" }) : icon("hash"), model.title(view.place));
   $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
+  showTabs(isDm);
   room.show(model.messagesOf(view.place).values(), welcome);
-  refill($("chips"), room.views.size > 3 ? [] : model.suggestions.map(({ label, text }) =>
-    h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say({ channel: view.place, ts: null }, begun({ channel: view.place, ts: null }) + text) } }, label)));
   composers.root.visit();
-  change("places");
+  change("places", "home", "prompts");
+}
+
+/** What can be asked with one click: what the bot suggests in its direct messages, else the playground's questions. */
+function showPrompts() {
+  const chip = (place, { label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say(place, begun(place) + text) } }, label);
+  const of = (channel, ts) => (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
+  const here = { channel: view.place, ts: null };
+  const own = of(view.place, "");
+  refill($("chips"), room.views.size > 3 || view.tab === "home" ? [] : (own.length ? own : model.suggestions).map((one) => chip(here, one)));
+  const open = view.thread;
+  const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
+  refill($("prompts"), isFresh ? of(open.channel, open.ts).map((one) => chip(open, one)) : []);
+}
+
+function showTabs(isDm) {
+  $("tabs").hidden = !isDm;
+  $("place-about").hidden = isDm;
+  refill($("tabs"), isDm ? [["home", "Home"], ["messages", "Messages"]].map(([name, title]) =>
+    h("button", { type: "button", role: "tab", "aria-selected": String(view.tab === name), data: { tab: name }, on: { click: () => chooseTab(name) } }, title)) : []);
+  const isHome = isDm && view.tab === "home";
+  $("home").hidden = !isHome;
+  for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
+}
+
+/** The Home tab as the bot published it for this person. */
+function showHome() {
+  if ($("home").hidden) return;
+  const blocks = model.homes[view.me]?.blocks;
+  const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => send({ type: "press_home", action_id: element.action_id, value }), fill: () => {} };
+  const held = $("home").contains(document.activeElement) && document.activeElement !== $("home");
+  $("home").replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
+    : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
+  if (held) ($("home").querySelector("button") ?? $("home")).focus();
 }
 
 function welcome() {
@@ -298,7 +359,7 @@ function showTyping() {
 /** What can be done with a message: [name, icon, run]. */
 function deeds(message, shown) {
   const found = [];
-  if (isRoot(message) && !message.for) found.push(["Reply in thread", "reply", () => world.open(message)]);
+  if (isRoot(message) && !message.for && shown.foot) found.push(["Reply in thread", "reply", () => world.open(message)]);
   found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shown.node.querySelector(".said").innerText)]);
   const story = model.turnOf(message);
   if (story) found.push(["What the bot did with it", "inside", () => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); }]);
@@ -327,9 +388,14 @@ function linkChanged(up) {
 function begun({ channel, ts }) { return ts || model.isDm(channel) ? "" : `@${model.bot.name} `; }
 
 function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
-function say(place, text, settled) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model) }, settled); }
+function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }
 
-const writing = { begin: begun, lacks, send: say };
+/** A question to an agent that is away; "Try again" heals it. */
+function demo() { send({ type: "say", channel: view.place, thread_ts: null, text: slackText(`${begun({ channel: view.place, ts: null })}What is AGNTCY?`, model), away: true }); }
+
+function named() { return [model.bot.user_id, ...model.here.map((one) => one.id).filter((id) => id !== view.me)].map((id) => model.person(id)); }
+
+const writing = { begin: begun, lacks, send: say, people: named, complain };
 const composers = {
   root: new Composer($("say-root"), { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
   reply: new Composer($("say-reply"), { ...writing, where: () => view.thread }),
@@ -345,6 +411,14 @@ async function replay(file) {
   if (send(dropped, lostOnTheWay(dropped))) return;
   held = { ...dropped, user: view.me };
   complain(`${file.name} will be replayed when the connection is back.`);
+}
+
+/** On a field files go with the message; anywhere else one is replayed. */
+function takeDrop(event) {
+  const files = event.dataTransfer?.files ?? [];
+  const form = event.target.closest?.(".composer");
+  const composer = Object.values(composers).find((one) => one.form === form);
+  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay(files[0]);
 }
 
 /** A file that may have arrived is not sent again by itself: it could have broken the connection. */
@@ -369,6 +443,18 @@ function closeUppermost() {
   else if (view.thread) closeThread();
 }
 
+/** A link to a message of this workspace leads to it here. */
+function followLink(event) {
+  const found = /\/archives\/([A-Z0-9]+)\/p(\d+)(\d{6})(?:\?(?:.*&)?thread_ts=([\d.]+))?/.exec(event.target.closest?.("a")?.href ?? "");
+  const [, channel, seconds, micros, root] = found ?? [];
+  const message = found && model.messagesOf(channel).get(`${seconds}.${micros}`);
+  if (!message) return;
+  event.preventDefault();
+  [view.place, view.tab] = [channel, "messages"];
+  openThread(channel, root ?? rootOf(message));
+  change("room");
+}
+
 let complaint = 0;
 
 function complain(text) {
@@ -386,6 +472,7 @@ function listen() {
   $("veil").addEventListener("click", () => openMenu(false));
   $("inside-open").addEventListener("click", () => openMenu(false));
   $("close-thread").addEventListener("click", closeThread);
+  document.addEventListener("click", followLink);
   addEventListener("popstate", () => { visitAddress(); page.now(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
   setInterval(() => { if (link.up && inside.story && !inside.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
@@ -398,7 +485,7 @@ function listen() {
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
   addEventListener("dragleave", () => over(-1));
   addEventListener("dragover", (event) => event.preventDefault());
-  addEventListener("drop", (event) => { event.preventDefault(); over(-within); replay(event.dataTransfer?.files[0]); });
+  addEventListener("drop", (event) => { event.preventDefault(); over(-within); takeDrop(event); });
 }
 
 listen();

@@ -27,8 +27,8 @@ function share(segments) {
 /** The same as a table, which a screen reader reads and nobody else sees. */
 function numbers(chart, series) {
   const labels = chart.type === "pie" ? series[0].data.map((one) => one.label) : chart.axis_config?.categories ?? [];
-  return h("table", { class: "unseen" }, h("tr", {}, h("th"), ...labels.map((text) => h("th", { text }))),
-    ...series.map((one) => h("tr", {}, h("th", { text: one.name }), ...labels.map((label) => h("td", { text: String(at(one, label)) })))));
+  return h("div", { class: "unseen" }, h("table", {}, h("tr", {}, h("th"), ...labels.map((text) => h("th", { text }))),
+    ...series.map((one) => h("tr", {}, h("th", { text: one.name }), ...labels.map((label) => h("td", { text: String(at(one, label)) }))))));
 }
 
 function at(series, label) { return series.data.find((one) => one.label === label)?.value ?? 0; }

@@ -53,7 +53,7 @@ export class Inside {
     const stories = [...this.model.stories.values()];
     const place = this.place();
     const here = place ? stories.filter((story) => story.channel === place.channel && story.thread === place.ts) : stories;
-    return here.findLast((story) => !story.outcome) ?? here.at(-1);
+    return here.findLast((story) => !story.outcome) ?? here.sort((one, two) => one.ts - two.ts).at(-1); // what is left alone is told later than what was asked after it
   }
 
   watches(story) {

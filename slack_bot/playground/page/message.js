@@ -18,6 +18,7 @@ const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "don
 export class MessageView {
   constructor(message, world, { inThread }) {
     this.world = world;
+    this.given = {}; // what was filled in, by action_id
     this.body = h("div", { class: "md" });
     this.plan = new PlanView();
     this.blocks = h("div", { class: "blocks" });
@@ -47,12 +48,13 @@ export class MessageView {
     if (!before || before.text !== message.text) show(this.body, message.text, this.world.names);
     this.plan.update(message);
     this.edited.hidden = !message.edited || message.author === this.world.bot();
-    const blocks = JSON.stringify([message.blocks, message.pressed, message.values]);
+    const blocks = JSON.stringify([message.blocks, message.pressed]);
     if (blocks !== this.shownBlocks) {
       this.shownBlocks = blocks;
       const controls = () => [...this.blocks.querySelectorAll("button, input, select, textarea")];
       const held = controls().indexOf(document.activeElement);
-      const on = { ...this.world, used: message.pressed, values: message.values, act: (...what) => this.world.act(this.message, ...what) };
+      const on = { names: this.world.names, channels: this.world.channels, used: message.pressed, given: this.given, act: (...what) => this.world.act(this.message, ...what),
+        fill: (block, element, given) => { this.given[element.action_id] = given; this.world.fill(this.message, element, given); } };
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, on)).filter(Boolean));
       if (held >= 0) this.keepFocus(controls()[held]);
     }
@@ -163,8 +165,15 @@ function setMark(mark, state) {
 /** A file that a person gave has only its name here; of one that was uploaded the playground has the bytes. */
 function fileNode({ id, name, size }) {
   const known = size > 0;
+  if (known && /\.(png|jpe?g|gif|webp)$/i.test(name)) return pictureNode(id, name);
   const label = known ? h("a", { href: `/file/${encodeURIComponent(id)}`, target: "_blank", rel: "noopener noreferrer", text: name }) : h("span", { text: name });
   return h("li", { class: "file" }, icon("file"), label, known ? h("span", { class: "dim", text: sized(size) }) : null);
+}
+
+function pictureNode(id, name) {
+  const address = `/file/${encodeURIComponent(id)}`;
+  return h("li", { class: "picture" }, h("span", { class: "dim", text: name }),
+    h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, h("img", { src: address, alt: name })));
 }
 
 function reactionNode([name, count]) {

@@ -49,6 +49,8 @@ export class Model {
     return story;
   }
 
+  get channelNames() { return Object.fromEntries(this.channels.map((one) => [one.id, one.name])); }
+
   get here() { return Object.values(this.people).filter((one) => !one.virtual); }
 
   person(id) {

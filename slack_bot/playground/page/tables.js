@@ -19,7 +19,7 @@ export function dataTableNode(block, on) {
   const said = h("span", { class: "dim", role: "status" });
   const step = (by, label, text) => h("button", { type: "button", class: "button small", "aria-label": label, text, on: { click: () => { view.page += by; draw(); } } });
   const [back, next] = [step(-1, "Rows before", "‹"), step(1, "Next rows", "›")];
-  const heads = head.map((cell, at) => h("th", { scope: "col", "aria-sort": "none" },
+  const heads = head.map((cell, at) => h("th", { scope: "col", "aria-sort": "none", class: rows[0]?.[at]?.type === "raw_number" ? "to-right" : null },
     h("button", { type: "button", class: "sort", on: { click: () => { [view.down, view.by, view.page] = [view.by === at && !view.down, at, 0]; draw(); } } }, valueOf(cell).text)));
   const draw = () => {
     const sorted = view.by === null ? rows : [...rows].sort((one, two) => compare(valueOf(one[view.by]), valueOf(two[view.by])) * (view.down ? -1 : 1));

@@ -25,6 +25,7 @@ from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
 from .local import LocalModel
+from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
 from .scenarios import THOROUGH, think
 from .search import Library
@@ -55,7 +56,8 @@ class PlaygroundAgent(AgentExecutor):
         task, said, settings = context.current_task, context.get_user_input(), self._settings
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
             question = get_message_text(task.history[0]) if task.history else said
-            prompt = Prompt(question, reply=said, asked=get_message_text(task.status.message))
+            asked, decision = get_message_text(task.status.message), decision_in(context.message)
+            prompt = Prompt(question, reply=said, asked=asked, decision=decision)
         else:
             prompt = Prompt(said)
         if task is None:
@@ -86,7 +88,8 @@ class PlaygroundAgent(AgentExecutor):
             return EndpointModel(self._http, self._settings, prompt).turn
         if files:
             return LocalModel(look_at(files), self._settings).turn
-        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings).turn
+        thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
+        return LocalModel(thought, self._settings).turn
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -108,7 +111,7 @@ def agent_card(url: str) -> AgentCard:
             AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
             for version in ("1.0", "0.3")
         ],
-        capabilities=AgentCapabilities(streaming=True),
+        capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
         default_input_modes=["text/plain", "image/*", "application/octet-stream"],
         default_output_modes=["text/markdown", "text/plain"],
         skills=[
@@ -122,6 +125,9 @@ def agent_card(url: str) -> AgentCard:
                     "explain how agntcy agents communicate with each other",
                     "tell me everything about streaming",
                     "deploy the bot",
+                    "plan a release",
+                    "restart the search service",
+                    "connect my calendar",
                     "tell me a joke",
                     "long 8000",
                 ],

@@ -9,15 +9,12 @@ from datetime import date
 from functools import partial
 from typing import Any, TypeAlias
 
+from . import data_blocks
+from .data_blocks import BadBlock as _Bad
 from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
 Check: TypeAlias = Callable[[Any, str], object]
 """Raises `_Bad` for a wrong value of a field; the text is where the field is."""
-
-
-class _Bad(Exception):
-    def __init__(self, why: str, at: str) -> None:
-        super().__init__(f"{why} [json-pointer:{at}]")
 
 
 def check(
@@ -33,6 +30,8 @@ def check(
         _check_unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
     except _Bad as bad:
         raise Refused("invalid_blocks", str(bad)) from None
+    if too_much := data_blocks.check_message(blocks):
+        raise Refused("invalid_blocks", too_much)
     total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
     if total > state.rules.call_chars:
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
@@ -228,6 +227,11 @@ _VALUES: Mapping[str, Check] = {
     "name": partial(_check_string, 1, 10_000),
     "list": partial(_check_items, 0, 100, lambda item, at: None),
     "blocks": partial(_check_items, 0, 10**9, lambda item, at: None),
+    "data_rows": data_blocks.check_data_rows,
+    "table_rows": data_blocks.check_table_rows,
+    "page_size": data_blocks.check_page_size,
+    "chart_title": data_blocks.check_chart_title,
+    "chart": data_blocks.check_chart,
     "sources": partial(_check_items, 0, 10**9, _check_source),
 }
 # type: its fields, with ! where they are needed, and after a colon what they may hold
@@ -238,6 +242,8 @@ _TYPES = {
     "checkboxes": "action_id:action options!:few initial_options:few confirm focus_on_load",
     "context": "elements!:notes block_id:id",
     "context_actions": "elements!:context_controls block_id:id",
+    "data_table": "rows!:data_rows caption!:some page_size:page_size row_header_column_index block_id:id",
+    "data_visualization": "title!:chart_title chart!:chart block_id:id",
     "datepicker": "action_id:action placeholder:placeholder initial_date:date confirm focus_on_load",
     "divider": "block_id:id",
     "feedback_buttons": "action_id!:action positive_button!:feedback negative_button!:feedback",
@@ -263,7 +269,7 @@ _TYPES = {
     "section": "text:words fields:fields accessory:control block_id:id expand",
     "static_select": "action_id:action options!:options initial_option:option placeholder:placeholder confirm"
     " focus_on_load",
-    "table": "rows! column_settings block_id:id",
+    "table": "rows!:table_rows column_settings block_id:id",
     "task_card": "task_id!:name title!:name status!:status details output sources:list icon hide_title"
     " block_id:id",
     "task_update": "id!:some title!:some status!:status details output sources:sources hide_title icon",
@@ -278,8 +284,8 @@ _FIELDS = {
 _CHUNKS = ("blocks", "markdown_text", "plan_update", "task_update")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "message": (
-        "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
-        "rich_text", "section", "table", "task_card",
+        "actions", "context", "context_actions", "data_table", "data_visualization", "divider", "header",
+        "image", "input", "markdown", "plan", "rich_text", "section", "table", "task_card",
     ),
     "view": ("actions", "context", "divider", "header", "image", "input", "rich_text", "section"),
 }  # fmt: skip
@@ -290,7 +296,8 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 _INTERACTIVE = {"button", "feedback_buttons", "icon_button"}
 _INPUTS = {"plain_text_input", "number_input", *_PICKERS}
 _JOINTS = {"rich_text": "\n", "rich_text_list": "\n", "context": " ", "actions": " ", "context_actions": " "}
-_BODY = {"markdown", "section", "header", "rich_text"}
+_DATA = {"data_table", "data_visualization", "table"}
+_BODY = {"markdown", "section", "header", "rich_text"} | _DATA
 
 
 def take_cards(message: StoredMessage) -> None:
@@ -340,13 +347,14 @@ def words(blocks: list[Json]) -> tuple[str, tuple[str, ...]]:
 
 def plain(item: Any) -> str:
     """The words of a block, of one of its parts, or of a rich text."""
-    if isinstance(item, list):
-        return "".join(map(plain, item))
     if not isinstance(item, dict):
-        return item if isinstance(item, str) else ""
+        words = map(plain, item) if isinstance(item, list) else item if isinstance(item, str) else ""
+        return "".join(words)
     kind = item.get("type", "")
     if kind == "feedback_buttons":
         return " ".join(plain(item[name]["text"]) for name in ("positive_button", "negative_button"))
+    if kind in _DATA:
+        return "\n".join(data_blocks.read(item))
     if kind in _JOINTS:
         elements = item.get("elements")
         return _JOINTS[kind].join(map(plain, elements if isinstance(elements, list) else ()))

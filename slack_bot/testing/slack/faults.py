@@ -173,7 +173,8 @@ _NAMES = """
     exchanged_trigger_id expired_trigger_id external_channel_migrating fatal_error feature_disabled
     file_deleted file_is_deleted file_not_found file_share_limit_reached file_type_not_allowed
     file_update_failed file_upload_size_restricted file_uploads_disabled
-    file_uploads_except_images_disabled hash_conflict internal_error invalid_arg_name invalid_arguments
+    file_uploads_except_images_disabled hash_conflict internal_error invalid_app_id
+    invalid_arg_name invalid_arguments
     invalid_array_arg invalid_attachments invalid_auth invalid_blocks invalid_blocks_format
     invalid_channel invalid_charset invalid_chunks invalid_cursor invalid_form_data invalid_json
     invalid_metadata_filter_keys invalid_metadata_format invalid_metadata_schema invalid_name

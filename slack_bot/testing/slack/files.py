@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 from urllib.parse import quote
 
+from ...turn.files import CANVAS
 from .faults import CallAnswer
 from .state import Json, Person, Refused, Upload, WorkspaceState
 
@@ -84,6 +85,7 @@ def download(state: WorkspaceState, file_id: str, *, is_signed_in: bool) -> Call
     if kept.moved_to:
         return CallAnswer({"ok": True}, 302, {"Location": kept.moved_to}, content=b"")
     kind = str((kept.shown or {}).get("mimetype", "application/octet-stream"))
+    kind = "text/html" if kind == CANVAS else kind
     return CallAnswer({"ok": True}, content=kept.content, content_type=kind)
 
 

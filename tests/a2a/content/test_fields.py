@@ -101,6 +101,11 @@ def test_a_property_of_a_schema(about: dict[str, Any], field: Field) -> None:
     assert schema_fields(schema).fields == (field,)
 
 
+def test_a_schema_may_name_the_order() -> None:
+    schema = {"properties": {"b": {}, "c": {}, "a": {}}, "propertyOrdering": ["a", "x", 1, "b"]}
+    assert [each.name for each in schema_fields(schema).fields] == ["a", "b", "c"]
+
+
 def test_a_schema_of_several_with_values_known_and_choices_that_are_no_texts() -> None:
     schema = {
         "properties": {
