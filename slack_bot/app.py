@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
 import httpx
@@ -20,11 +20,15 @@ from .clock import Clock, loop_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
+from .feedback.collector import FeedbackCollector
+from .feedback.sender import FeedbackSender
 from .home import Home
-from .listeners.access import Access, BotAccess, HourlyQuestions
+from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
 from .listeners.events import SlackListeners
+from .listeners.feedback import FeedbackListeners
+from .listeners.forms import FormListeners
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
@@ -32,7 +36,7 @@ from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
-from .observe.facts import Observer
+from .observe.facts import Observer, to_all
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .observe.outage import Outage
@@ -46,6 +50,9 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
+
+if TYPE_CHECKING:
+    from .observe.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +75,7 @@ class App:
     health: Health
     backfill: Backfill
     outbound: OutboundSender
+    feedback: FeedbackSender
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -119,28 +127,25 @@ async def build(
         agent.load_profile(await store.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
-        api = SlackApi(
-            web_client,
-            clock,
-            observer,
-            settings.stream.retry_timeout,
-            rate_limiter or await _new_rate_limiter(settings, clock, stack, outage),
-            settings.slack.write_timeout,
-            health,
-            authorize,
-        )
+        limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
+        retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
+        api = SlackApi(web_client, clock, observer, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
         dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
-        hourly = HourlyQuestions(settings.turns, store, clock)
+        hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        listeners = SlackListeners(dispatcher, policies, access, bots, hourly)
-        listeners.register(bolt)
+        collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept)
+        FeedbackListeners(collector, dispatcher, access, hourly).register(bolt)
+        FormListeners(dispatcher, access).register(bolt)
+        (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound
+        web = http if http_transport else await stack.enter_async_context(httpx.AsyncClient())
+        feedback = FeedbackSender(store, settings.feedback, clock, observer, web)
+        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, feedback
         return App(settings, clock, store, agent, *parts, stack.pop_all())
 
 
@@ -155,7 +160,7 @@ async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
 def ages_of(kept: StoreSettings) -> Ages:
     """How long the store keeps what."""
     days = kept.turn_days, kept.conversation_days, kept.feedback_days
-    return Ages(kept.dedupe_hours, *days, kept.overheard_hours)
+    return Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
 
 
 def _keeping_events(
@@ -182,6 +187,14 @@ async def _new_rate_limiter(
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
+
+
+def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
+    if not settings.store.url.startswith("redis"):
+        return LocalHour(store, clock)
+    from .store.redis_hour import RedisHour
+
+    return RedisHour(store)
 
 
 def _new_bolt(settings: Settings, session: aiohttp.ClientSession, authorize: Authorize) -> AsyncApp:
@@ -220,7 +233,8 @@ async def serve(
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     speaking = asyncio.create_task(app.outbound.run(), name="outbound")
-    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
+    sending = asyncio.create_task(app.feedback.run(), name="feedback")
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking, sending]
 
     def let_in() -> None:
         app.dispatcher.context.forget()
@@ -292,7 +306,17 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, end)
     wait = settings.store.lock_wait
-    async with serving_health(settings.health, health, wait), await build(settings, health=health) as app:
+    clock = loop_clock()
+    metrics = _new_metrics(settings, clock)
+    async with AsyncExitStack() as stack:
+        scrape = None if metrics is None else metrics.scrape
+        await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
+        observer = LogObserver() if metrics is None else to_all(LogObserver(), metrics)
+        app = await build(settings, clock=clock, observer=observer, health=health)
+        await stack.enter_async_context(app)
+        if metrics is not None:
+            metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
+            stack.enter_context(_running(metrics.measure_loop()))
         if http:
             await check_address(HTTP_ADDRESS, settings.slack.http_host, settings.slack.http_port, wait)
         elif settings.push.public_url is not None:
@@ -305,6 +329,24 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         log.info("ending")
         await app.close(settings.turns.shutdown_grace, hurry)
     log.info("ended")
+
+
+def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
+    """None where there is no port to read them from."""
+    if not settings.health.port:
+        return None
+    from .observe.metrics import Metrics
+
+    return Metrics(clock)
+
+
+@contextmanager
+def _running(work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def read_config_again(app: App) -> None:

@@ -104,10 +104,22 @@ class _Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        self._guess_options(args or ())
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
+
+    def _guess_options(self, words: Sequence[str]) -> None:
+        """A misspelt option is named before an argument is missed that it was meant to be."""
+        known = self._option_string_actions
+        for word in words[: words.index("--") if "--" in words else None]:
+            option = word.partition("=")[0]
+            if self._subparsers is not None or not option.startswith("--"):
+                continue
+            meant = None if any(each.startswith(option) for each in known) else nearest(option, known)
+            if meant is not None:
+                self.error(f"there is no {option}; did you mean {meant}?")
 
 
 def command_line() -> argparse.ArgumentParser:

@@ -1,5 +1,5 @@
-"""What goes to the agent beside a question: where it was asked, and what was said in the thread since the
-agent last heard.
+"""What goes to the agent beside a question: its files, where it was asked, and what was said in the thread
+since the agent last heard.
 
 It is read while the agent's card is read, and never stands in a question's way. What every event shows is
 remembered for a while, so that nothing is read where nothing can be new: of a thread from whose beginning on
@@ -9,6 +9,7 @@ this process has heard each message.
 import asyncio
 import logging
 import secrets
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +21,9 @@ from .settings.channels import ChannelPolicies, ChannelSettings
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.people import People
+from .slack.question_files import QuestionFiles
 from .slack.thread_messages import thread_message
-from .slack.thread_reader import ThreadReader
+from .slack.thread_reader import LIMITED_PAGE, ThreadReader
 from .store.contracts import Store
 from .turn.people import Organisation, PersonKind, kind_of
 from .turn.quotes import (
@@ -45,17 +47,21 @@ _log = logging.getLogger(__name__)
 
 _MOST_THREADS = 10_000  # of which is known when somebody wrote; beyond it the oldest is dropped
 _MOST_MESSAGES = 1_000  # of such a thread; of more it is read
+_MOST_PEOPLE = 10_000  # of whom is known what they look at
 _BOUNDARY_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read."""
+    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read.
+    `is_alone`: as in `Surroundings`.
+    """
 
     messages: Sequence[ThreadMessage] = ()
     read_to: str | None = None
     is_short: bool = False
     is_away: bool = False
+    is_alone: bool = False
 
 
 class ThreadContext:
@@ -73,11 +79,22 @@ class ThreadContext:
         self._agent, self._api, self._store, self._clock = agent, api, store, clock
         self._settings, self._policies = settings.context, policies
         self.people = People(api, settings.slack, clock)
+        self._files = QuestionFiles(api, settings.files)
         self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
         self._heard_since: float | None = None  # seconds since 1970: since then what is said is kept
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
+        self._newest: dict[ThreadKey, deque[str]] = {}  # the `ts` of what was said, where reads are few
+        self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
         self._limits = QuoteLimits(most.messages, most.message_chars, most.chars)
+
+    def viewed(self, person: tuple[str, str], channels: tuple[str, ...]) -> None:
+        """Workspace and user, and what they look at now beside their messages with the bot."""
+        self._viewed.pop(person, None)
+        if channels:
+            self._viewed[person] = channels
+        if len(self._viewed) > _MOST_PEOPLE:
+            del self._viewed[next(iter(self._viewed))]
 
     def forget(self) -> None:
         """Events may have been missed."""
@@ -95,6 +112,10 @@ class ThreadContext:
                 self._seen[thread][said.ts] = None
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
+            if self._reader.is_limited:
+                self._newest.setdefault(thread, deque(maxlen=LIMITED_PAGE)).append(said.ts)
+                if len(self._newest) > _MOST_THREADS:
+                    del self._newest[next(iter(self._newest))]
         if self._reader.is_limited and self._settings.overheard:
             try:
                 await self._keep(thread, event)
@@ -113,6 +134,10 @@ class ThreadContext:
         """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
         or the store does.
         """
+        around, read = await asyncio.gather(self._around(question, heard), self._files.read(question))
+        return replace(around, files=read.given, not_given=read.not_given)
+
+    async def _around(self, question: Question, heard: Heard) -> Surroundings:
         policy = self._policies.of(question.thread.channel)
         try:
             own = await self._api.identity()
@@ -131,11 +156,19 @@ class ThreadContext:
         quotes = replace(quotes, truncated=is_short, available=not said.is_away)
         return Surroundings(
             heard=having_heard(heard, _asked(question), said.read_to),
-            place=_place(question, own, policy, profiles),
+            place=_place(question, own, policy, profiles) | self._view(question, policy),
             quotes=quotes,
             form=self._settings.format,
             boundary=new_boundary(quotes, partial(secrets.token_hex, _BOUNDARY_BYTES)),
+            is_alone=said.is_alone,
         )
+
+    def _view(self, question: Question, policy: ChannelSettings) -> dict[str, Any]:
+        """What the asker of a direct message looks at: ids, which the agent may read itself or not."""
+        if "none" in (policy.context, policy.identity) or not question.thread.channel.startswith("D"):
+            return {}
+        known = question.viewing or self._viewed.get((question.thread.team, question.user), ())
+        return {"viewing": list(known)} if known else {}
 
     async def _said(
         self, question: Question, heard: Heard, own: Mapping[str, Any], policy: ChannelSettings
@@ -149,9 +182,9 @@ class ThreadContext:
         if not self._may_have_news(question, heard):
             return _Said()
         if self._reader.is_limited:
-            said = await self._overheard(question, heard)
+            said = await self._overheard(question, heard, own, ours)
         else:
-            said = await self._read(question, heard, own, ours)
+            said = await self._read(question, heard, own, ours, heard[0] if heard else "0")
         scope, with_external = policy.context, policy.external == "allow"
         if not with_external and await self._is_external(question, ours):
             scope = "asker"
@@ -159,28 +192,42 @@ class ThreadContext:
         return replace(said, messages=allowed)
 
     async def _read(
-        self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation
+        self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation, oldest: str
     ) -> _Said:
-        read = await self._reader.read(question.thread, heard[0] if heard else "0", _until(question))
+        read = await self._reader.read(question.thread, oldest, _until(question))
         found = [said for each in read.messages if (said := thread_message(each, own, ours)) is not None]
         new = unheard(found, heard, _asked(question))
         if read.is_failed and not new:
             return _Said(is_away=True)
-        read_to = new[-1].ts if read.is_failed else _until(question)
-        return _Said(new, read_to, is_short=read.is_cut or read.is_failed)
+        read_to, is_short = new[-1].ts if read.is_failed else _until(question), read.is_cut or read.is_failed
+        is_theirs = all(each.is_own or each.author == question.user for each in found)
+        return _Said(new, read_to, is_short=is_short, is_alone=is_theirs and not (heard or is_short))
 
-    async def _overheard(self, question: Question, heard: Heard) -> _Said:
-        """The same where no thread is read: of a thread that the bot is in."""
-        if not (heard and self._settings.overheard):
+    async def _overheard(
+        self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation
+    ) -> _Said:
+        """The same where reads are few: what was kept of a thread that the bot is in. What was said there
+        before is read, as much of its newest part as Slack lets the app.
+        """
+        if not self._settings.overheard:
             return _Said(is_away=True)
         try:
-            kept = await self._store.overheard(question.thread)
+            kept = await self._store.overheard(question.thread) if heard else []
         except StoreError as error:
             _log.warning("what was said in a thread was not read: %s", error)
             return _Said(is_away=True)
+        is_short = len(kept) >= self._settings.overheard
         since = self._heard_since or self._clock.wall()
-        is_short = len(kept) >= self._settings.overheard or float(heard[0]) < since
-        return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
+        if heard and (is_short or float(heard[0]) >= since):
+            return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
+        known, begin = list(self._newest.get(question.thread, ())), heard[0] if heard else "0"
+        is_late = len(known) == LIMITED_PAGE and time_of(known[0]) > time_of(begin)
+        read = await self._read(question, heard, own, ours, known[0] if is_late else begin)
+        if read.is_away and not heard:
+            return read
+        new = unheard([*kept, *read.messages], heard, _asked(question))
+        is_short, is_alone = is_late or read.is_short or read.is_away, read.is_alone and not is_late
+        return _Said(new, _until(question), is_short=is_short, is_alone=is_alone)
 
     def _may_have_news(self, question: Question, heard: Heard) -> bool:
         """Somebody may have written in the thread before `question` what the agent does not know."""
@@ -261,6 +308,7 @@ def _place(
         place["channel_name"] = one_line(str(channel.get("name") or ""))
     if policy.identity != "none" and question.user:
         place |= {"user": question.user, "user_team": question.user_team}
+        place |= {"answered_by": question.answered_by} if question.answered_by else {}
     return place | _asker(profiles.get(question.user, {}), policy)
 
 

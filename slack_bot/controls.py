@@ -1,10 +1,10 @@
-"""What people do to turns: they stop them, change or drop what waits, ask again, and rate the answer."""
+"""What people do to turns: they stop them, change or drop what waits, and ask again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
-from .clock import Clock
+from .form_desk import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas
@@ -17,11 +17,11 @@ from .watches import Watches
 
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
 _OVER = "This is over already."
+_NONE_WAIT = "Nothing of yours waits here any more."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
-_FORGOTTEN = "I no longer know the question. Please ask it again."
+_FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
-_THANKS = "Thanks for your feedback."
-_KEPT = "Stopped. What waits here of yours is kept and asked next."
+_KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 class TurnControls:
@@ -35,21 +35,20 @@ class TurnControls:
         replicas: Replicas,
         notices: Notices,
         store: Store,
-        clock: Clock,
         accept: Callable[[Question], Awaitable[bool]],
     ) -> None:
         self._lines, self._watches, self._journal, self._replicas = lines, watches, journal, replicas
-        self._notices, self._store, self._clock, self._accept = notices, store, clock, accept
+        self._notices, self._store, self._accept = notices, store, accept
 
     def is_stop(self, question: Question) -> bool:
         """The asker of what runs, waits or is watched here wants it to end."""
         thread, user = question.thread, question.user
         is_theirs = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
-        return _is_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
+        return is_stop_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
 
     async def is_stop_somewhere(self, question: Question) -> bool:
         """The same for all processes. Raises StoreError."""
-        if not _is_word(question) or self.is_stop(question) or not self._store.lease:
+        if not is_stop_word(question) or self.is_stop(question) or not self._store.lease:
             return self.is_stop(question)
         unfinished = [turn.question for turn in await self._store.unfinished()]
         return any(each.thread == question.thread and each.is_of(question.user) for each in unfinished)
@@ -108,21 +107,24 @@ class TurnControls:
         """What waits of a person is not asked, up to the question `key`. What is said to them."""
         last = await self._store.turn(key)
         if last is None:
-            return _OVER
+            return _NONE_WAIT
         thread = last.question.thread
         waiting = self._lines.waiting(thread, user)
         if thread in self._lines:
             until = last.accepted_at
             return await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
-        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _OVER
+        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
 
     async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> str:
         if dropped := self._lines.drop(thread, [each.key for each in turns]):
             await asyncio.wait(dropped)
-        return f"Dropped {len(dropped)} waiting." if dropped else _OVER
+        return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
-    async def change(self, key: str, thread: ThreadKey, text: str | None) -> None:
-        """A message was edited, or deleted (None). That counts as long as its question waits."""
+    async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
+        """A message was edited, or deleted (None). That counts as long as its question waits here; if not,
+        another process may be told. Whether it waits here.
+        """
+        thread = self._lines.thread_of(key) or thread
         if text:
             changed = self._lines.change(key, thread, text)
             done = [changed] if changed is not None else []
@@ -133,7 +135,8 @@ class TurnControls:
         elif self._store.lease and thread not in self._lines:
             known = await self._store.turn(key)
             if known is not None and known.stage is Stage.ACCEPTED:
-                await self._replicas.tell(thread, "change", turn=key, text=text or "")
+                await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        return bool(done)
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
@@ -176,14 +179,7 @@ class TurnControls:
             return _NOT_YOURS
         await self.stop_watch(turn, user)
         attempt = known.question.attempt + 1
-        again = replace(known.question, attempt=attempt, context_id=None, task_id=None)
+        question = known.question
+        task_id = question.task_id if question.handle else None  # it answers that task's form
+        again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
-
-    async def feedback(self, turn: str, user: str, value: str) -> str | None:
-        """Store it. Gives thanks for what was not stored before. Raises StoreError."""
-        is_new = await self._store.save_feedback(turn, user, value, self._clock.wall())
-        return _THANKS if is_new else None
-
-
-def _is_word(question: Question) -> bool:
-    return question.text.strip(" .!").casefold() == "stop"

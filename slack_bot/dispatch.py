@@ -8,32 +8,33 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
-from .consumer.stream_consumer import TurnHandle
 from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
+from .form_desk import FormAnswerers, FormDesk
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .observe.facts import MessageIgnored, Observer
+from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
 from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
-from .slack.sink import Sink
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
+from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey
 from .watches import WatchedPush, Watches, watched_push
 
@@ -70,7 +71,8 @@ class TurnDispatcher:
         self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        self.post_ephemeral, self.client = self._notices.post_ephemeral, self._notices.client
+        notices = self._notices
+        self.reply, self.client, self.post_ephemeral = notices.reply, notices.client, notices.post_ephemeral
         self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
@@ -83,12 +85,15 @@ class TurnDispatcher:
         self._interruptions = Interruptions(
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
+        answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
+        self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
         self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, self._notices, store, clock, self.accept
+            self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
+        self._ignored: deque[str] = deque(maxlen=_MOST_REFUSED)
         self._closing = False
 
     async def accept(self, question: Question) -> bool:
@@ -107,9 +112,12 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        turn = TurnRecord(question, self._clock.wall())
+        is_stored, began = False, self._clock.monotonic()
         try:
+            question = await self._with_line_before(question)
+            turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
+            is_stored = True
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
             self._store_failures += 1
@@ -118,6 +126,9 @@ class TurnDispatcher:
                 self._store_error = error
                 self._store_broken.set()
             raise
+        finally:
+            now = self._clock.monotonic()
+            self._observer(QuestionStored(now, question.key, now - began, is_stored))
         self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
@@ -134,6 +145,27 @@ class TurnDispatcher:
                 self._start(claimed, is_new=True)
         return is_new
 
+    async def _with_line_before(self, question: Question) -> Question:
+        """In a direct message each line begins a thread. One that is written right after another which is not
+        asked yet belongs to that one's.
+        """
+        channel, delay = question.thread.channel, self._settings.turns.collect_delay
+        is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
+        if not is_line or self._policies.of(channel).busy != "collect":
+            return question
+        waiting = [
+            turn.question
+            for turn in await self._store.unfinished()
+            if turn.stage is Stage.ACCEPTED
+            and (turn.question.thread.channel, turn.question.user) == (channel, question.user)
+        ]
+        roots = {each.thread for each in waiting if each.ts == each.thread.ts}
+        for each in waiting:
+            is_near = abs(float(question.ts) - float(each.ts)) <= delay
+            if is_near and each.thread in roots and each.key != question.key:
+                return replace(question, thread=each.thread)
+        return question
+
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
         await self._replicas.start()
@@ -148,6 +180,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
+            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key))
             self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
@@ -230,18 +263,24 @@ class TurnDispatcher:
         question = turn.question
         if self._closing:  # it is stored: another process, or the next one, begins it
             self._let_go(question.thread)
-        elif not question.text:
+        elif question.is_empty:
             self._spawn(self._hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
             self._spawn(self.controls.stop_by_word(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
             self._spawn(self._stop_listening(turn), question)
-        elif is_new and len(self._lines.waiting(question.thread)) >= self._settings.turns.max_waiting:
+        elif is_new and not question.handle and self._is_full(question.thread):
             self._spawn(self._notices.turn_away(turn), question)
         else:
             self._lines.add(turn, is_left=is_left)
-            if is_new and self._policies.of(question.thread.channel).busy == "interrupt":
+            if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
+                self._spawn(self._notices.tell_place(question, place), question)
+            is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
+            if is_new and is_interrupting and not question.handle:
                 self._interruptions.begin(question)
+
+    def _is_full(self, thread: ThreadKey) -> bool:
+        return len(self._lines.waiting(thread)) >= self._settings.turns.max_waiting
 
     async def _stop_listening(self, turn: TurnRecord) -> None:
         await self.follow.stop(turn.question, float(turn.question.ts))
@@ -267,11 +306,32 @@ class TurnDispatcher:
         known = await self._store.conversation(self._agent.name, thread)
         return known.task_for(user) is not None
 
+    def was_ignored(self, message: Question) -> bool:
+        """Slack sends a mention as two events."""
+        return message.key in self._ignored
+
     def ignored(self, message: Question, reason: str) -> None:
+        """Say why, once."""
+        if self.was_ignored(message):
+            return
+        self._ignored.append(message.key)
         thread, now = message.thread, self._clock.monotonic()
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
+
+    def load(self) -> Mapping[str, int]:
+        """How many turns run, questions wait and tasks are watched in this process."""
+        return {
+            "running": len(self._lines.tasks),
+            "waiting": self._lines.waiting_count,
+            "watched": len(self.watches),
+        }
+
+    def unseen_since(self) -> float | None:
+        """When the oldest text came, of all answers that run, that its reader cannot see yet."""
+        times = (running.unseen_since() for running in self._lines)
+        return min((each for each in times if each is not None), default=None)
 
     def on_stream_started(self, thread: ThreadKey, ts: str) -> None:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
@@ -320,7 +380,8 @@ class TurnDispatcher:
                     return
                 await self._lines.prepare(running)
                 running.journal = await self._journal.begin(running.turn)
-                await self._answer(running.journal, sink, running.handle)
+                if await self._may_ask(running.journal):
+                    await self._answer(running, running.journal)
         except asyncio.CancelledError:
             if running.is_lost:
                 await sink.leave()
@@ -338,19 +399,47 @@ class TurnDispatcher:
             log.exception("turn broke", extra=_fields(turn))
             await end(running.record, Outcome.FAILED, "the turn broke; see the log", BROKE, sink)
 
-    async def _answer(self, journal: TurnJournal, sink: Sink, handle: TurnHandle) -> None:
-        clock, observer = self._clock, self._observer
-        look_around = self.context.look_around
-        turn = TurnRunner(journal, self._agent, sink, self._settings, clock, observer, handle, look_around)
-        ended = await turn.run()
+    async def _may_ask(self, journal: TurnJournal) -> bool:
+        """False: what answers a form may not, or ends its task, so the turn is over."""
+        if await self.forms.is_stop(journal):
+            await journal.end(Outcome.STOPPED)
+            return False
+        words = await self.forms.before(journal)
+        if words is None:
+            return True
+        asked = journal.question
+        await self._notices.post_ephemeral(
+            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
+        )
+        await journal.end(Outcome.REFUSED)
+        return False
+
+    async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
+        clock, observer, sink = self._clock, self._observer, running.sink
+        sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
+        given = sink, self._settings, clock, observer, running.handle, self._look_around
+        runner = TurnRunner(journal, self._agent, *given)
+        running.unseen_since = lambda: runner.unseen_since
+        ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
             await journal.watch()
             self.watches.add(journal.record)
         else:
-            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id)
+            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id, ended.trace_id)
+            if ended.outcome != Outcome.ASKED:
+                await self.forms.close(journal)
         await self.follow.answered(journal.question)
         await self._save_profile()
+
+    async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
+        """Which files the agent does not get is said in the thread: its answer is without them."""
+        around = await self.context.look_around(question, heard)
+        if around.is_alone:
+            await self.follow.read_alone(question)
+        if around.not_given and (question.text or around.files):
+            self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
+        return around
 
     async def _save_profile(self) -> None:
         agent, store = self._agent, self._store

@@ -64,6 +64,16 @@ class AgentRefused(AgentError):
         self.status, self.retry_after = status, retry_after
 
 
+class NothingToAsk(AgentError):
+    """A question without words, of whose files the agent gets none. `safe` says why."""
+
+
+class TaskOver(AgentError):
+    """The task ended before what it had asked was answered."""
+
+    safe = "The agent has ended this meanwhile, so your answer was not sent."
+
+
 class AgentFailed(AgentError):
     """The agent answered with a JSON-RPC error. `code` is its number (facts: A2A section 5)."""
 
@@ -122,3 +132,11 @@ class StoreAway(StoreError):
 
 class StoreInUse(StoreError):
     """Another process holds the store."""
+
+
+class StoreMissing(StoreError):
+    """It was never begun."""
+
+
+class StoreOutdated(StoreError):
+    """An older version of the bot wrote it."""

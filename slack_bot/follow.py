@@ -3,6 +3,7 @@
 Direct messages are not among them: everything there is a question.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -12,13 +13,14 @@ from .errors import StoreError
 from .notices import Notices
 from .settings.channels import ChannelPolicies
 from .slack.blocks import STOP_LISTENING
-from .store.contracts import ThreadStateStore
+from .store.contracts import ChangeThread, ThreadStateStore
 from .turn.record import Question, ThreadKey
-from .turn.thread_state import ThreadState, heard, mentioned, stopped, went_on
+from .turn.thread_state import ListensTo, ThreadState, heard, mentioned, read_alone, stopped, went_on
 
 _log = logging.getLogger(__name__)
 
 _WORDS = "stop listening"
+_LOOK = 1.0  # seconds that the end of an answer waits for what is known of its thread
 _READS_ALONG = "I read along in this thread: you need not mention me here."
 _MENTION_NEEDED = "Others write in this thread now. Mention me with your next question here."
 _STOPPED = "I no longer read along in this thread. Mention me to go on."
@@ -71,12 +73,30 @@ class FollowedThreads:
         known, respond = await self._store.thread_state(thread), self._policies.of(thread.channel).respond
         return known is not None and known.is_question(reply, respond, self._follow_for)
 
+    async def listens_to(self, thread: ThreadKey) -> ListensTo:
+        """Who can go on in this thread of a channel without a mention."""
+        try:
+            async with asyncio.timeout(_LOOK):
+                known = await self._store.thread_state(thread)
+        except (StoreError, TimeoutError):
+            known = None
+        return (
+            ListensTo.NOBODY if known is None else known.listens_to(self._policies.of(thread.channel).respond)
+        )
+
+    async def read_alone(self, question: Question) -> None:
+        """All of the thread was read before `question`: only its asker and the bot have written there."""
+        await self._note(question, lambda state: read_alone(state, question))
+
     async def answered(self, question: Question) -> None:
         """The time counts from the last answer."""
         now = self._clock.wall()
+        await self._note(question, lambda state: went_on(state, now))
+
+    async def _note(self, question: Question, change: ChangeThread) -> None:
         try:
             if self._may_follow(question.thread):
-                await self._change(question.thread, lambda state: went_on(state, now))
+                await self._change(question.thread, change)
         except StoreError as error:
             extra = {"turn": question.key, "thread_ts": question.thread.ts}
             _log.error("that a thread goes on was not stored: %s", error, extra=extra)
@@ -95,9 +115,7 @@ class FollowedThreads:
         is_direct = thread.channel.startswith("D")
         return not is_direct and self._policies.of(thread.channel).respond != "mention"
 
-    async def _change(
-        self, thread: ThreadKey, change: Callable[[ThreadState | None], ThreadState | None]
-    ) -> ThreadState | None:
+    async def _change(self, thread: ThreadKey, change: ChangeThread) -> ThreadState | None:
         return await self._store.change_thread_state(thread, change, self._clock.wall())
 
     def _tell_asker(self, before: ThreadState | None, message: Question) -> None:
@@ -106,6 +124,7 @@ class FollowedThreads:
         is_first = before is not None and heard(before, message.user) != before
         if before is None or not is_first or self._policies.of(thread.channel).respond != "auto":
             return
-        if before.stopped_at is None and float(message.ts) <= before.active_at + self._follow_for:
+        is_followed = before.listens_to("auto") is ListensTo.ASKER
+        if is_followed and float(message.ts) <= before.active_at + self._follow_for:
             place = thread.channel, thread.ts, before.asker
             self._spawn(self._notices.post_ephemeral(*place, _MENTION_NEEDED))

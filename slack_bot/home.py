@@ -14,8 +14,8 @@ from .turn.progress import Stage, TurnRecord
 from .turn.record import Introduction, ThreadKey
 
 _RUNS = "Being answered"
-_WAITS = "Waits for the answer before it"
-_WATCHED = "The agent still works on it"
+_WAITS = "Waits, number {} in line"
+_WATCHED = "The agent is still working on it"
 
 
 class Home:
@@ -56,9 +56,10 @@ def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: s
         question = turn.question
         thread = question.thread
         is_first = not before[thread]
-        state = _WATCHED if turn.stage is Stage.WATCHED else _RUNS if is_first else _WAITS
+        waits = _RUNS if is_first else _WAITS.format(before[thread])
+        state = _WATCHED if turn.stage is Stage.WATCHED else waits
         before[thread] += turn.stage is not Stage.WATCHED
         if (question.user, thread.team) == (user, team):
             link = question.permalink(workspace)
-            found.append(ShownTurn(turn.key, question.text, thread.channel, state, link))
+            found.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
     return reversed(found)

@@ -16,7 +16,7 @@ from .turn.record import Question
 
 _log = logging.getLogger(__name__)
 
-_NOT_INTERRUPTED = "The agent could not be interrupted. Your message is next, when it has answered."
+_NOT_INTERRUPTED = "The agent could not be interrupted. Your question is next, when it has answered."
 
 
 class Interruptions:

@@ -6,12 +6,16 @@ once in `interval` seconds, of all turns together. A failure is logged and the t
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from .clock import Clock
 from .errors import StoreError
 from .store.contracts import Conversation, Store
+from .turn.extras import ExtraRecord
+from .turn.form import Form
+from .turn.open_form import OpenForm
 from .turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
 from .turn.quotes import Heard
 from .turn.record import Outcome, Question, ThreadKey
@@ -19,6 +23,7 @@ from .turn.record import Outcome, Question, ThreadKey
 _log = logging.getLogger(__name__)
 
 _NAME_SECONDS = 2.0  # that the process stays for the ids of tasks
+_HANDLE_BYTES = 24  # of what names a form: nobody can guess it
 _RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
 
 
@@ -45,7 +50,7 @@ class Journal:
         question = record.question
         known = await self._store.conversation(self._agent, question.thread)
         if record.stage is Stage.ACCEPTED:
-            task_id = known.task_for(question.user)
+            task_id = question.task_id if question.handle else known.task_for(question.user)
             question = replace(question, context_id=known.context_id, task_id=task_id)
             return TurnJournal(self, replace(record, question=question), known)
         if record.stage is Stage.WATCHED:
@@ -140,6 +145,19 @@ class Journal:
         saving = self._store.save_conversation(self._agent, turn.question.thread, known, self.now())
         await self._guard(saving, turn.record, "a thread's context")
 
+    async def keep_form(self, form: OpenForm, record: TurnRecord) -> bool:
+        return await self._guard(self._store.open_form(form), record, "a form")
+
+    async def form_of(self, record: TurnRecord) -> OpenForm | None:
+        """The form that another process has shown for this turn."""
+        if not (record.takeovers or record.stage is Stage.WATCHED):
+            return None
+        try:
+            there = await self._store.forms_in(record.question.thread)
+        except StoreError:  # what follows will say so
+            return None
+        return next((each for each in there if each.is_open and each.turn == record.key), None)
+
     async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
         """Empty if the store fails."""
         try:
@@ -181,6 +199,7 @@ class TurnJournal:
     def __init__(self, journal: Journal, record: TurnRecord, conversation: Conversation) -> None:
         self._journal, self.record, self._conversation = journal, record, conversation
         self.stored = record.messages
+        self._opened: OpenForm | None = None
 
     @property
     def question(self) -> Question:
@@ -212,6 +231,39 @@ class TurnJournal:
             self.record = replace(sent, baseline=baseline, heard=heard)
             await self._journal.save_surely(self)
 
+    def answers(self, form: OpenForm) -> None:
+        """The question is a reply to `form`, in words."""
+        question = replace(self.question, form=form.form, handle=form.handle)
+        self.record = replace(self.record, question=question)
+
+    async def open_form(self, form: Form, task_id: str | None) -> str:
+        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press."""
+        known = self._opened or await self._journal.form_of(self.record)
+        if known is not None and known.form == form:
+            return known.handle
+        asked = self.question
+        opened = OpenForm(
+            known.handle if known is not None else secrets.token_urlsafe(_HANDLE_BYTES),
+            *(self.record.key, asked.thread, asked.user, asked.user_team, task_id or "", form),
+            opened_at=self._journal.now(),
+            context_id=self.record.context_id,
+        )
+        return opened.handle if await self._keep_form(opened) else ""
+
+    async def form_shown(self, message: MessageRecord | None) -> None:
+        """The form stands below `message`."""
+        if self._opened is not None and message is not None:
+            await self._keep_form(replace(self._opened, message=message))
+
+    async def _keep_form(self, form: OpenForm) -> bool:
+        self._opened = form
+        return await self._journal.keep_form(form, self.record)
+
+    @property
+    def opened(self) -> str:
+        """The handle of the form that this process has shown for the turn."""
+        return "" if self._opened is None else self._opened.handle
+
     async def taken(self) -> None:
         """The agent has the question, and what came with it."""
         if self.record.heard is not None:
@@ -238,6 +290,10 @@ class TurnJournal:
         elif known.messages != messages:
             self._journal.save_soon(self)
 
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        """What is in the thread besides the text, before more of it is shown."""
+        await self._become(replace(self.record, extras=extras))
+
     async def stop(self, user: str) -> None:
         """The human stopped the turn: a process that takes it over ends it."""
         await self._become(replace(self.record, stopped_by=user))
@@ -249,7 +305,9 @@ class TurnJournal:
     async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
         await self._become(replace(self.record, messages=messages))
 
-    async def end(self, outcome: Outcome, awaiting_task_id: str | None = None) -> None:
+    async def end(
+        self, outcome: Outcome, awaiting_task_id: str | None = None, trace_id: str | None = None
+    ) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
         self._journal.named(self.record)
         known, user = self._conversation, self.question.user
@@ -259,10 +317,8 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        ended_at = self._journal.now()
-        await self._become(
-            replace(self.record, stage=Stage.ENDED, ended_at=ended_at, outcome=outcome), ends=True
-        )
+        ended = replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+        await self._become(replace(ended, trace_id=trace_id), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record

@@ -79,6 +79,7 @@ PERMISSIONS = (
     Permission("channels:read", "the agent is not told the names of public channels"),
     Permission("groups:read", "the agent is not told the names of private channels"),
     Permission("assistant:write", "no questions are suggested above a new conversation with the bot"),
+    Permission("files:read", "the agent does not get the files of a question"),
     Permission("files:write", "an answer that is too long for messages does not come as a file"),
     Permission("reactions:write", "a question that waits for the one before it gets no mark"),
     Permission("usergroups:read", "where only members of user groups may ask, nobody may"),
@@ -105,7 +106,11 @@ def manifest_of(
     permissions: tuple[Permission, ...], *, name: str = NAME, public_url: str | None = None
 ) -> dict[str, Any]:
     """PURE. The manifest, as Slack takes it. `public_url`: https address for HTTP mode; None: Socket Mode."""
-    events = {"app_home_opened", *(event for each in permissions for event in each.events)}
+    events = {
+        "app_context_changed",
+        "app_home_opened",
+        *(event for each in permissions for event in each.events),
+    }
     subscriptions: dict[str, Any] = {"bot_events": sorted(events)}
     interactivity: dict[str, Any] = {"is_enabled": True}
     if public_url is not None:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from .clock import Clock
 from .errors import BotError
 from .journal import Journal
-from .observe.facts import Observer, TurnEnded
-from .runner import referred
+from .observe.facts import Observer, TurnEnded, referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
 from .slack.blocks import Args, actions, markdown, metadata
-from .slack.faults import StreamingRefusalCache
+from .slack.faults import CallOk, StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
@@ -23,14 +22,15 @@ from .turn.record import Outcome, Question
 
 log = logging.getLogger(__name__)
 
-RESTARTING = "The bot is being restarted and could not finish this answer. Please ask again in a minute."
+RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
 NOT_BEGUN = "Stopped before the agent had begun."
-TOO_LONG = "This took too long and was ended."
-BROKE = "Something went wrong in the bot while it was answering."
-GIVEN_UP = "The bot was restarted several times in the middle of this answer."
-_NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+TOO_LONG = "This took too long, so I ended it."
+BROKE = "Something went wrong on my side during this answer."
+GIVEN_UP = "I was restarted several times during this answer, so I gave it up."
+_NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
+_PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
@@ -92,7 +92,9 @@ class Notices:
     ) -> None:
         """End a turn whose runner could not, in `sink` or in a message of its own."""
         now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
-        self._observer(TurnEnded(now, key, outcome, reason, None, None, None, latches={}, late=0))
+        is_whole = None if outcome is Outcome.STOPPED else False
+        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        self._observer(ended)
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)
@@ -108,6 +110,11 @@ class Notices:
         await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
         await self._journal.end(turn, Outcome.REFUSED)
 
+    async def tell_place(self, question: Question, place: int) -> None:
+        """Others wait before it."""
+        where = question.thread.channel, question.thread.ts, question.user
+        await self.post_ephemeral(*where, _PLACE.format(place))
+
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about."""
         place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
@@ -121,6 +128,11 @@ class Notices:
         args["blocks"] = [markdown(text), actions(labels, question.key)]
         await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
 
+    async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
+        """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""
+        args = {"trigger_id": trigger, "view": view}
+        return isinstance(await self._api.for_turn(turn).call("views.open", args, patience=0.0), CallOk)
+
     async def refuse(self, question: Question, words: str) -> None:
         """Say that `question` is not taken: `words` to its asker only; without any, to all."""
         thread = question.thread
@@ -130,6 +142,17 @@ class Notices:
         # Slack shows nothing private in a thread without replies
         place = "" if thread.ts == question.ts else thread.ts
         await self.post_ephemeral(thread.channel, place, question.user, words)
+
+    async def reply(self, place: tuple[str, str, str], text: str | None, *, private_url: str = "") -> None:
+        """To who pressed a button: channel, thread, person. At `private_url` the message with the button
+        becomes `text`, and goes away without any: what was done once is offered no longer.
+        """
+        if private_url:
+            body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
+            if isinstance(await self._api.for_turn("", place[1]).respond(private_url, body), CallOk):
+                return
+        if text is not None:
+            await self.post_ephemeral(*place, text)
 
     async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
         """`thread_ts` "": in the channel."""

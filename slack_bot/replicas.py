@@ -6,6 +6,7 @@ Where there is one process only, nothing of this runs.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from .errors import StoreError
 from .store.contracts import RENEWALS, Signal, Store
@@ -45,7 +46,11 @@ class Replicas:
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         """The turn as it is now, if this process is to work on it."""
         try:
-            return await self._store.claim(turn)
+            claimed, answer = await self._store.claim(turn), turn.question.answer
+            if claimed is None or answer is None:
+                return claimed
+            # what is secret in an answer is in no store
+            return replace(claimed, question=replace(claimed.question, answer=answer))
         except StoreError as error:
             message = "a turn waits until a process finds it: %s"
             _log.log(error.log_level, message, error, extra={"turn": turn.key})

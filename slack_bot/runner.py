@@ -16,6 +16,7 @@ from .a2a.agent import Agent
 from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .consumer.task_consumer import TaskConsumer
+from .errors import NothingToAsk
 from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
@@ -25,35 +26,38 @@ from .slack.sink import Sink
 from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
+from .turn.durations import in_words
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
+from .turn.extras import Extra, LinkedFile, images_in
+from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
 from .turn.quotes import Heard, Surroundings
-from .turn.record import Form, Outcome, Question
+from .turn.record import Outcome, Question
 from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
     sanitize_card,
+    sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
+    sanitize_sources,
     slices,
 )
+from .web.addresses import WebAddress, read_address
+from .web.fetch import WebFetcher
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
 _DONE = object()  # what `next` gives where no step is left
 _TICK = 0.001  # seconds to sleep at least: what is due sooner than a clock can tell would keep the loop busy
-
-
-def referred(note: str, turn: str) -> str:
-    """`note`, with the turn's name in the log."""
-    return f"{note} Reference: {facts.reference_of(turn)}."
 
 
 class TurnRunner:
@@ -96,7 +100,7 @@ class TurnRunner:
         self._form: Form | None = None
         self._form_due: float | None = None  # when it is to be shown, if the turn goes on until then
         self._slot_until: float | None = None  # how long something waits for Slack's budget
-        self._is_late = False  # no stream could be started in time
+        self._is_late = self._is_heard = False  # no stream could be started in time; the agent was heard
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
         self._around: asyncio.Task[Surroundings] | None = None
@@ -115,6 +119,8 @@ class TurnRunner:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        self._sink.extras.begin(self._journal.record.extras, self._journal.attached)
+        self._sink.extras.fetcher = WebFetcher(self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
@@ -148,17 +154,23 @@ class TurnRunner:
         return ended
 
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
-        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it."""
+        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it.
+
+        Raises NothingToAsk.
+        """
         assert self._around is not None
         around = await self._handle.race(_result_of(self._around)) or Surroundings()
+        if around.not_given and not (self._question.text or around.files):
+            raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
         return around
 
     async def _take_over(self, record: TurnRecord) -> None:
-        others, is_watched = await self._journal.other_messages(), record.watched_at is not None
+        others = {*await self._journal.other_messages(), *(extra.ts for extra in record.extras)}
+        is_watched = record.watched_at is not None
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
-            after = duration(self._clock.wall() - record.accepted_at)
+            after = in_words(self._clock.wall() - record.accepted_at)
             asker = f"<@{record.question.user}> " if record.question.user else ""
             await self._sink.announce(f"{asker}This goes on now, after {after}.")
 
@@ -174,6 +186,15 @@ class TurnRunner:
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
         self._observer(facts.AgentEvent(self._now(), self._question.key, kind, raw))
+
+    @property
+    def unseen_since(self) -> float | None:
+        """When the oldest text came that its reader cannot see yet."""
+        return self._buffer.waiting_since
+
+    def _show_measured(self, since: float | None, *, is_late: bool = False) -> None:
+        if since is not None:
+            self._observer(facts.TextShown(self._now(), self._question.key, since, is_late))
 
     # -- deciding --------------------------------------------------------------------------------------------
 
@@ -218,6 +239,9 @@ class TurnRunner:
 
     def _decide(self, event: Event) -> list[actions.Action]:
         late = self._machine.late
+        if not self._is_heard and self._consumer.view.heard:
+            self._is_heard = True
+            self._observer(facts.AgentHeard(self._now(), self._question.key))
         if isinstance(event, TaskEnded | StreamEnded):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
@@ -230,7 +254,7 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
             case actions.FlushText():
@@ -257,6 +281,9 @@ class TurnRunner:
                 most = stream.max_form_fields, stream.max_form_choices
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
+            case actions.ShowExtra() | actions.NameSources():
+                yield from self._add(action)
+                return
             case actions.SaveIds():
                 self._ids.append(action)
                 if action.task_id is not None:
@@ -267,6 +294,18 @@ class TurnRunner:
             case _:
                 assert_never(action)
         self._wake.set()
+
+    def _add(self, action: actions.ShowExtra | actions.NameSources) -> Iterator[None]:
+        extras = self._sink.extras
+        if isinstance(action, actions.NameSources):
+            extras.sources += sanitize_sources(action.sources, self._secrets)
+        elif self._may_show(action.extra):
+            extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
+
+    def _may_show(self, extra: Extra) -> bool:
+        """A file whose address may not be fetched stays a link in the text."""
+        hosts = self._settings.web.fetch_hosts
+        return not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -284,7 +323,8 @@ class TurnRunner:
             if self._form_due is not None and self._now() + TIMER_TOLERANCE >= self._form_due:
                 self._form_due = None
                 if self._form is not None and self._machine.waits_for_human:
-                    await self._sink.ask(self._form)
+                    await self._sink.ask(self._form, await self._open(self._form))
+                    await self._journal.form_shown(self._sink.form_message)
             if not await self._write_batch():
                 return
             await self._sleep_until_due()
@@ -301,6 +341,7 @@ class TurnRunner:
             await self._wait_for_slot(now)
             return goes_on  # the end takes this place in the queue, with all that is left
         is_late, self._slot_until = self._slot_until is not None, None
+        since = self._buffer.waiting_since
         released, cards = self._buffer.release(now, is_late=is_late), self._take_cards()
         if not released and cards.is_plain and self._delivery.due() != 0.0:
             return goes_on
@@ -313,6 +354,8 @@ class TurnRunner:
             self._handle.stop(self._question.user)
         else:
             self._buffer.acknowledge(self._now())
+            if released:
+                self._show_measured(since, is_late=is_late)
         return written is WriteResult.SHOWN or self._end is None
 
     @property
@@ -374,22 +417,40 @@ class TurnRunner:
         assert end is not None
         if self._journal.is_takeover:
             self._compare_with_shown(end.outcome)
+        since = self._buffer.waiting_since if self._rewrite is None else self._now()
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        is_blank = self._rewrite is None and not self._buffer.begun
+        is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
+        if is_whole and self._settings.web.images == "upload":
+            pictures = images_in(sanitize(self._machine.answer, self._secrets))
+            known.waiting += [each for each in pictures if self._may_show(each)]
+        extras = tuple(known.waiting) if is_whole else ()
+        is_blank = self._rewrite is None and not self._buffer.begun and not extras
         note = sanitize(end.note, self._secrets)
+        form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
             Ending(
                 end.outcome,
                 # what the agent wrote may be nothing that can be shown
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
                 rewrite=self._rewrite,
-                note=referred(note, self._question.key) if end.outcome in _WRONG else note,
+                note=facts.referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
-                form=self._form if end.outcome is Outcome.ASKED else None,
+                form=form,
+                handle="" if form is None else await self._open(form),
+                extras=extras,
+                sources=tuple(known.sources) if is_whole else (),
             )
         )
+        if form is not None:
+            await self._journal.form_shown(self._sink.form_message)
+        if end.outcome is not Outcome.STOPPED and not self._delivery.is_gone:
+            self._show_measured(since)
+
+    async def _open(self, form: Form) -> str:
+        view = self._consumer.view
+        return await self._journal.open_form(form, None if view.state.is_terminal else view.task_id)
 
     def _compare_with_shown(self, outcome: Outcome) -> None:
         """The answer may differ from what another process showed, or the agent kept only a part of it."""
@@ -424,6 +485,9 @@ class TurnRunner:
             machine.late,
             self._delivery.records,
             task.task_id if is_awaiting else None,
+            outcome.is_whole,
+            self._consumer.has_continued,
+            tuple(self._delivery.fallbacks),
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED
@@ -432,13 +496,6 @@ class TurnRunner:
 
 async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
     return await asyncio.shield(task)
-
-
-def duration(seconds: float) -> str:
-    """In words, roughly: `5 minutes`, `2 hours`."""
-    minutes = max(1, round(seconds / 60))
-    count, unit = (minutes, "minute") if minutes < 100 else (round(minutes / 60), "hour")
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def _soonest(*dues: float | None) -> float | None:

@@ -49,12 +49,18 @@ def _place_of(args: Namespace) -> tuple[str, str, str]:
     if args.thread is not None:
         return _thread_of(args.thread)
     if args.channel is not None:
+        if _USER.fullmatch(args.channel):
+            raise SettingsError(
+                f"--channel is {args.channel!r}, which is a person: give --user {args.channel}"
+            )
         if not _CHANNEL.fullmatch(args.channel):
             raise SettingsError(
                 f"--channel is {args.channel!r}; give the channel's id (C...): Slack shows it at the end of"
                 " the channel's details"
             )
         return args.channel, "", ""
+    if _CHANNEL.fullmatch(args.user):
+        raise SettingsError(f"--user is {args.user!r}, which is a channel: give --channel {args.user}")
     if not _USER.fullmatch(args.user):
         raise SettingsError(
             f"--user is {args.user!r}; give the person's id (U...): Slack shows it in the profile, under"

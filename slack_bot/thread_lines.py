@@ -47,6 +47,8 @@ class RunningTurn:
     journal: TurnJournal | None = None
     task: asyncio.Task[None] | None = None
     is_lost: bool = False  # another process works on the thread
+    unseen_since: Callable[[], float | None] = lambda: None
+    """When the oldest text came that the reader cannot see yet."""
 
     @property
     def question(self) -> Question:
@@ -111,6 +113,10 @@ class ThreadLines:
     def __iter__(self) -> Iterator[RunningTurn]:
         return iter([line.running for line in self._lines.values() if line.running is not None])
 
+    @property
+    def waiting_count(self) -> int:
+        return sum(len(line.waiting) for line in self._lines.values())
+
     def __contains__(self, thread: ThreadKey) -> bool:
         return thread in self._lines
 
@@ -124,6 +130,19 @@ class ThreadLines:
         line = self._lines.get(thread)
         turns = [] if line is None else [each.turn for each in line.waiting]
         return [turn for turn in turns if user in (None, turn.question.user)]
+
+    def place_of(self, turn: TurnRecord) -> int:
+        """Which question of the line it is: 1 is the next; 0: it is asked now, or with one before it."""
+        line = self._lines.get(turn.question.thread)
+        if line is None or line.running is None:
+            return 0
+        before: list[TurnRecord] = []
+        for each in (entry.turn for entry in line.waiting):
+            is_joined = self._busy(line) != "queue" and any(_belongs_to(first, each) for first in before)
+            if each.key == turn.key:
+                return 0 if is_joined else len(before) + 1
+            before += [] if is_joined else [each]
+        return 0
 
     def has(self, turn: TurnRecord) -> bool:
         """It runs or waits here."""
@@ -152,10 +171,16 @@ class ThreadLines:
         elif line.hold is None:
             self._hold(line)
 
+    def thread_of(self, key: str) -> ThreadKey | None:
+        """Where a question waits: a line of several that are asked together is in the thread of the first."""
+        return next((thread for thread in self._lines if self._find(key, thread) is not None), None)
+
+    def _find(self, key: str, thread: ThreadKey) -> WaitingQuestion | None:
+        return next((each for each in self._waiting_in(thread) if each.turn.key == key), None)
+
     def change(self, key: str, thread: ThreadKey, text: str) -> asyncio.Task[None] | None:
         """A question that waits has another text. Done when it is stored. None: it does not wait here."""
-        found = next((each for each in self._waiting_in(thread) if each.turn.key == key), None)
-        if found is None:
+        if (found := self._find(key, thread)) is None:
             return None
         found.turn = replace(found.turn, question=replace(found.turn.question, text=text))
         found.saving = self._spawn(self._save(found.turn, found.saving), found.turn.question)
@@ -185,10 +210,8 @@ class ThreadLines:
 
     def refer(self, key: str, thread: ThreadKey, task_id: str) -> None:
         """The question that waits refers to a task that it interrupted."""
-        for each in self._waiting_in(thread):
-            if each.turn.key == key:
-                question = replace(each.turn.question, references=(task_id,))
-                each.turn = replace(each.turn, question=question)
+        if (found := self._find(key, thread)) is not None:
+            found.turn = replace(found.turn, question=replace(found.turn.question, references=(task_id,)))
 
     def lose(self, thread: ThreadKey) -> None:
         """Nothing of this process may appear in the thread any more."""
@@ -241,8 +264,8 @@ class ThreadLines:
                 each.mark = self._notices.reaction(each.turn.question, is_shown=is_shown)
                 self._spawn(each.mark.show(), each.turn.question)
 
-    def _collects(self, line: _Line) -> bool:
-        return self._policies.of(line.waiting[0].turn.question.thread.channel).busy == "collect"
+    def _busy(self, line: _Line) -> str:
+        return self._policies.of(line.waiting[0].turn.question.thread.channel).busy
 
     def _hold(self, line: _Line) -> None:
         """Begin the first question, as soon as its asker has written nothing more for a moment."""
@@ -259,12 +282,12 @@ class ThreadLines:
     def _seconds_to_hold(self, line: _Line) -> float:
         user = line.waiting[0].turn.question.user
         last = max(each.at for each in line.waiting if each.turn.question.user == user)
-        return last + self._settings.collect_delay - self._now() if self._collects(line) else 0.0
+        return last + self._settings.collect_delay - self._now() if self._busy(line) == "collect" else 0.0
 
     def _begin_next(self, line: _Line) -> None:
         line.end_hold()
         asked = [line.waiting[0]]
-        if self._collects(line):
+        if self._busy(line) != "queue":  # what interrupts is not asked bit by bit either
             asked += [each for each in line.waiting[1:] if _belongs_to(asked[0].turn, each.turn)]
         line.waiting = [each for each in line.waiting if each not in asked]
         for each in asked:
@@ -296,15 +319,20 @@ class ThreadLines:
 def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
     """Whether the agent may get both as one question."""
     is_new = all(each.stage is Stage.ACCEPTED and each.stopped_by is None for each in (first, other))
-    is_said = not (first.question.attempt or other.question.attempt)
+    is_said = not any(each.question.attempt or each.question.handle for each in (first, other))
     return is_new and is_said and bool(first.question.user) and first.question.user == other.question.user
 
 
 def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     first, *others = turns
-    text = "\n".join(each.question.text for each in turns)
+    if not others:
+        return first
+    text = "\n".join(each.question.text for each in turns if each.question.text)
+    files = tuple(file for each in turns for file in each.question.files)
     more = tuple(each.question.ts for each in others)
-    return replace(first, question=replace(first.question, text=text, merged=more)) if others else first
+    tasks = tuple(task for each in turns for task in each.question.references)
+    whole = replace(first.question, text=text, merged=more, files=files, references=tasks)
+    return replace(first, question=whole)
 
 
 def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:

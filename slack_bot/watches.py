@@ -21,7 +21,7 @@ from .turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
 
-_GIVEN_UP = "The agent has not finished in all this time. I look for its answer no longer."
+_GIVEN_UP = "The agent has not finished in all this time. I no longer look for its answer."
 _UNKNOWN_MOST = 2  # answers in a row that must not know the task
 
 
@@ -66,6 +66,9 @@ class Watches:
         self._agent, self._settings, self._clock = agent, settings, clock
         self._on_news, self._on_lost, self._save = on_news, on_lost, save
         self._watches: dict[str, _Watch] = {}
+
+    def __len__(self) -> int:
+        return len(self._watches)
 
     def add(self, turn: TurnRecord) -> None:
         """Watch the task of `turn` from now on."""

@@ -1,6 +1,6 @@
 """How hard Hypothesis looks, and what every worker has in common.
 
-- By default each property has a quarter of its examples, the same each time: a change is judged by what it
+- By default each property has a tenth of its examples, the same each time: a change is judged by what it
   changed.
 - `--hypothesis-profile=thorough` gives it all of them, and `.ci/run` does.
 - `--hypothesis-profile=long` gives it fifty times as many, new ones each time.
@@ -10,9 +10,17 @@ Tests that run a whole bot scale their own number of examples by `examples`.
 
 from __future__ import annotations
 
+import atexit
+import gc
+import importlib
 import os
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,7 +30,7 @@ from .redis_server import REDIS_SERVER, RedisServer, running_redis
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile(
-    "default", deadline=None, derandomize=True, suppress_health_check=_CALM, max_examples=25
+    "default", deadline=None, derandomize=True, suppress_health_check=_CALM, max_examples=10
 )
 settings.register_profile(
     "thorough", deadline=None, derandomize=True, suppress_health_check=_CALM, max_examples=100
@@ -32,6 +40,12 @@ settings.load_profile("default")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background; what tests start would too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
+    # workers, and the processes that tests start, would each compile everything
+    bytecode = tempfile.mkdtemp(prefix="slack_bot-bytecode-")
+    atexit.register(shutil.rmtree, bytecode, ignore_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = bytecode
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the workers: tables would be cut
 
 
@@ -39,6 +53,24 @@ def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as cores: many tests wait for a browser, a process or a socket."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return cores + (cores + 1) // 2
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Of the whole suite each worker first imports a part of its own, so that a module is compiled once."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args != session.config.getini("testpaths"):
+        return
+    here = Path(__file__).parent
+    modules = sorted(path.relative_to(here.parent) for path in here.rglob("test_*.py"))
+    at = len(modules) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for path in modules[at:] + modules[:at]:
+        with suppress(Exception, pytest.skip.Exception):  # told when it is collected
+            importlib.import_module(".".join(path.with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the garbage collector need not look at it again and again."""
+    gc.freeze()
 
 
 @pytest.fixture

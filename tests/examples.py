@@ -19,7 +19,7 @@ _THOROUGH = 100
 
 
 def examples(number: int) -> settings:
-    """So many examples in a thorough run, a quarter by default, fifty times as many in a long one."""
+    """So many examples in a thorough run, a tenth by default, fifty times as many in a long one."""
     return settings(max_examples=number * settings().max_examples // _THOROUGH, deadline=None)
 
 

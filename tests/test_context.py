@@ -361,6 +361,7 @@ async def test_an_app_that_is_limited_remembers_what_it_hears(caplog: pytest.Log
         await talk(bot, "of another thread")
         await ask(bot, "second?", root)
         assert told(bot) == [("U2", "heard")]
+        assert bot.agent.questions[1].quoted["truncated"]  # what was said between cannot be read so soon
         await ask(bot, "third?", root)
         assert told(bot) == []
         assert len(bot.calls(REPLIES)) == 2
@@ -370,7 +371,7 @@ async def test_an_app_that_is_limited_remembers_what_it_hears(caplog: pytest.Log
 
 @on_virtual_time
 async def test_it_remembers_no_more_than_the_setting_says_and_nothing_of_other_threads() -> None:
-    async with run_bot(reads_per_minute=1, overheard=3, **DATA) as bot:
+    async with run_bot(reads_per_minute=1, overheard=3, faults={REPLIES: ["ratelimited:60"]}, **DATA) as bot:
         other = await talk(bot, "x", "y")
         root = await talk(bot, "before")
         await ask(bot, "first?", root)
@@ -380,7 +381,42 @@ async def test_it_remembers_no_more_than_the_setting_says_and_nothing_of_other_t
         assert [text for _, text in told(bot)] == ["d", "e"]  # and the question itself
         assert bot.agent.questions[1].quoted["truncated"]
         assert await bot.store.overheard(ThreadKey("T1", CHANNEL, other)) == []
-        assert bot.calls(REPLIES) == []
+        assert len(bot.calls(REPLIES)) == 1
+
+
+@on_virtual_time
+async def test_of_what_it_did_not_hear_the_newest_part_is_read_and_nothing_that_it_heard() -> None:
+    rules = WorkspaceRules.real(distributed=True)
+    async with run_bot(rules=rules, reads_per_minute=1, **DATA) as bot:
+        root = await talk(bot, *map(str, range(40)))
+        await ask(bot, "first?", root)
+        texts = [text for _, text in told(bot)]
+        assert texts[0] == "0" and texts[1:] == [str(number) for number in range(26, 40)]
+        assert bot.agent.questions[0].quoted["truncated"]
+        await asyncio.sleep(61)
+        await talk(bot, "heard", root=root)
+        await ask(bot, "second?", root)
+        assert told(bot) == [("U2", "heard")]
+        assert not bot.agent.questions[1].quoted["truncated"]
+        assert len(bot.calls(REPLIES)) == 1
+        short = await talk(bot, "a", "b")
+        await asyncio.sleep(61)
+        await ask(bot, "third?", short)
+        assert [text for _, text in told(bot)] == ["a", "b"]
+        assert not bot.agent.questions[2].quoted["truncated"]
+
+
+@on_virtual_time
+async def test_what_lies_between_the_first_read_and_what_was_heard_is_read_when_slack_lets_it() -> None:
+    async with run_bot(rules=WorkspaceRules.real(distributed=True), **DATA) as bot:
+        root = await talk(bot, *map(str, range(20)))
+        await ask(bot, "first?", root)
+        assert [text for _, text in told(bot)] == [str(number) for number in range(15)]
+        await talk(bot, "heard", root=root)
+        await asyncio.sleep(200)
+        await ask(bot, "second?", root)
+        assert [text for _, text in told(bot)] == ["15", "16", "17", "18", "19", "heard"]
+        assert not bot.agent.questions[1].quoted["truncated"]
 
 
 @on_virtual_time
@@ -422,6 +458,41 @@ async def test_in_a_direct_message_that_is_said() -> None:
         await bot.say("hello", channel=bot.workspace.direct("U1"))
         await bot.idle()
         assert place(bot)["is_dm"]
+
+
+@pytest.mark.parametrize("is_folded", [True, False])
+@on_virtual_time
+async def test_in_a_direct_message_the_channel_that_the_asker_looks_at_is_named(is_folded: bool) -> None:
+    """Slack puts it beside the message; before that it has told of it in an event of its own."""
+    async with run_bot() as bot:
+        channel = bot.workspace.direct("U1")
+        bot.workspace.look_at("U1", CHANNEL, now=bot.now)
+        await bot.deliver()
+        if not is_folded:
+            bot.workspace.state.viewing.clear()
+        await bot.say("what is this about?", channel=channel)
+        await bot.idle()
+        assert place(bot)["viewing"] == [CHANNEL]
+        await ask(bot, "and here?")
+        assert "viewing" not in place(bot)
+        await bot.say("mine", channel=bot.workspace.direct("U2"), user="U2")
+        await bot.idle()
+        assert "viewing" not in place(bot)
+        bot.workspace.look_at("U1", now=bot.now)
+        await bot.deliver()
+        await bot.say("and now?", channel=channel)
+        await bot.idle()
+        assert "viewing" not in place(bot)
+
+
+@pytest.mark.parametrize("options", [{"identity": "none"}, {"channel.context": "none"}])
+@on_virtual_time
+async def test_where_that_may_not_be_told_it_is_not(options: dict[str, str]) -> None:
+    async with run_bot(**options) as bot:
+        bot.workspace.look_at("U1", CHANNEL, now=bot.now)
+        await bot.say("what is this about?", channel=bot.workspace.direct("U1"))
+        await bot.idle()
+        assert "viewing" not in place(bot)
 
 
 @on_virtual_time

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
-from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -89,24 +87,10 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         await bot.idle()
 
 
-@on_virtual_time
-async def test_feedback_is_stored_with_the_wall_clock_s_time() -> None:
-    class Noting(MemoryStore):
-        async def save_feedback(self, *given: Any) -> bool:
-            noted.append(given)
-            return await super().save_feedback(*given)
-
-    noted: list[tuple[Any, ...]] = []
-    async with run_bot(store=Noting()) as bot:
-        assert await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
-        assert noted == [("turn", "U1", "positive", bot.now)]
-        assert not await bot.app.dispatcher.controls.feedback("turn", "U1", "positive")
-
-
 # -- a stop, and what waits
 
 
-KEPT = "Stopped. What waits here of yours is kept and asked next."
+KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
 async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> None:
@@ -136,7 +120,8 @@ async def test_a_stop_offers_to_drop_what_waits_and_keeps_it_otherwise(how: str)
         assert told(bot, root)[-1] == KEPT
         assert [text for text, _, _ in asked(bot)] == ["one", "two", "theirs", "three"]
         await press(bot, root, "drop")
-        assert told(bot, root)[-1] == "This is over already."
+        assert told(bot, root)[-1] == "Nothing of yours waits here any more."
+        assert "Drop" not in str([seen.blocks for seen in bot.thread(root)])
 
 
 @on_virtual_time
@@ -151,12 +136,28 @@ async def test_what_waits_is_dropped_at_a_press_and_nothing_of_others_or_of_late
         await asyncio.sleep(2)
         await bot.ask("four", thread_ts=root)
         await press(bot, root, "drop")
-        assert "Drop 2 waiting" in str([seen.blocks for seen in bot.thread(root)])
         assert told(bot, root)[-1] == "Dropped 2 waiting."
+        assert "Drop 2 waiting" not in str([seen.blocks for seen in bot.thread(root)])
         await bot.idle()
         assert [text for text, _, _ in asked(bot)] == ["one", "theirs", "four"]
         assert await bot.store.unfinished() == []
         assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@on_virtual_time
+async def test_the_button_tells_the_truth_where_slack_takes_no_change_of_it() -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(5)
+        await bot.ask("stop", thread_ts=root)
+        await bot.idle()
+        for said in ("Nothing of yours waits here any more.",) * 2:
+            (offer,) = [seen for seen in bot.thread(root) if "Drop 1" in str(seen.blocks)]
+            bot.workspace.press("U1", CHANNEL, offer.ts, "drop", now=bot.now)
+            bot.workspace.state.responses.clear()
+            await bot.deliver()
+            assert told(bot, root)[-1] == said
 
 
 @on_virtual_time
@@ -168,7 +169,7 @@ async def test_the_word_of_who_only_waits_drops_their_questions_and_stops_nobody
         await bot.say("Stop!", user="U2", thread_ts=root)  # no mention
         await bot.idle()
         assert [text for text, _, _ in asked(bot)] == ["one"]
-        assert told(bot, root, "U2") == ["Dropped 2 waiting."]
+        assert told(bot, root, "U2")[-1] == "Dropped 2 waiting."
         assert bot.outcomes == ["answered"]
 
 

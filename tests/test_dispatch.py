@@ -391,7 +391,7 @@ async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_
         assert 400 <= bot.now - began < 410
         assert bot.outcomes == ["lost"]
         notices = str([seen.blocks for seen in bot.thread(root)])
-        assert "took too long and was ended" in notices and "Try again" in notices
+        assert "took too long, so I ended it" in notices and "Try again" in notices
         await bot.ask("two", thread_ts=root)
         await bot.idle()
         assert bot.read(root)[-1] == "Two."

@@ -11,6 +11,7 @@ from slack_bot.slack.blocks import STOP_LISTENING
 from slack_bot.store.contracts import Store
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 
@@ -23,6 +24,10 @@ STOPPED = "I no longer read along in this thread. Mention me to go on."
 
 def asked(bot: BotHarness) -> list[str]:
     return [call.text for call in bot.agent.questions]
+
+
+def footers(bot: BotHarness, root: str) -> list[str]:
+    return [seen.extras[-1] for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
 
 
 async def say(bot: BotHarness, root: str, *texts: str, user: str = "U1") -> None:
@@ -111,6 +116,94 @@ async def test_in_the_middle_of_a_discussion_a_mention_is_needed_each_time() -> 
         assert bot.ephemeral(root) == []
 
 
+@on_virtual_time
+async def test_in_the_middle_of_a_thread_of_its_own_the_asker_is_followed() -> None:
+    """The thread is read for the agent anyway: nobody else has written there."""
+    async with run_bot(YES) as bot:
+        root = await bot.say("the server is down")
+        await say(bot, root, "it was up this morning")
+        await bot.ask("why?", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "and now?")
+        assert asked(bot) == ["why?", "and now?"]
+        assert bot.ephemeral(root) == [("U1", READS_ALONG)]
+        await say(bot, root, "look at db1", user="U2")
+        await say(bot, root, "thanks")
+        assert asked(bot) == ["why?", "and now?"]
+        assert bot.ephemeral(root)[1:] == [("U1", MENTION_NEEDED)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"context": "none"},
+        {"reads_per_minute": 1, "overheard": 0},
+        {"faults": {"conversations.replies": ["internal_error"]}},
+        {"faults": {"conversations.replies": ["timeout"]}},
+    ],
+)
+@on_virtual_time
+async def test_where_the_thread_is_not_read_a_mention_is_needed_each_time(options: dict[str, Any]) -> None:
+    async with run_bot(YES, **options) as bot:
+        root = await bot.say("the server is down")
+        await bot.ask("why?", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "and now?")
+        assert asked(bot) == ["why?"]
+
+
+@on_virtual_time
+async def test_a_thread_that_is_too_long_to_be_read_whole_is_not_followed() -> None:
+    async with run_bot(YES, rules=WorkspaceRules(page=2), pages=2) as bot:
+        root = await bot.say("1")
+        await say(bot, root, "2", "3", "4", "5")
+        await bot.ask("why?", thread_ts=root)
+        await bot.idle()
+        await say(bot, root, "and now?")
+        assert asked(bot) == ["why?"]
+
+
+@pytest.mark.parametrize(
+    ("respond", "footer"),
+    [
+        ("mention", "Mention me in this thread to go on."),
+        ("auto", "Write in this thread to go on. If you did not ask, mention me."),
+        ("thread", "Write in this thread to go on."),
+    ],
+)
+@on_virtual_time
+async def test_the_footer_says_who_must_mention_the_bot(respond: str, footer: str) -> None:
+    async with run_bot(YES, respond=respond) as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        assert footers(bot, root) == [footer]
+        await say(bot, root, "hm", user="U2")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        expected = "Mention me in this thread to go on." if respond == "auto" else footer
+        assert footers(bot, root)[-1] == expected
+
+
+@on_virtual_time
+async def test_a_store_that_hangs_does_not_hold_up_the_end_of_an_answer() -> None:
+    class Hanging(MemoryStore):
+        hangs = False
+
+        async def thread_state(self, *given: Any) -> Any:
+            if self.hangs:
+                await asyncio.Event().wait()
+            return await super().thread_state(*given)
+
+    store = Hanging()
+    async with run_bot(answer("Yes.", seconds=5), store=store) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(1)
+        store.hangs = True
+        await asyncio.sleep(10)
+        assert footers(bot, root) == ["Mention me in this thread to go on."]
+        store.hangs = False
+
+
 @pytest.mark.parametrize("text", ["<@U2> what do you think?", "<!here> look", "<!subteam^S1> look"])
 @on_virtual_time
 async def test_what_mentions_others_and_not_the_bot_is_not_for_it(text: str) -> None:
@@ -168,7 +261,8 @@ async def test_stop_listening_is_acknowledged_and_lasts_until_the_next_mention(h
         await say(bot, root, "three")
         await say(bot, root, "so?", user="U2")
         assert asked(bot) == ["one", "two"]
-        assert bot.ephemeral(root) == [("U1", READS_ALONG)]
+        left = [] if how == "button" else [("U1", READS_ALONG)]
+        assert bot.ephemeral(root) == left, "what was done once is offered no longer"
 
         root = await bot.ask("one") if how == "word" else root
         await bot.ask("four", thread_ts=root)

@@ -25,9 +25,9 @@ def test_one_s_own_questions_the_newest_first() -> None:
     shown = list(shown_turns(kept, "U1", "T1", "https://acme.slack.com/"))
     assert [(each.text, each.state) for each in shown] == [
         ("question 3.1", "Being answered"),
-        ("question 3.0", "The agent still works on it"),
+        ("question 3.0", "The agent is still working on it"),
         ("question 2.0", "Being answered"),
-        ("question 1.1", "Waits for the answer before it"),
+        ("question 1.1", "Waits, number 1 in line"),
     ]
     assert shown[1].link == "https://acme.slack.com/archives/C2/p30"
     assert shown[3].link == "https://acme.slack.com/archives/C1/p11?thread_ts=1.0&cid=C1"

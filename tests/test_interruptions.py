@@ -20,7 +20,7 @@ from .test_dispatch import asked
 
 LONG = answer(" ".join(f"word{n}" for n in range(100)), seconds=60)
 INTERRUPTED = "Interrupted by a new message."
-NOT_INTERRUPTED = "The agent could not be interrupted. Your message is next, when it has answered."
+NOT_INTERRUPTED = "The agent could not be interrupted. Your question is next, when it has answered."
 
 
 class CancelDoor(httpx.AsyncBaseTransport):
@@ -101,8 +101,25 @@ async def test_several_messages_interrupt_once_and_none_is_lost() -> None:
         for text in ("two", "three"):
             await bot.say(text, thread_ts=root)
         await bot.idle()
-        assert [text for text, _, _ in asked(bot)] == ["one", "two", "three"]
-        assert cancels(bot) == 1
+        assert [text for text, _, _ in asked(bot)] == ["one", "two\nthree"]
+        assert (cancels(bot), references(bot)) == (1, [None, ["task-1"]])
+        await bot.say("four", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)][2:] == ["four"]
+
+
+@on_virtual_time
+async def test_a_message_that_comes_when_the_interrupting_one_is_asked_interrupts_that() -> None:
+    async with run_bot(LONG, LONG, answer("Yes."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        for text in ("two", "three"):
+            await asyncio.sleep(10)
+            await bot.say(text, thread_ts=root)
+        await bot.ask("mine", user="U2", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "three", "mine"]
+        assert bot.outcomes == ["stopped", "stopped", "answered", "answered"]
+        assert cancels(bot) == 2
 
 
 @pytest.mark.parametrize("code", [-32002, -32004, -32601, -32603])

@@ -74,7 +74,13 @@ def test_a_feature_that_is_off_wants_nothing() -> None:
     assert scopes(said(identity={"id", "email"})) == scopes(Wants()) | {"users:read.email"}
     quiet = manifest_of(wanted(said(respond={"mention"}, context={"none"})))
     events = quiet["settings"]["event_subscriptions"]["bot_events"]
-    assert events == ["agent_session_stopped", "app_home_opened", "app_mention", "message.im"]
+    assert events == [
+        "agent_session_stopped",
+        "app_context_changed",
+        "app_home_opened",
+        "app_mention",
+        "message.im",
+    ]
 
 
 def test_no_scope_is_both_needed_and_optional() -> None:

@@ -21,7 +21,7 @@ async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_butt
         root = await bot.ask("hi")
         await bot.idle()
         (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        assert "Something went wrong in the bot" in seen.read
+        assert "Something went wrong on my side" in seen.read
         assert bot.outcomes == ["failed"]
         assert [
             record.exc_info is not None for record in caplog.records if "turn broke" in record.message
@@ -49,7 +49,7 @@ async def test_an_ephemeral_message_reaches_one_person() -> None:
     async with run_bot() as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        await bot.app.dispatcher.post_ephemeral(CHANNEL, root, "U2", "psst")
+        await bot.app.dispatcher.reply((CHANNEL, root, "U2"), "psst")
         assert bot.ephemeral(root) == [("U2", "psst")]
 
 

@@ -25,6 +25,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.redis_proxy import RedisProxy, redis_proxy
@@ -331,6 +332,28 @@ async def test_with_a_slow_redis_everything_is_answered_once(redis_server: Redis
         await until_all_ended(there)
         assert there.is_whole(root, 2)
         assert sorted(call.text for call in there.agent.questions) == ["one", "three", "two"]
+
+
+async def test_what_is_secret_in_an_answer_is_known_to_the_process_that_took_it(
+    redis_server: RedisServer,
+) -> None:
+    form = Form("Key?", (Field("key", is_secret=True),))
+    given = answer_of(form, {"key": "hunter2"})
+    turn = TurnRecord(Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "hi", answer=given), 1.0)
+    async with AsyncExitStack() as stack:
+        store = await open_redis(redis_server.url, Ages(), LEASE)
+        stack.push_async_callback(store.close)
+        replicas = Replicas(store, lambda _: None, lambda _: None, _ignored)
+        await store.accept(turn)
+        claimed = await replicas.claim(turn)
+        assert claimed is not None
+        assert claimed.question.answer == given
+        (left,) = await store.unfinished()
+        assert left.question.answer is not None and left.question.answer.has_lost_secrets
+
+
+async def _ignored(_: Signal) -> None:
+    pass
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.testing.harness import CHANNEL, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -80,6 +80,37 @@ async def test_a_reaction_that_slack_refuses_does_not_hurt_a_turn(caplog: pytest
         with caplog.at_level(logging.WARNING):
             await bot.idle()
         assert bot.outcomes == ["answered", "answered"]
+
+
+# -- the place in the line
+
+
+def places(bot: BotHarness, root: str) -> list[tuple[str, str]]:
+    return [told for told in bot.ephemeral(root) if "in line" in told[1]]
+
+
+@on_virtual_time
+async def test_who_is_not_the_next_is_told_the_place_in_the_line() -> None:
+    async with run_bot(answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("0")
+        for user in ("U1", "U2", "U1"):
+            await bot.ask("more", user=user, thread_ts=root)
+        await asyncio.sleep(1)
+        words = "Your question is number {} in line in this thread."
+        assert places(bot, root) == [("U2", words.format(2)), ("U1", words.format(3))]
+        await bot.idle()
+        assert len(places(bot, root)) == 2
+
+
+@on_virtual_time
+async def test_collect_what_is_asked_with_another_has_no_place_of_its_own() -> None:
+    async with run_bot(answer("Yes.", seconds=20), busy="collect") as bot:
+        root = await bot.ask("0")
+        await asyncio.sleep(5)
+        for user in ("U1", "U1", "U2", "U2", "U1"):
+            await bot.ask("more", user=user, thread_ts=root)
+        await bot.idle()
+        assert places(bot, root) == [("U2", "Your question is number 2 in line in this thread.")]
 
 
 # -- as many as may wait
@@ -182,7 +213,74 @@ async def test_collect_what_cannot_be_stored_as_one_is_asked_one_by_one() -> Non
         assert await bot.store.unfinished() == []
 
 
+@on_virtual_time
+async def test_collect_lines_of_a_direct_message_are_one_question_in_the_thread_of_the_first() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        channel = bot.workspace.direct("U1")
+        root = await bot.say("one", channel=channel)
+        lines = []
+        for line in ("two", "three", "four"):
+            await asyncio.sleep(1.4)
+            lines.append(await bot.say(line, channel=channel))
+        bot.workspace.edit(channel, lines[0], "2", now=bot.now)
+        bot.workspace.delete(channel, lines[1], now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one\n2\nfour"]
+        assert bot.read(root, channel) == ["Yes."]
+        assert [bot.read(ts, channel) for ts in lines[::2]] == [[], []]
+        await asyncio.sleep(2)
+        later = await bot.say("later", channel=channel)
+        await bot.idle()
+        assert bot.read(later, channel) == ["Yes."]
+        assert await bot.store.unfinished() == []
+
+
+@on_virtual_time
+async def test_lines_of_two_direct_messages_and_in_a_channel_are_questions_of_their_own() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        places = [bot.workspace.direct("U1"), bot.workspace.direct("U2"), CHANNEL]
+        await bot.say("a", channel=places[0])
+        await bot.say("b", channel=places[1], user="U2")
+        await bot.ask("c")
+        await bot.ask("d")
+        await bot.idle()
+        assert sorted(text for text, _, _ in asked(bot)) == ["a", "b", "c", "d"]
+
+
 # -- edited, deleted
+
+
+@pytest.mark.parametrize("how", ["mention", "direct", "followed"])
+@on_virtual_time
+async def test_an_edit_that_overtakes_its_message_is_the_question_once(how: str) -> None:
+    async with run_bot(answer("Yes.")) as bot:
+        channel = bot.workspace.direct("U1") if how == "direct" else CHANNEL
+        root = None if how != "followed" else await bot.ask("first")
+        await bot.idle()
+        mention = "<@U0BOT> " if how == "mention" else ""
+        ts = bot.workspace.say("U1", channel, f"{mention}wrnog", now=bot.now, thread_ts=root)
+        late = bot.workspace.take()
+        bot.workspace.edit(channel, ts, f"{mention}right", now=bot.now)
+        await bot.deliver()
+        for _ in range(2):
+            await bot.deliver(late)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot) if text != "first"] == ["right"]
+
+
+@pytest.mark.parametrize("before", ["is that so?", "<@U2> is that so?"])
+@on_virtual_time
+async def test_an_edit_that_adds_a_mention_asks_nothing_nor_does_one_of_long_ago(before: str) -> None:
+    async with run_bot(answer("Yes.")) as bot:
+        ts = await bot.say(before)
+        bot.workspace.edit(CHANNEL, ts, "<@U0BOT> is that so?", now=bot.now)
+        old = bot.workspace.say("U1", CHANNEL, "<@U0BOT> old", now=bot.now)
+        bot.workspace.take()
+        await asyncio.sleep(61)
+        bot.workspace.edit(CHANNEL, old, "<@U0BOT> older", now=bot.now)
+        await bot.idle()
+        assert asked(bot) == []
 
 
 @on_virtual_time

@@ -169,7 +169,7 @@ async def test_a_task_that_never_ends_is_given_up_with_a_notice() -> None:
         await asyncio.sleep(4 * HOUR)
         await bot.idle()
         assert bot.outcomes == ["watched", "lost"]
-        assert "look for its answer no longer" in bot_messages(bot, root)[-1].read
+        assert "no longer look for its answer" in bot_messages(bot, root)[-1].read
 
 
 @on_virtual_time

@@ -229,4 +229,4 @@ class Agent:
         return True
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
-        return Client(self._http, card.on(wire), self._settings, self._auth)
+        return Client(self._http, card.on(wire), self._settings, self._auth, card.extensions)

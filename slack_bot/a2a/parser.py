@@ -11,21 +11,25 @@ from typing import NamedTuple, assert_never
 from ..errors import BadAgentData
 from ..turn.compare import contains, preview
 from ..turn.events import (
+    Attached,
     Event,
     FinalAnswer,
     InputRequired,
     Narrated,
     NarrationConfirmed,
     PlanChanged,
+    SourcesFound,
     TaskEnd,
     TaskEnded,
     TaskKnown,
 )
-from ..turn.record import Form
+from ..turn.extras import Extra, Source, key_of
+from ..turn.form import Form
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
-from .content import parts
+from .content import forms, parts
+from .content.sources import canonical, sources_of
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
 from .wire import frames
 
@@ -48,6 +52,7 @@ class _Traits(NamedTuple):
     is_aside: bool
     is_sub_agents: bool
     of_tools: bool
+    may_attach: bool
     reason: str
 
 
@@ -80,6 +85,8 @@ class EventParser:
         self._best: dict[ArtifactKind, str] = {}
         self._ending_message = self._history = self._final_text = ""
         self._ending_whole = ""  # with its data and files, where it has any
+        self._cited: set[str] = set()  # addresses
+        self._extras: dict[str, tuple[Extra, ...]] = {}  # of each artifact and message as it is now
 
     @property
     def has_final(self) -> bool:
@@ -111,7 +118,7 @@ class EventParser:
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
-        events = self._learn_ids(frame)
+        events = [*self._learn_ids(frame), *self._cite(frame)]
         match frame:
             case frames.ArtifactUpdate():
                 events += self._artifact(frame)
@@ -145,7 +152,24 @@ class EventParser:
             if text:
                 self._final_text = text = self._answer.mend(text)
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
-        return events
+        return [*events, *self._attached()]
+
+    def _cite(self, frame: frames.Frame) -> list[Event]:
+        fresh: dict[str, Source] = {}
+        for each in sources_of(frame):
+            fresh.setdefault(canonical(each.url), each)
+        new = tuple(each for url, each in fresh.items() if url not in self._cited)
+        self._cited |= fresh.keys()
+        return [SourcesFound(new, reason="named by the agent")] if new else []
+
+    def _attached(self) -> list[Event]:
+        """What the answer holds besides text, in its order, each once."""
+        found = {key_of(extra): (extra, where) for where, extras in self._extras.items() for extra in extras}
+        return [Attached(extra, reason=f"in {where!r}") for extra, where in found.values()]
+
+    def _keep_extras(self, where: str, extras: tuple[Extra, ...], *, append: bool = False) -> None:
+        if extras or (where in self._extras and not append):
+            self._extras[where] = (self._extras.get(where, ()) if append else ()) + extras
 
     def profile_updates(self) -> dict[str, str]:
         if self.state is not frames.TaskState.COMPLETED or not self._final_text.strip():
@@ -182,8 +206,10 @@ class EventParser:
             (self._best.get(ArtifactKind.COMPLETE, ""), "a sub-agent's result"),
             ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (without(answer.text(MESSAGE), reason), "messages"),
-            (without(answer.text(STATUS), reason), "working-status text"),
         ]
+        if any(self._extras.values()):
+            return ranked  # they are the answer: what was said on the way to them is not
+        ranked.append((without(answer.text(STATUS), reason), "working-status text"))
         held = without(answer.held_text(failed=failed), reason)
         if (failed or not self.asks) and not (self._leaked or self._dialect.leak.search(held)):
             ranked.append((held, "text that was held" if failed else "unmarked text"))
@@ -209,16 +235,18 @@ class EventParser:
         traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
             return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
-        content = parts.extract_content(artifact.parts, artifact.metadata if traits.of_tools else None)
-        text, append = content.text, update.append
-        if append is None:
-            append = self._dialect.append_by_default or (
-                kind is ArtifactKind.ANSWER
-                and answer.goes_on(artifact, text, says_so=_is_chunk(update.metadata))
-            )
+        around, about = artifact.metadata if traits.of_tools else None, artifact.description
+        content = parts.extract_content(
+            artifact.parts, around, keeps_extras=traits.may_attach, description=about
+        )
+        text = content.text
+        append = self._appends(update, kind, text) if update.append is None else update.append
+        self._keep_extras(artifact.artifact_id or artifact.name, content.extras, append=append)
         events = self._aside(content) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
+        if content.extras and not text:
+            return events or [nothing("no text: it is shown below the answer")]
         key, append = answer.find_key(artifact.artifact_id, artifact.name, text, append=append)
         if traits.is_answer:
             events += answer.artifact(key, text, traits.reason, append=append, marked=True)
@@ -233,6 +261,13 @@ class EventParser:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
 
+    def _appends(self, update: frames.ArtifactUpdate, kind: ArtifactKind, text: str) -> bool:
+        """Where the agent does not say."""
+        return self._dialect.append_by_default or (
+            kind is ArtifactKind.ANSWER
+            and self._answer.goes_on(update.artifact, text, says_so=_is_chunk(update.metadata))
+        )
+
     def _traits(self, artifact: frames.Artifact) -> _Traits:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
@@ -240,7 +275,9 @@ class EventParser:
         reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
         reason = f"is_final_answer on {kind}" if is_answer else reason
         is_aside = parts.is_true(metadata, "is_narration") or parts.is_thought(metadata)
-        return _Traits(kind, is_answer, is_aside, is_sub_agents, bool(parts.tool_words(metadata)), reason)
+        may_attach = kind is not ArtifactKind.THOUGHT and not (is_aside or is_sub_agents)
+        of_tools = bool(parts.tool_words(metadata))
+        return _Traits(kind, is_answer, is_aside, is_sub_agents, of_tools, may_attach, reason)
 
     def _unmarked(self, traits: _Traits, text: str, key: str, *, append: bool) -> list[Event]:
         dialect, answer = self._dialect, self._answer
@@ -276,8 +313,11 @@ class EventParser:
 
     def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         text = self._answer.mend(result_text(artifact))
-        form = parts.form_in(artifact.parts)
-        if kind is not ArtifactKind.FINAL or self._dialect.is_sub_agents(artifact.metadata):
+        form = forms.form_in(artifact.parts)
+        is_sub_agents = self._dialect.is_sub_agents(artifact.metadata)
+        if kind is not ArtifactKind.COMPLETE and not is_sub_agents:
+            self._keep_extras(artifact.artifact_id or artifact.name, parts.extract_answer(artifact).extras)
+        if kind is not ArtifactKind.FINAL or is_sub_agents:
             self._best[kind] = text or self._best.get(kind, "")
             return [nothing(f"{kind} is kept for the end")]
         if form is not None:
@@ -296,7 +336,7 @@ class EventParser:
         return [*events, *map(self._tools.part, content.tools)]
 
     def _found_form(self, artifact: frames.Artifact) -> list[Event]:
-        form = parts.question_in(artifact.parts, artifact.text)
+        form = forms.question_in(artifact.parts, artifact.text)
         if form is None:
             return [nothing("a form without fields")]
         self._form = form
@@ -311,8 +351,10 @@ class EventParser:
             self._form = None  # signed in: it goes on
         content = parts.Content()
         if message is not None and not any(key in message.metadata for key in self._dialect.errors):
-            content = parts.extract_content(message.parts, message.metadata)
+            is_answer = state is frames.TaskState.COMPLETED
+            content = parts.extract_content(message.parts, message.metadata, keeps_extras=is_answer)
         if state.is_terminal:
+            self._keep_extras("the terminal status message", content.extras)
             text = message.text if message else ""
             self._ending_message = self._answer.filter_text(text)
             self._ending_whole = content.text if len(content.text) > len(text) else ""
@@ -329,14 +371,20 @@ class EventParser:
 
     def _asked(self, state: frames.TaskState, message: frames.AgentMessage | None) -> Event:
         prompt = message.text if message else ""
-        found = parts.question_in(message.parts, prompt, self._answer.told) if message else None
+        found, said = None, message or frames.AgentMessage()
+        if message is not None:
+            found = forms.question_in(message.parts, prompt, self._answer.told, message.metadata)
         if found is not None and not found.fields and self._answer.contains(prompt):
             found = replace(found, prompt=found.prompt.removeprefix(prompt.strip()).lstrip())
         known = self._form or self._answer.question
-        if known is not None and (found is None or not found.fields):
+        if known is not None and (found is None or found == Form(found.prompt)):
             prompt = found.prompt if found is not None else prompt
-            found = Form(prompt or known.prompt, known.fields, known.title)
-        self._form = replace(found or Form(prompt), is_auth=state is frames.TaskState.AUTH_REQUIRED)
+            url = "" if "://" in prompt else known.url  # a new link is in the words
+            found = replace(known, prompt=prompt or known.prompt, url=url)
+        found = found or Form(prompt)
+        if state is frames.TaskState.AUTH_REQUIRED or found.is_auth:
+            found = forms.sign_in(found, said.parts, said.metadata)
+        self._form = found
         return InputRequired(self._form, reason=f"task is {state}")
 
     def _snapshot(self, task: frames.Snapshot) -> list[Event]:
@@ -346,6 +394,8 @@ class EventParser:
         events: list[Event] = []
         for artifact in task.artifacts:
             kind = self._dialect.kind(artifact.name)
+            if kind in (ArtifactKind.ANSWER, ArtifactKind.STREAM):
+                self._keep_snapshot_extras(artifact)
             if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
                 if text := stored_text(self._without_noise(artifact)):
                     answers.append((artifact.artifact_id, artifact.name, text))
@@ -370,10 +420,16 @@ class EventParser:
         kept = tuple(each for each in artifact.parts if not self._dialect.noise.search(each.text or ""))
         return artifact if len(kept) == len(artifact.parts) else replace(artifact, parts=kept)
 
+    def _keep_snapshot_extras(self, artifact: frames.Artifact) -> None:
+        if not self._dialect.is_sub_agents(artifact.metadata):
+            extras = parts.extract_answer(artifact).extras
+            self._keep_extras(artifact.artifact_id or artifact.name, extras, append=not extras)
+
     def _reply(self, message: frames.AgentMessage) -> list[Event]:
         if message.role != "agent":
             return [nothing("the human's own message")]
-        content = parts.extract_content(message.parts, message.metadata)
+        content = parts.extract_content(message.parts, message.metadata, keeps_extras=True)
+        self._keep_extras(message.message_id or "message", content.extras, append=not content.extras)
         self._replied = True
         instead = not (self._has_task or self._dialect.replies_are_fallback or self._answer.has_artifacts)
         live = instead or self._answer.trusted == MESSAGE

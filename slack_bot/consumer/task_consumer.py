@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from .. import errors
 from ..a2a.agent import CONTEXT, Agent
+from ..a2a.content.replies import reply_of
 from ..a2a.recovery_policy import (
     FORGOTTEN,
     NOT_CANCELABLE,
@@ -50,9 +51,15 @@ _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
-_RESTARTED = "The bot was restarted, and cannot find out what became of this question."
+_RESTARTED = "I was restarted and cannot find out what became of this question."
+_NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
+_SECRETS_LOST = (
+    "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
+    " Please ask again."
+)
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
+    errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
@@ -82,6 +89,7 @@ class TaskConsumer:
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
+        self.has_continued = False  # the task was followed where its stream was lost
         self._has_gap = False  # a joined stream may have left something out
         self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
 
@@ -127,6 +135,8 @@ class TaskConsumer:
                     self._sent_baseline = sent.baseline
                     self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
+                if (answer := self._question.answer) is not None and answer.has_lost_secrets:
+                    return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
                 left = await self._ask()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
@@ -135,15 +145,18 @@ class TaskConsumer:
                 safe, why, cut = error.safe, self._log(error), True
             return await self._after(safe, why, cut=cut)
         except errors.AgentError as error:
-            is_refused = isinstance(error, errors.AgentUnreachable | errors.CardError | errors.AgentRefused)
+            is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
 
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
         asked, now, habits = self._question, self._now, self._agent.habits
+        reply = reply_of(asked)
         request = MessageRequest(
-            asked.text, asked.message_id, asked.context_id, asked.task_id, asked.references
+            *(reply.text, asked.message_id, asked.context_id, asked.task_id, asked.references),
+            data=reply.data,
+            metadata=reply.metadata,
         )
         is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
         if is_ours:
@@ -155,8 +168,7 @@ class TaskConsumer:
             try:
                 card = await self._agent.ensure_card()
                 around = await self._on_send(self._baseline)
-                quoted = around.part(takes_json=card.takes_json)
-                stream = self._agent.ask(replace(request, quoted=quoted, metadata=around.metadata))
+                stream = self._agent.ask(_with(request, around, takes_json=card.takes_json))
                 return await self._stream_consumer.consume(stream, self.on_silence)
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
@@ -210,7 +222,7 @@ class TaskConsumer:
         return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
 
     async def _poll_baseline(self) -> None:
-        """The task as it is before its question is answered, if it can be had."""
+        """The task as it is before its question is answered, if it can be had. Raises TaskOver."""
         assert self.view.task_id is not None
         try:
             task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
@@ -218,6 +230,8 @@ class TaskConsumer:
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
         else:
             if task is not None:
+                if task.state.is_terminal and self._question.answer is not None:
+                    raise errors.TaskOver(f"the task is {task.state}")
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
@@ -248,6 +262,7 @@ class TaskConsumer:
         return PollResult.NEWS if is_news else PollResult.RUNNING
 
     async def follow(self) -> TaskLost | None:
+        self.has_continued = True
         settings, joins = self._settings, self._agent.can_resubscribe
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
@@ -343,3 +358,14 @@ def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
     message = task.message if task.message is not None and task.message.message_id in known else None
     history = tuple(each for each in task.history if each.message_id in known)
     return replace(task, artifacts=artifacts, message=message, history=history)
+
+
+def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) -> MessageRequest:
+    """The question with what goes along. Without words it has the names of its files: some read text only."""
+    return replace(
+        request,
+        text=request.text or ", ".join(each.name for each in around.files),
+        files=around.files,
+        quoted=around.part(takes_json=takes_json),
+        metadata={**around.metadata, **request.metadata},
+    )

@@ -39,11 +39,11 @@ _GUEST = Refusal(
 )
 _NOT_LISTED = Refusal(
     "its asker is not among the people and groups who may ask",
-    "Only certain people may ask me here. Ask whoever runs this bot to add you.",
+    "Only certain people may ask me here. Ask whoever runs me to add you.",
 )
 _UNKNOWN = Refusal(
     "Slack did not say whether its asker may ask (users:read, usergroups:read)",
-    "I could not find out whether you may ask me here. Please try again in a few minutes.",
+    "I could not find out whether you may ask me here. Please ask again in a few minutes.",
 )
 NOT_FOR_OTHERS = "Only people of the organisation that runs me can use this."
 
@@ -109,16 +109,20 @@ class Access:
         return _UNKNOWN if None in groups else _NOT_LISTED
 
 
+class HourCounts(Protocol):
+    """The questions of the last hour, by subject: a person, a channel, or "" for all."""
+
+    async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
+        """Count `key` with each subject, once; not if one of them has its number: then how many seconds each
+        of those has to wait. Raises StoreError.
+        """
+
+
 class HourlyQuestions:
-    """Counts the questions of the last hour: a person's, a channel's and all.
+    """How many questions an hour are taken of a person, in a channel and in all."""
 
-    In this process only; what the store knows of the hour before its first question counts too.
-    """
-
-    def __init__(self, settings: TurnSettings, store: RecentTurns, clock: Clock) -> None:
-        self._settings, self._store, self._clock = settings, store, clock
-        self._asked: dict[str, dict[str, float]] = {}
-        self._is_restored = False
+    def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
+        self._settings, self._counts = settings, counts
 
     async def refusal(self, user: str, channel: str, key: str) -> Refusal | None:
         """Why one question more is not taken; None: it is, and counts once, however often it comes.
@@ -132,23 +136,41 @@ class HourlyQuestions:
             "": (settings.hourly_total, "I was asked"),
         }
         limits = {subject: each for subject, each in limits.items() if each[0]}
-        if limits and not self._is_restored:
+        if not limits:
+            return None
+        waits = await self._counts.take(key, {subject: most for subject, (most, _) in limits.items()})
+        if not waits:
+            return None
+        subject = max(waits, key=lambda each: waits[each])
+        most, who = limits[subject]
+        what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
+        words = f"{what}, and I may take no more. Please ask again in {_minutes(waits[subject])}."
+        return Refusal(f"there are too many: {what}", words)
+
+
+class LocalHour:
+    """What this process is asked; what the store knows of the hour before its first question counts too."""
+
+    def __init__(self, store: RecentTurns, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._asked: dict[str, dict[str, float]] = {}
+        self._is_restored = False
+
+    async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
+        """See `HourCounts`."""
+        if not self._is_restored:
             await self._restore()
         now, waits = self._clock.wall(), {}
-        for subject, (most, who) in limits.items():
+        for subject, most in limits.items():
             asked = self._since(subject, now - _HOUR)
             if key in asked:
-                return None
+                return {}
             if len(asked) >= most:
-                what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
-                waits[sorted(asked.values())[-most] + _HOUR - now] = what
-        if waits:
-            wait, what = max(waits.items())
-            words = f"{what}, and more are not allowed. Please ask again in {_minutes(wait)}."
-            return Refusal(f"there are too many: {what}", words)
-        for subject in limits:
-            self._count(subject, key, now)
-        return None
+                waits[subject] = sorted(asked.values())[-most] + _HOUR - now
+        if not waits:
+            for subject in limits:
+                self._count(subject, key, now)
+        return waits
 
     async def _restore(self) -> None:
         for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):

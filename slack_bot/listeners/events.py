@@ -19,6 +19,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
+from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
@@ -28,7 +29,6 @@ from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .inbound import (
     DROP_ACTION,
-    FEEDBACK_ACTION,
     RETRY_ACTION,
     STOP_ACTION,
     STOP_LISTENING_ACTION,
@@ -39,6 +39,7 @@ from .inbound import (
     MessageChanged,
     StreamStarted,
     ThreadReply,
+    as_first_written,
     read_asker,
     read_message,
     read_press,
@@ -47,10 +48,10 @@ from .inbound import (
 
 log = logging.getLogger(__name__)
 
+_OVERTAKEN = 60.0  # seconds after a message in which its edit may come before it
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
-_NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -74,8 +75,9 @@ class SlackListeners:
         access: Access,
         bots: BotAccess,
         hourly: HourlyQuestions,
+        clock: Clock,
     ) -> None:
-        self._dispatcher, self._policies = dispatcher, policies
+        self._dispatcher, self._policies, self._wall = dispatcher, policies, clock.wall
         self._access, self._bots, self._hourly = access, bots, hourly
 
     def register(self, bolt: AsyncApp) -> None:
@@ -86,7 +88,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (FEEDBACK_ACTION, RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
+        for button in (RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -140,9 +142,8 @@ class SlackListeners:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
                 return None
-            case MessageChanged(key=key, thread=thread, text=text):
-                await self._dispatcher.controls.change(key, thread, text)
-                return None
+            case MessageChanged():
+                return await self._changed(judged, body, me)
             case Ignored(reason=reason, question=question):
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
@@ -164,6 +165,15 @@ class SlackListeners:
         if reason:
             self._dispatcher.ignored(question, reason)
         return None
+
+    async def _changed(
+        self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
+    ) -> InboundQuestion | None:
+        """What waits is changed. The edit of a new message may have overtaken it: then it is the question."""
+        is_done = await self._dispatcher.controls.change(change.key, change.thread, change.text)
+        age = self._wall() - float(change.key.rpartition(":")[2])
+        written = as_first_written(body, me) if change.text and not is_done and age < _OVERTAKEN else None
+        return None if written is None else await self.judge(written, me)
 
     async def _why_not(
         self, asked: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool
@@ -201,11 +211,12 @@ class SlackListeners:
         is_told = not is_old and not question.asker_is_bot
         if refused is not None:
             is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
-        elif question.text and not is_old and not asked.is_command:
+        elif not question.is_empty and not is_old and not asked.is_command:
             refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
         if refused is None:
             return None
-        log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
+        if not self._dispatcher.was_ignored(question):
+            log.info("a question is refused: %s", refused.reason, extra={"thread_ts": question.thread.ts})
         if is_told:
             self._dispatcher.refuse(question, refused.words)
         return refused.reason
@@ -225,15 +236,14 @@ class SlackListeners:
             log.info("ignored: a stop of another organisation", extra={"thread_ts": request[0].ts})
         else:
             thread = request[0]
-            result = "stopping" if await self._dispatcher.controls.stop(*request) else "not running"
+            controls, forms = self._dispatcher.controls, self._dispatcher.forms
+            is_stopped = await controls.stop(*request) or await forms.stop(thread, request[1])
+            result = "stopping" if is_stopped else "not running"
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
-        """The buttons below an answer: feedback, retry where it failed, stop while a task is watched.
-
-        What is pressed is stored before Slack is told that it came.
-        """
+        """The buttons below an answer: retry where it failed, stop while a task is watched."""
         press = read_press(body)
         if isinstance(press, Ignored):
             log.warning("ignored: %s", press.reason)
@@ -246,17 +256,14 @@ class SlackListeners:
             else:
                 reply = NOT_FOR_OTHERS
         except BotError as error:
-            what = "feedback was not stored" if press.value else "a question was not asked again"
-            log.error("%s: %s", what, error, extra={"turn": press.turn})
-            reply = _NOT_STORED if press.value else _NOT_NOW
+            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
+            reply = _NOT_NOW
         await ack()
-        if reply is not None:
-            await self._dispatcher.post_ephemeral(press.channel, press.thread_ts, press.user, reply)
+        place = press.channel, press.thread_ts, press.user
+        await self._dispatcher.reply(place, reply, private_url=press.private_url)
 
     async def _pressed(self, press: ButtonPress) -> str | None:
         """What the person is told. Raises BotError."""
-        if press.value:
-            return await self._dispatcher.controls.feedback(press.turn, press.user, press.value)
         if press.action == STOP_ACTION:
             return await self._dispatcher.controls.stop_watch(press.turn, press.user)
         if press.action == STOP_LISTENING_ACTION:

@@ -11,7 +11,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..home import Home
-from .inbound import HOME_STOP_ACTION, read_home_stop, read_visit
+from .inbound import HOME_STOP_ACTION, read_home_stop, read_view, read_visit
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +25,7 @@ class HomeListeners:
     def register(self, bolt: AsyncApp) -> None:
         bolt.event("app_home_opened")(self.visit)
         bolt.event("assistant_thread_started")(self.visit)
+        bolt.event("app_context_changed")(self.view)
         bolt.action(HOME_STOP_ACTION)(self.stop)
 
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
@@ -34,6 +35,11 @@ class HomeListeners:
             await self._show(visit.user, context)
         elif visit.channel:
             await self._home.suggest(visit.channel, visit.thread_ts)
+
+    async def view(self, body: Mapping[str, Any]) -> None:
+        """Somebody looks at something else beside the messages with the bot."""
+        if (viewed := read_view(body)) is not None:
+            self._dispatcher.context.viewed(*viewed)
 
     async def stop(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """The button of one question."""

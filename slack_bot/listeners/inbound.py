@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.files import slack_files
 from ..turn.mrkdwn import to_text
+from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
 from ..turn.record import Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
+FEEDBACK_VIEW = "feedback_why"
 RETRY_ACTION = "retry"
 STOP_ACTION = "stop"
 STOP_LISTENING_ACTION = "stop_listening"
@@ -27,6 +30,8 @@ _SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
+_CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
+_MOST_VIEWED = 5
 _NOTHING: Mapping[str, Any] = {}
 
 _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
@@ -87,7 +92,9 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A button below the answer of `turn`. `value` is that of the feedback buttons."""
+    """A button below the answer of `turn`. `value` is that of the feedback buttons. `private_url`: where the
+    message with the button can be changed, if only who pressed sees it.
+    """
 
     action: str
     turn: str
@@ -95,6 +102,8 @@ class ButtonPress:
     value: str
     channel: str
     thread_ts: str
+    private_url: str = ""
+    trigger: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +166,8 @@ class _Event:
             text=text,
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            files=slack_files(self.raw.get("files")),
+            viewing=_channels_in(self.raw.get("app_context")) if self["channel"][:1] == "D" else (),
         )
 
 
@@ -178,6 +189,21 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
     if question.thread.ts == question.ts:
         return Ignored("a message that does not mention the bot", question)
     return ThreadReply(question, _NAMED.search(event["text"]) is not None)
+
+
+def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
+    """An edit of a question, as if its message had been written so. None: it is none, or was none before.
+
+    Slack keeps no order: an edit may come before its message, which then is only a repetition.
+    """
+    payload, event = _map(body), _map(_map(body).get("event"))
+    place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
+    before, now = (
+        {**payload, "event": {**_map(event.get(part)), **place, "edited": None}}
+        for part in ("previous_message", "message")
+    )
+    kinds = {type(read_message(each, me)) for each in (before, now)}
+    return now if kinds <= {Question} or kinds <= {ThreadReply} else None
 
 
 def read_asker(body: object) -> Asker:
@@ -226,6 +252,52 @@ def read_press(body: object) -> ButtonPress | Ignored:
         value=value if is_feedback else "",
         channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
         thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
+        private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        trigger=_str(payload, "trigger_id"),
+    )
+
+
+def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] | None:
+    """The turn, the user, and the reasons, the words and the other answer of the modal that asks why."""
+    payload = _map(body)
+    view, user = _map(payload.get("view")), _str(_map(payload.get("user")), "id")
+    values, turn = _map(_map(view.get("state")).get("values")), _str(view, "private_metadata")
+    if not (turn and user):
+        return None
+
+    def given(name: str) -> Mapping[str, Any]:
+        return _map(_map(values.get(name)).get(name))
+
+    ticked = given("reasons").get("selected_options")
+    reasons = [_str(_map(each), "value") for each in ticked] if isinstance(ticked, list) else []
+    again = _str(_map(given("again").get("selected_option")), "value")
+    return turn, user, (tuple(filter(None, reasons)), _str(given("words"), "value").strip(), again)
+
+
+def read_form_press(body: object) -> FormPress | None:
+    """A button below a form, or a modal that one opened (`view_submission`). None: neither."""
+    payload = _map(body)
+    action, view, user = _first(payload.get("actions")), _map(payload.get("view")), _map(payload.get("user"))
+    is_submission = _str(payload, "type") == "view_submission"
+    name = _str(view, "callback_id") if is_submission else _str(action, "action_id").partition("-")[0]
+    given = _str(view, "private_metadata") if is_submission else _str(action, "value")
+    handle, _, choice = given.partition("|")
+    if name not in set(FormAction) or not handle or not _str(user, "id"):
+        return None
+    message, container = _map(payload.get("message")), _map(payload.get("container"))
+    ts = _str(container, "message_ts") or _str(message, "ts")
+    return FormPress(
+        action=FormAction(name),
+        handle=handle,
+        user=_str(user, "id"),
+        user_team=_str(user, "team_id"),
+        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
+        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or ts,
+        message_ts=ts,
+        trigger_id=_str(payload, "trigger_id"),
+        choice=choice,
+        state=_map(_map((view if is_submission else payload).get("state")).get("values")),
+        is_submission=is_submission,
     )
 
 
@@ -239,11 +311,26 @@ def read_visit(body: object) -> Visit:
     return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
 
 
+def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """Of an `app_context_changed`: the workspace and the person, and the channels that they look at."""
+    event = _Event(body)
+    if not event["user"]:
+        return None
+    return (event.team, event["user"]), _channels_in(event.raw.get("context"))
+
+
 def read_home_stop(body: object) -> tuple[str, str] | None:
     """The turn that is to end, and who pressed."""
     payload = _map(body)
     turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
     return (turn, user) if turn and user else None
+
+
+def _channels_in(context: object) -> tuple[str, ...]:
+    """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
+    entities = _map(context).get("entities")
+    values = [_str(_map(each), "value") for each in entities] if isinstance(entities, list) else []
+    return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
@@ -264,7 +351,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
     before, now = _Event(body, part="previous_message"), _Event(body, part="message")
-    if not before["ts"] or not event["channel"] or before.is_of(me):
+    if not _TS.match(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"

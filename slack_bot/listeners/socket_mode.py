@@ -76,6 +76,7 @@ class SocketConnections:
     ) -> None:
         self._bolt, self._slack, self._client = bolt, slack, client
         self._health, self._is_alone, self._ready = health, is_alone, ready
+        health.connections = self._alive
         self._open: set[_Connection] = set()
         self._opening = asyncio.Lock()  # one at a time, so that they can be counted
         self._closing: set[asyncio.Task[None]] = set()

@@ -13,6 +13,11 @@ def reference_of(turn: str) -> str:
     return hashlib.sha256(turn.encode()).hexdigest()[:8]
 
 
+def referred(note: str, turn: str) -> str:
+    """`note`, with the turn's name in the log."""
+    return f"{note} Reference: {reference_of(turn)}."
+
+
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
     """A turn began."""
@@ -48,8 +53,29 @@ class EventHandled:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentHeard:
+    """The first event of the agent in a turn."""
+
+    at: float
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextShown:
+    """Slack confirmed text that had waited since `since`. `is_late`: it waited for Slack's budget too."""
+
+    at: float
+    turn: str
+    since: float
+    is_late: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SlackCalled:
-    """A Web API call returned, or gave up. `args` hold no token."""
+    """A Web API call returned, or gave up. `args` hold no token.
+
+    `took` and `waited` are seconds, the latter for Slack's budget. `fault`: the class of `error`.
+    """
 
     at: float
     turn: str
@@ -58,6 +84,8 @@ class SlackCalled:
     ok: bool
     error: str | None
     took: float
+    waited: float = 0.0
+    fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +93,8 @@ class TurnEnded:
     """A turn ended. `latches` and `late` are the machine's; `messages` are as Slack confirmed them.
 
     `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
+    `is_whole`: the reader has all of the answer; None: there was none to be had. `continued`: the task was
+    followed where its stream was lost. `fallbacks`: why the answer was shown in a plainer way, each time.
     """
 
     at: float
@@ -78,6 +108,37 @@ class TurnEnded:
     late: int
     messages: tuple[MessageRecord, ...] = ()
     awaiting_task_id: str | None = None
+    is_whole: bool | None = None
+    continued: bool = False
+    fallbacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTakenOver:
+    """A turn that another process left goes on here."""
+
+    at: float
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackSent:
+    """Feedback was taken by `target`, or (not `ok`) is not sent there any more."""
+
+    at: float
+    turn: str
+    target: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionStored:
+    """The store took `took` seconds for a new question, or failed."""
+
+    at: float
+    turn: str
+    took: float
+    ok: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +158,31 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored
+Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent
+"""Facts that are only counted."""
+Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored | Measure
 
 
 Observer: TypeAlias = Callable[[Fact], None]
 """Called with every fact at once. Must not raise and must not block."""
+
+
+def to_all(*observers: Observer) -> Observer:
+    """One observer in place of several."""
+    return _All(observers)
+
+
+class _All:
+    def __init__(self, observers: tuple[Observer, ...]) -> None:
+        self._observers = observers
+
+    @property
+    def wants_details(self) -> bool:
+        return any(map(wants_details, self._observers))
+
+    def __call__(self, fact: Fact) -> None:
+        for observer in self._observers:
+            observer(fact)
 
 
 def wants_details(observer: Observer) -> bool:

@@ -1,6 +1,6 @@
 """PURE. What the parts last said of themselves. A probe reads it, and asks nobody."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 ENDING = "The bot is ending: it takes no new questions."
@@ -21,6 +21,7 @@ class Health:
     """The state of a process. Problems are one sentence each, without a secret: anybody may read them."""
 
     def __init__(self) -> None:
+        self.connections: Callable[[], int] = lambda: 0  # to Slack that are alive, in Socket Mode
         self._problems = {
             HealthCheck.SLACK: "Not connected to Slack yet.",
             HealthCheck.TOKEN: "The bot's token was not checked yet.",
@@ -32,6 +33,9 @@ class Health:
 
     def failed(self, check: HealthCheck, problem: str) -> None:
         self._problems[check] = problem
+
+    def is_ok(self, check: HealthCheck) -> bool:
+        return check not in self._problems
 
     @property
     def is_ready(self) -> bool:

@@ -90,7 +90,11 @@ class LogObserver:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
-            case facts.MessageIgnored():
-                pass  # it was logged where it was ignored
+            case facts.MessageIgnored() | facts.TurnTakenOver():
+                pass
+            case facts.QuestionStored() | facts.FeedbackSent():
+                pass  # it was logged where it happened
+            case facts.AgentHeard() | facts.TextShown():
+                pass
             case _:
                 assert_never(fact)

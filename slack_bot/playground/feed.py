@@ -14,6 +14,7 @@ from ..observe.facts import (
     AgentEvent,
     EventHandled,
     Fact,
+    Measure,
     MessageIgnored,
     SlackCalled,
     TurnEnded,
@@ -23,6 +24,8 @@ from ..slack.blocks import RETRY
 from ..testing.slack.state import PLAN_FAILED
 from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
 from ..turn.events import StopRequested, StreamEnded, TurnBegun
+from ..turn.record import message_id_of
+from .windows import Windows
 
 PageUpdate: TypeAlias = dict[str, Any]
 Listener: TypeAlias = Callable[[PageUpdate], None]
@@ -56,10 +59,11 @@ class Feed:
         self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
         self._pressed: dict[tuple[str, str], dict[str, str]] = {}
-        self._faults: PageUpdate = {"slack_faults": {}, "cut_after": None}
+        self._faults: PageUpdate = {"slack_faults": {}, "cut_after": None, "away": False}
         self._turns: deque[_TurnFacts] = deque(maxlen=_TURNS_KEPT)
         self._number = 0
         self._listeners: list[Listener] = []
+        self.windows = Windows(workspace, self._send)
         workspace.listen(self._changed)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -92,6 +96,7 @@ class Feed:
             "suggestions": self._suggestions,
             "agent": self._agent,
             "faults": self._faults,
+            **self.windows.snapshot(),
         }
 
     def facts_of(self, turn: str) -> list[PageUpdate]:
@@ -108,7 +113,7 @@ class Feed:
         return SeenFile(upload.name, content=upload.content, id=upload.id)
 
     def set_faults(self, faults: PageUpdate) -> None:
-        """What goes wrong on purpose from now on: `slack_faults` by method, and `cut_after`."""
+        """What goes wrong on purpose from now on: `slack_faults` by method, `cut_after`, `away`."""
         self._faults = faults
         self._send({"type": "faults", "faults": faults})
 
@@ -121,6 +126,8 @@ class Feed:
 
     def __call__(self, fact: Fact) -> None:
         """Keep a fact and send it, unless its turn is not kept any more."""
+        if isinstance(fact, Measure):
+            return
         if isinstance(fact, TurnStarted | MessageIgnored):
             place = (fact.channel, fact.thread_ts)
             self._turns.append(_TurnFacts(fact.turn, place, frozenset(self._messages.get(place, ()))))
@@ -135,6 +142,13 @@ class Feed:
         if isinstance(fact, TurnStarted) and self._faults["slack_faults"]:
             shown["slack_faults"] = self._faults["slack_faults"]
         self._keep(turn, fact.at, shown)
+
+    def asked(self, message_id: str, params: Mapping[str, Any]) -> None:
+        """What the agent is sent for the turn whose question has this A2A message id."""
+        for turn in reversed(self._turns):
+            if message_id_of(turn.turn) == message_id:
+                self._keep(turn, self._now(), {"kind": "sent", "params": plain(params)})
+                return
 
     def _keep(self, turn: _TurnFacts, at: float, shown: PageUpdate) -> None:
         self._number += 1
@@ -152,8 +166,9 @@ class Feed:
 
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
         """The first text of a turn is in the thread, whatever became of the call that wrote it."""
-        turn = next((each for each in reversed(self._turns) if each.place == place), None)
-        if turn is not None and not turn.is_settled and any(map(turn.wrote, seen)):
+        open_turns = (each for each in reversed(self._turns) if each.place == place and not each.is_settled)
+        turn = next(open_turns, None)
+        if turn is not None and any(map(turn.wrote, seen)):
             self._keep(turn, self._now(), {"kind": "visible"})
 
     # ---- the workspace
@@ -204,6 +219,7 @@ class Feed:
             "state": seen.state,
             "for": seen.ephemeral_for,
             "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
+            "edited": seen.edited,
             "reactions": {name: len(users) for name, users in (seen.reactions or {}).items()},
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }

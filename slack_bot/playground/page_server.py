@@ -14,15 +14,22 @@ from urllib.parse import quote
 
 from aiohttp import WSMsgType, web
 
+from ..testing.slack.workspace import SeenFile
 from .feed import PageUpdate
 from .visitor import Visitor
 
 _TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_PICTURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
 _LONGEST_ORDER = 64 * 1024 * 1024  # bytes; a dropped file comes as one message
 _MOST_WAITING = 20_000  # updates for a page that does not keep up; then it has to connect again
 _HEARTBEAT = 120.0  # seconds between pings; a page has half of it to answer
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self' ws://{host};"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self' ws://{host};"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
@@ -57,11 +64,9 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
             await page.close()
 
     async def give_file(request: web.Request) -> web.StreamResponse:
-        """Always plain text, so that no browser takes what an agent wrote for a page of ours."""
         if (file := visitor.feed.file(request.match_info["id"])) is None:
             raise web.HTTPNotFound(text="There is no such file in this workspace.")
-        headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
-        return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
+        return _as_response(file)
 
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
@@ -69,6 +74,15 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
     site.add_routes([web.get("/ws", connect), web.get("/file/{id}", give_file)])
     site.add_routes([web.get(path, _give_page_file) for path in ("/", "/page/{name}")])
     return site
+
+
+def _as_response(file: SeenFile) -> web.Response:
+    """A picture by its first bytes, else plain text: what an agent wrote is no page of ours."""
+    headers = {"Content-Disposition": f"inline; filename*=UTF-8''{quote(file.name, safe='')}"}
+    signs = (kind for sign, kind in _PICTURES.items() if file.content.startswith(sign))
+    if picture := next(signs, None):
+        return web.Response(body=file.content, content_type=picture, headers=headers)
+    return web.Response(body=file.content, content_type="text/plain", charset="utf-8", headers=headers)
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -3,6 +3,7 @@
 The answers to later polls of the task are in it too: a recovered thread replays to the same thread.
 """
 
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -118,18 +119,27 @@ class Recorder:
 
 
 class ReplayRouter(httpx.AsyncBaseTransport):
-    """An httpx transport over `network` that records. `cut_after` breaks each stream after so many events."""
+    """An httpx transport over `network` that records. `cut_after` breaks each stream after so many events;
+    while the agent is `away` nothing reaches it. `on_ask` gets what each question sends: message id, params.
+    """
 
     def __init__(self, network: httpx.AsyncBaseTransport, recorder: Recorder | None = None) -> None:
         self._network = network
         self.recorder = recorder or Recorder(loop_clock().monotonic)
         self.cut_after: int | None = None
+        self.away = False
+        self.on_ask: Callable[[str, Mapping[str, Any]], None] = lambda message_id, params: None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
         cut_after = self.cut_after  # as it was when the question was asked
+        call = rpc_call(request)
+        if call is not None and call.verb == "ask" and call.names:
+            self.on_ask(call.names[0], json.loads(request.content)["params"])
+        if self.away:
+            raise httpx.ConnectError("away on purpose")
         response = await self._network.handle_async_request(request)
-        if (call := rpc_call(request)) is not None:
+        if call is not None:
             self.recorder.record(response, call, cut_after)
         return response
 

@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
     chosen = chosen_agent(args)
     theirs = None if args.url is None else _theirs(args)
     set_up_logs(() if theirs is None else secrets_of(theirs))
-    # Of a bot's own settings, only the section `channel`: the agent and the workspace are the playground's.
+    # Of a bot's own settings only who may ask and how it answers: agent and workspace are the playground's.
     channels = load() if theirs is None else None
     opened = open_playground(args.host, args.port, chosen=chosen, theirs=theirs, channels=channels)
     asyncio.run(serve_until_stopped(opened, lambda playground: f"The playground is at {playground.url}"))
@@ -114,7 +114,8 @@ async def open_playground(
     channels: Settings | None = None,
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
-    `channels`: settings whose section `channel` counts with the playground's own agent; who may ask does not.
+    `channels`: settings whose sections `channel` and `turns` and whose `config` count with the playground's
+    own agent.
 
     Raises BotError if the page's address cannot be had.
     """
@@ -129,13 +130,15 @@ async def open_playground(
         url = await stack.enter_async_context(_page(visitor, host, port))
         if theirs is None:
             serving = serve(chosen or ReferenceSettings())
-            usual = Settings(channel=(channels or Settings()).channel)
+            known = channels or Settings()
+            usual = Settings(channel=known.channel, turns=known.turns)
+            usual = with_overrides(usual, {"config": known.slack.config})
             # The errors of the playground's agent are for people.
             ours = {"agent.url": await stack.enter_async_context(serving), "error_text": "show"}
             theirs = with_overrides(usual, ours)
         face = await stack.enter_async_context(SlackServer(workspace, clock))
         app = await build(
-            emulated(theirs, face.api_url),
+            emulated(theirs, face.api_url, keep_access=True),
             clock=clock,
             observer=visitor.on_fact,
             http_transport=router,

@@ -18,26 +18,28 @@ from ..testing.tape.tape import SeveralStreams, read_tape, write_tape
 from ..tools.replay.scenario import Scenario, as_captured, make_scenario
 from ..turn.record import message_id_of
 from .feed import Feed, PageUpdate
+from .hands import Hands, RefusedOrder
 from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
 PARTNER = "U0RIVER"  # of another organisation
 PEOPLE = {"U0MAYA": "Maya", "U0JONAS": "Jonas", "U0PRIYA": "Priya", PARTNER: "River (partner)"}
 CHANNEL = "C0GENERAL"
+CHANNELS = {CHANNEL: "general", "C0INCIDENTS": "incidents"}
+GROUP = "S0OPS"
+"""A user group: Maya and Priya."""
 SUGGESTIONS = (
     ("What is AGNTCY?", "what is agntcy"),
     ("How does streaming work here?", "tell me everything about streaming"),
     ("Tell me a joke", "tell me a joke"),
     ("Deploy the bot", "deploy the bot"),
+    ("Plan a release (a form)", "plan a release"),
+    ("Restart a service (an approval)", "restart the search service"),
+    ("Connect my calendar (a sign-in)", "connect my calendar"),
     ("A long answer", "long 6000"),
     ("Fail on purpose", "fail"),
 )
-_LONGEST = 12_000  # characters that Slack's own composer takes
 _LONGEST_FILE_NAME = 40
-
-
-class _Refused(Exception):
-    """The order cannot be carried out; the text says why."""
 
 
 class Visitor:
@@ -59,8 +61,10 @@ class Visitor:
             workspace.add_user(user, name, team="T0PARTNER" if user == PARTNER else None)
         workspace.add_user(REPLAYER, "Replay")
         workspace.add_user(REPLAYING_BOT, "Replay", is_bot=True)
-        general = workspace.add_channel(CHANNEL, "general")
-        general.members.update([*PEOPLE, REPLAYER])  # or what is for one of them alone could not be shown
+        for channel, name in CHANNELS.items():
+            # all of them are members, or what is for one of them alone could not be shown
+            workspace.add_channel(channel, name).members.update([*PEOPLE, REPLAYER])
+        workspace.add_group(GROUP, "U0MAYA", "U0PRIYA")
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
@@ -68,8 +72,10 @@ class Visitor:
         self.feed = Feed(
             workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
         )
-        self._workspace, self._router, self._clock = workspace, router, clock
-        self._faults = Scenario()
+        self._workspace, self.router = workspace, router
+        self._hands = Hands(workspace, self.feed, clock, self._meet)
+        self._faults, self._is_away = Scenario(), False
+        router.on_ask = self.feed.asked
         self.planned: list[PlannedReplay] = []
 
     def on_fact(self, fact: Fact) -> None:
@@ -81,60 +87,44 @@ class Visitor:
         planned, self.planned = self.planned, []
         return [self._play(each) for each in planned]
 
-    def set_faults(self, around: Scenario) -> None:
-        """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`."""
+    def set_faults(self, around: Scenario, *, away: bool = False) -> None:
+        """What goes wrong from the next question on: the scenario's `slack_faults` and `cut_after`.
+
+        `away`: the agent is not there, until somebody presses "Try again".
+        """
+        self._is_away = away
         self._faults = Scenario(slack_faults=around.slack_faults, cut_after=around.cut_after)
         faults = {method: list(entries) for method, entries in around.slack_faults.items()}
-        self.feed.set_faults({"slack_faults": faults, "cut_after": around.cut_after})
+        self.feed.set_faults({"slack_faults": faults, "cut_after": around.cut_after, "away": away})
 
     async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
-        """Carry out an order: `say`, `press`, `stop`, `replay`, `faults` or `export`.
+        """Carry out an order: what `Hands` knows, `replay`, `faults` or `export`.
 
         The update is for the page that gave it.
         """
         try:
             return self._do(order)
-        except (_Refused, UnreadableInput, SettingsError) as refused:
+        except (RefusedOrder, UnreadableInput, SettingsError) as refused:
             return {"type": "refused", "text": str(refused)}
         except LookupError:
             return {"type": "refused", "text": "That is not there any more."}
 
     def _do(self, order: Mapping[str, Any]) -> PageUpdate | None:
         if order.get("user") not in (None, *PEOPLE):
-            raise _Refused("Nobody here has that name.")
+            raise RefusedOrder("Nobody here has that name.")
+        if self._hands.knows(order):
+            return self._hands.do(order)
         match order:
-            case {"type": "say", "user": str(user), "channel": str(channel), "text": str(text)}:
-                return self._say(user, channel, text, order.get("thread_ts"))
-            case {"type": "press", "user": str(user), "channel": str(channel), "ts": str(ts),
-                  "action_id": str(action), "value": str(value)}:  # fmt: skip
-                self._press(user, channel, ts, action, value)
-            case {"type": "stop", "user": str(user), "channel": str(channel), "thread_ts": str(ts)}:
-                self._workspace.stop(user, channel, ts, now=self._clock.wall())
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
             case {"type": "faults", "slack_faults": dict(faults)}:
                 given = {"slack_faults": faults, "cut_after": order.get("cut_after")}
-                self.set_faults(make_scenario(given, "faults"))
+                self.set_faults(make_scenario(given, "faults"), away=bool(order.get("away")))
             case {"type": "export", "turn": str(turn)}:
                 return self._export(turn)
             case _:
-                raise _Refused("The page asked for something that the playground does not know.")
+                raise RefusedOrder("The page asked for something that the playground does not know.")
         return None
-
-    def _say(self, user: str, channel: str, text: str, thread_ts: object) -> PageUpdate:
-        if not text.strip() or len(text) > _LONGEST:
-            raise _Refused(f"A message has 1 to {_LONGEST:,} characters.")
-        root = thread_ts if isinstance(thread_ts, str) else None
-        self._arm()
-        ts = self._workspace.say(user, channel, text, now=self._clock.wall(), thread_ts=root)
-        return {"type": "said", "channel": channel, "ts": ts, "thread_ts": root}
-
-    def _press(self, user: str, channel: str, ts: str, action: str, value: str) -> None:
-        if action == RETRY:  # the same question again
-            self._arm()
-        pressed = self._workspace.press(user, channel, ts, action, now=self._clock.wall(), value=value)
-        if pressed.payload["actions"][0]["type"] == "feedback_buttons":
-            self.feed.pressed(channel, ts, action, value)
 
     def _replay(self, name: str, text: str, speed: float, key: object) -> PageUpdate:
         name = " ".join(name.replace("`", "'").split())[:80] or "file"
@@ -151,24 +141,31 @@ class Visitor:
         self._arm(around)
         return {"type": "said", "channel": CHANNEL, "ts": ts, "thread_ts": None}
 
+    def _meet(self, order: Mapping[str, Any]) -> None:
+        """Before a question of a person, or a press that may ask again."""
+        is_new = order["type"] == "say"
+        if is_new or order["action_id"] == RETRY:
+            self._arm()
+            self.router.away = is_new and (self._is_away or bool(order.get("away")))
+
     def _arm(self, around: Scenario | None = None) -> None:
         """The next question meets the faults from the beginning of their script."""
         met = around or self._faults
         for method in FAULT_METHODS:
             self._workspace.faults.set(method, met.slack_faults.get(method, ()))
-        self._router.cut_after = self._faults.cut_after
+        self.router.cut_after = self._faults.cut_after
 
     def _export(self, turn: str) -> PageUpdate:
         facts = self.feed.facts_of(turn)
         if not facts or facts[-1]["kind"] != "closed":
-            raise _Refused("This turn is not over yet; its tape can be had when it is.")
-        recorder, message = self._router.recorder, message_id_of(turn)
+            raise RefusedOrder("This turn is not over yet; its tape can be had when it is.")
+        recorder, message = self.router.recorder, message_id_of(turn)
         began = recorder.began(message)
         replayed = self.replays.around(facts[0]["thread_ts"])
         head = head_of(facts, facts[0]["at"] if began is None else began, replayed)
         tape = recorder.tape(message, head)
         if tape is None:
-            raise _Refused("Nothing was heard of the agent in this turn, so there is no tape of it.")
+            raise RefusedOrder("Nothing was heard of the agent in this turn, so there is no tape of it.")
         return {"type": "tape", "name": f"{file_name(head['question'])}.jsonl", "text": write_tape(tape)}
 
 

@@ -31,6 +31,12 @@ def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
     return ids
 
 
+def _approvers(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(re.fullmatch(r"[UWS][A-Z0-9]+", each) for each in ids):
+        raise ValueError("should be ids of people or user groups (U0123456, W0123456 or S0123456)")
+    return ids
+
+
 class ChannelSettings(SettingsSection):
     """What the file of `SLACK_BOT_CONFIG` may say of single channels. A variable counts in all of them."""
 
@@ -55,6 +61,9 @@ class ChannelSettings(SettingsSection):
     """Ids of the people who may ask (`U...`, `W...`). Empty, and no `groups`: everybody."""
     groups: Annotated[Texts, AfterValidator(_groups)] = ()
     """Ids of user groups (`S...`) whose members may ask too."""
+    approvers: Annotated[Texts, AfterValidator(_approvers)] = ()
+    """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
+    and may answer its forms as well. Empty: the person who asked."""
 
 
 class ChannelPolicies:

@@ -18,6 +18,7 @@ _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
 _USUAL = {path: name for name, path in ALIASES.items()}
 _KNOWN = ChannelSettings.model_fields
+_LISTS = {name for name, field in _KNOWN.items() if field.default == ()}
 _TABLES = f"the tables are [{_EVERYWHERE}], [{_SINGLE}.{DIRECT}] and, by its id, [{_SINGLE}.C0123456]"
 
 
@@ -93,8 +94,12 @@ def _in_table(path: str, table: object) -> Iterator[str]:
     for name, value in table.items():
         if name not in _KNOWN:
             yield _unknown(path, name, value)
+    lists = {name: value for name, value in table.items() if name in _LISTS and isinstance(value, str)}
+    for name, value in lists.items():
+        own = ", ".join(f'"{each}"' for each in value.replace(",", " ").split()) or '"..."'
+        yield f"{path}.{name} is {value!r}: should be a list: write {name} = [{own}]"
     try:
-        ChannelSettings.model_validate({name: table[name] for name in table if name in _KNOWN})
+        ChannelSettings.model_validate({name: table[name] for name in table.keys() & _KNOWN - lists.keys()})
     except ValidationError as error:
         wrong = {str(each["loc"][0]): each["msg"] for each in error.errors(include_url=False)}
         for name, message in wrong.items():

@@ -19,7 +19,10 @@ from ..errors import SettingsError
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
+from .feedback import FeedbackSettings
+from .files import FileSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
 _VERY_NEAR = 0.9
@@ -49,6 +52,12 @@ _BUDGETS = (
 )
 """Times nest: connect < idle < stream and polls < turn < deadline (delivery.md 7.5)."""
 
+_PAIRS = (
+    ("header_name", "header_value"),
+    ("jwks", "jwt_issuer"),
+    ("webhook_url", "webhook_secret"),
+    ("langfuse_public_key", "langfuse_secret_key"),
+)
 _STREAM_LIFE = 300.0
 """Seconds [obs] (facts: Slack 1.6)."""
 
@@ -71,6 +80,9 @@ class Settings(models.SettingsSection):
     store: models.StoreSettings = models.StoreSettings()
     push: models.PushSettings = models.PushSettings()
     health: models.HealthSettings = models.HealthSettings()
+    files: FileSettings = FileSettings()
+    web: WebSettings = WebSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     log: models.LogSettings = models.LogSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
 
@@ -96,7 +108,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
             sources = " + ".join(names[each] for each in others)
             yield f"{names[leaf]} ({values[leaf]:g} s) must be {relation} than {sources} ({limit:g} s)"
-    for one, other in (("header_name", "header_value"), ("jwks", "jwt_issuer")):
+    for one, other in _PAIRS:
         if (values[one] is None) != (values[other] is None):
             yield f"{names[one]} and {names[other]} belong together: set both or neither"
     age = values["rotate_after"] + values["rotate_grace"]
@@ -318,9 +330,14 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    passwords = [_password_of(url) for url in (settings.agent.url or "", settings.store.url)]
+    passwords = [_password_of(url) for url in _addresses(settings)]
     parts = (part for part in (key, *passwords, *map(unquote, passwords)) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
+
+
+def _addresses(settings: Settings) -> tuple[str, ...]:
+    """Those that may hold a password."""
+    return settings.agent.url or "", settings.store.url, settings.feedback.webhook_url or ""
 
 
 def _password_of(url: str) -> str:

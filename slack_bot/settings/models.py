@@ -65,6 +65,8 @@ class SlackSettings(SettingsSection):
     """App-level token for Socket Mode, `xapp-...`."""
     signing_secret: SecretStr | None = None
     """Signing secret; needed in HTTP mode (`run --http`)."""
+    config_token: SecretStr | None = None
+    """App configuration token, `xoxe.xoxp-...`, which lives 12 hours: `doctor` reads the app's manifest."""
     api_url: HttpUrl = "https://slack.com/api/"
     """Web API base."""
     timeout: float = Field(default=30.0, gt=0)
@@ -239,6 +241,8 @@ class StreamSettings(SettingsSection):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    max_file_bytes: int = Field(default=10 * 1024 * 1024, gt=0)
+    """Bytes of a file of the agent that is shown in the thread; a larger one is named."""
     start_answer_wait: float = Field(default=3.0, ge=0)
     """Seconds to wait for the answer to the start of a stream once Slack's event names that stream."""
     edit_interval: float = Field(default=3.0, gt=0)
@@ -254,6 +258,9 @@ class StreamSettings(SettingsSection):
     """Fields of a question that are shown; how many more there are is said below them."""
     max_form_choices: int = Field(default=100, gt=0)
     """Choices of a field that are shown; how many more there are is said behind them."""
+    auth_hosts: Texts = ()
+    """Hosts to which an agent may send people to sign in (`login.acme.com`; `.acme.com` is all below it),
+    with https. Empty: every host, and the person is told which it is."""
 
 
 class GovernorSettings(SettingsSection):
@@ -316,7 +323,7 @@ class TurnSettings(SettingsSection):
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
     hourly_person: int = Field(default=0, ge=0)
-    """Questions that one person may ask in an hour; 0: any number. Each replica counts for itself."""
+    """Questions that one person may ask in an hour; 0: any number. Replicas count together."""
     hourly_channel: int = Field(default=0, ge=0)
     """Questions that may be asked in one channel in an hour; 0: any number."""
     hourly_total: int = Field(default=0, ge=0)
@@ -336,6 +343,8 @@ class StoreSettings(SettingsSection):
     conversation_days: float = Field(default=30.0, gt=0)
     """Days for which a thread's context with the agent is kept, and whom the agent waits for there, from the
     thread's last question. After that a question there begins a new context."""
+    form_days: float = Field(default=7.0, gt=0)
+    """Days for which the form of an agent can be answered, and is kept, from when it was shown."""
     feedback_days: float = Field(default=90.0, gt=0)
     """Days for which feedback is kept."""
     overheard_hours: float = Field(default=24.0, gt=0)
@@ -387,7 +396,7 @@ class PushSettings(SettingsSection):
 
 
 class HealthSettings(SettingsSection):
-    """The address that probes ask: `/livez` and `/readyz`."""
+    """The address that probes ask, `/livez` and `/readyz`, and Prometheus, `/metrics`."""
 
     host: str = "127.0.0.1"
     """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers

@@ -27,6 +27,7 @@ from ..observe.facts import Observer, SlackCalled
 from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings, StreamSettings
 from ..turn.record import Question
+from .download import download
 from .faults import (
     NO_ANSWER,
     NOT_REFUSED,
@@ -177,16 +178,17 @@ class SlackApi:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_timeout if patience is None else patience
-        block, again = left, False
+        block, again, now = left, False, self._clock.monotonic
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
+            asked_at = now()
             permit = self._permit(method, channel, block, again=again)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
                 await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
-            result = await self._attempt(method, args, self._send(method, args))
+            result = await self._attempt(method, args, self._send(method, args), now() - asked_at)
             if isinstance(result, CallOk):
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
@@ -237,9 +239,10 @@ class SlackApi:
         method: str,
         args: Mapping[str, object],
         request: Coroutine[Any, Any, Mapping[str, Any]],
+        waited: float = 0.0,
     ) -> CallResult:
         began = self._clock.monotonic()
-        is_slow = self._write_timeout is None or method == "upload" or method in READS
+        is_slow = self._write_timeout is None or method in ("upload", "download") or method in READS
         limit = self._client.timeout if is_slow else self._write_timeout
         result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
@@ -257,13 +260,19 @@ class SlackApi:
             result = CallFailed(Fault.UNKNOWN, "unreadable")
         finally:
             now = self._clock.monotonic()
-            failure = None if isinstance(result, CallOk) else result.error
-            self._observer(SlackCalled(now, self._turn, method, args, failure is None, failure, now - began))
+            failed = result if isinstance(result, CallFailed) else None
+            why, fault = (failed.error, failed.fault) if failed else (None, None)
+            times = now - began, waited
+            self._observer(SlackCalled(now, self._turn, method, args, failed is None, why, *times, fault))
         return result
 
     async def upload(self, url: str, content: bytes) -> CallResult:
         """Send a file's bytes to the address that Slack gave for them. May be repeated: nothing shows yet."""
         return await self._attempt("upload", {"bytes": len(content)}, self._send_file(url, content))
+
+    async def download(self, url: str, most: int) -> CallResult:
+        """`content` and `content_type` of a file of Slack's; more than `most` bytes are refused."""
+        return await self._attempt("download", {}, download(self._client, url, most))
 
     async def _send_file(self, url: str, content: bytes) -> Mapping[str, Any]:
         answer = await self._client._upload_file(  # the one step of an upload that has no public method
@@ -277,6 +286,17 @@ class SlackApi:
         if answer.status != HTTPStatus.OK:
             message = f"the upload was answered with {answer.status}"
             raise SlackApiError(message, answer)  # type: ignore[no-untyped-call]  # the SDK gives it no types
+        return {}
+
+    async def respond(self, url: str, body: Mapping[str, object]) -> CallResult:
+        """Change the message whose button was pressed, or remove it: private ones too (facts: Slack 3.5)."""
+        return await self._attempt("response_url", body, self._send_response(url, body))
+
+    async def _send_response(self, url: str, body: Mapping[str, object]) -> Mapping[str, Any]:
+        session = self._client.session
+        assert session is not None, "the session of all calls"
+        async with session.post(url, json=body, proxy=self._client.proxy) as answer:
+            answer.raise_for_status()
         return {}
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:

@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import TaskCard
+from ..turn.extras import Source
 from ..turn.sanitize import sanitize
+from ..turn.thread_state import ListensTo
 
 FEEDBACK = "feedback"
 """action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
@@ -25,9 +27,17 @@ EVENT_TYPE = "slack_bot_turn"
 ANSWER_HERE = "Reply in this thread to answer."
 SIGN_IN = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 
+_GO_ON = {
+    ListensTo.NOBODY: "Mention me in this thread to go on.",
+    ListensTo.ASKER: "Write in this thread to go on. If you did not ask, mention me.",
+    ListensTo.EVERYBODY: "Write in this thread to go on.",
+}
 _BUTTON_VALUE = 2_000  # Slack: characters of a button's value
 _CONTEXT_TEXT = 3_000  # Slack: characters of a text object
 _MAX_CARDS = 40  # Slack: 50 blocks in a message; the answer and what is under it need some
+_MOST_SOURCES = 10  # Slack: elements of a context block
+_SOURCE_TITLE = 75
+_NO_LINK = str.maketrans("[]", "()")
 _FALLBACK = 300  # enough for a notification; Slack refuses 4,000 in chat.update
 _GUARD = "\u200b"
 
@@ -52,10 +62,45 @@ def shorten(text: str, limit: int) -> str:
 def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
     title, status = card_title(card, limit), card.state.value
-    chunk = {"type": "task_update", "id": card.id, "title": title, "status": status}
+    chunk: Block = {"type": "task_update", "id": card.id, "title": title, "status": status}
     if details := card_text(card.details, limit):
         chunk["details"] = details
+    if card.sources:
+        chunk["sources"] = _card_sources(card)
     return chunk
+
+
+def _card_sources(card: TaskCard) -> list[Block]:
+    named = card.sources[:_MOST_SOURCES]
+    return [{"type": "url", "text": title_of(each), "url": each.url} for each in named]
+
+
+def title_of(source: Source) -> str:
+    """In one line; without one the address is shown."""
+    return shorten(" ".join(source.title.split()) or source.url, _SOURCE_TITLE)
+
+
+def sources_block(sources: Sequence[Source]) -> Block:
+    """Numbered links under an answer."""
+    shown = [
+        f"{number}. <{_escaped(each.url)}|{_escaped(title_of(each))}>"
+        for number, each in enumerate(sources[:_MOST_SOURCES], start=1)
+    ]
+    if len(sources) > _MOST_SOURCES:
+        shown[-1] += f" … and {len(sources) - _MOST_SOURCES} more"
+    elements = [{"type": "mrkdwn", "text": text, "verbatim": True} for text in shown]
+    return {"type": "context", "elements": elements}
+
+
+def sources_text(sources: Sequence[Source]) -> str:
+    """The same as Markdown; "" without any."""
+    titles = (title_of(each).translate(_NO_LINK) for each in sources[:_MOST_SOURCES])
+    shown = enumerate(zip(sources, titles, strict=False), start=1)
+    return "\n".join(f"{number}. [{title}](<{each.url}>)" for number, (each, title) in shown)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def all_chunks(text: str, cards: Sequence[TaskCard], title: str, limit: int) -> list[Block]:
@@ -130,10 +175,9 @@ def actions(shown: Mapping[str, str], turn: str) -> Block:
     return {"type": "actions", "elements": elements}
 
 
-def footer(channel: str) -> Block:
+def footer(listens_to: ListensTo) -> Block:
     """How to go on."""
-    here = "Write" if channel.startswith("D") else "Mention me"
-    return context(f"{here} in this thread to go on.")
+    return context(_GO_ON[listens_to])
 
 
 def markdown(text: str) -> Block:
@@ -172,6 +216,8 @@ def _card(card: TaskCard, limit: int) -> Block:
     if card.details:
         section = {"type": "rich_text_section", "elements": [{"type": "text", "text": card.details}]}
         block["details"] = {"type": "rich_text", "elements": [section]}
+    if card.sources:
+        block["sources"] = _card_sources(card)
     return block
 
 
@@ -181,7 +227,7 @@ def fallback(text: str) -> str:
 
 
 def metadata(turn: str, kind: str, part: int | None = None) -> Block:
-    """Metadata of our messages; `kind` is "answer", "question" or "note".
+    """Metadata of our messages; `kind` is "answer", "question", "extra" or "note".
 
     `part` counts the posts of a turn, so that one can be found again whose call had no answer.
     """

@@ -48,8 +48,13 @@ class _Card:
     is_unsure: bool = False
 
     def whole(self, card: TaskCard) -> TaskCard:
-        shown = "" if self.shown is None else self.shown.details
-        return replace(card, details=shown + self.wanted.details)
+        if self.shown is None:
+            return card
+        return replace(
+            card,
+            details=self.shown.details + self.wanted.details,
+            sources=self.shown.sources + self.wanted.sources,
+        )
 
     def reads_as(self, card: TaskCard) -> bool:
         shown = self.shown
@@ -71,7 +76,7 @@ class MessageCards:
         """A message of another process: Slack shows `shown`."""
         cards = cls(number)
         for card in shown:
-            cards._cards[card.id] = _Card(replace(card, details=""), cards._named(card))
+            cards._cards[card.id] = _Card(replace(card, details="", sources=()), cards._named(card))
         return cards
 
     def shown(self) -> tuple[TaskCard, ...]:
@@ -116,7 +121,7 @@ class MessageCards:
                 room -= 1
                 is_sent = room < 0
             else:
-                is_sent = card.reads_as(card.wanted) and not card.wanted.details
+                is_sent = card.reads_as(card.wanted) and not (card.wanted.details or card.wanted.sources)
             if not is_sent:
                 unsent.append(self._named(card.wanted))
         return tuple(unsent)
@@ -126,13 +131,15 @@ class MessageCards:
         for sent in cards:
             card = self._cards[sent.id.removesuffix(self._suffix)]
             card.shown = sent if card.shown is None else _append(card.shown, sent)
-            card.wanted = replace(card.wanted, details="")
+            card.wanted = replace(card.wanted, details="", sources=())
             card.is_unsure = unsure
 
     def closing(self, close: CardClosing) -> tuple[TaskCard, ...]:
         ends = [(card, self._end(card, close)) for card in self._cards.values() if card.shown is not None]
         return tuple(
-            replace(end, details="") for card, end in ends if card.is_unsure or not card.reads_as(end)
+            replace(end, details="", sources=())
+            for card, end in ends
+            if card.is_unsure or not card.reads_as(end)
         )
 
     def confirm_closed(self, close: CardClosing) -> None:
@@ -174,8 +181,8 @@ class MessageCards:
 
 
 def _append(before: TaskCard, card: TaskCard) -> TaskCard:
-    shown = before.details
-    return replace(card, details=shown if len(shown) > LONGEST else shown + card.details)
+    shown, sources = before.details, before.sources + card.sources
+    return replace(card, details=shown if len(shown) > LONGEST else shown + card.details, sources=sources)
 
 
 class CardTracker:
@@ -226,7 +233,7 @@ class CardTracker:
                 counts = True
                 continue
             self._single.add(card.id)
-            shown.append(replace(card, details="") if is_late else card)
+            shown.append(replace(card, details="", sources=()) if is_late else card)
         return [*shown, self._more()] if counts else shown
 
     def _more(self) -> TaskCard:

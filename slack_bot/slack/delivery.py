@@ -19,7 +19,17 @@ from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Remedy, SurfaceKind, after_write
+from .faults import (
+    ENDS,
+    MAX_DOUBTS,
+    CallFailed,
+    CallOk,
+    CallResult,
+    Fault,
+    Remedy,
+    SurfaceKind,
+    after_write,
+)
 from .model import Batch, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .readback import ShownRest, unrecorded
@@ -58,6 +68,7 @@ class Delivery:
         self.ended: WriteResult | None = None
         self.is_exhausted = False
         self.refusal: CallFailed | None = None
+        self.fallbacks: list[str] = []  # why the surface was left, each time
         self._cards = CardTracker(
             room=settings.rotate_bytes // 2,
             limit=settings.card_chars,
@@ -340,7 +351,7 @@ class Delivery:
         if failed is not None:
             await self.apply_fault(failed)
         elif self._doubts >= MAX_DOUBTS:
-            self._go_down()
+            self._go_down(Fault.UNKNOWN)
 
     async def _leave(self, message: SlackMessage, failed: CallFailed, remedy: Remedy) -> None:
         if remedy in ENDS:
@@ -357,7 +368,7 @@ class Delivery:
             client.refusals.remember(client.question.user_team, client.channel[:1], message.surface, now)
         await (self._next_message(message) if message.ts is None else self._end_message())
         if goes_down:
-            self._go_down()
+            self._go_down(failed.fault)
 
     async def _end_message(self) -> None:
         message = self.messages[-1]
@@ -391,9 +402,10 @@ class Delivery:
         """No stream could be started in time: the answer becomes an ordinary message, edited as it grows."""
         if self.begins and self.surface is SurfaceKind.STREAM:
             self._client.api.give_back()
-            self._go_down()
+            self._go_down("no slot")
 
-    def _go_down(self) -> None:
+    def _go_down(self, reason: str) -> None:
+        self.fallbacks.append(reason)
         self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
         self.ledger.limits = self.limits()
 

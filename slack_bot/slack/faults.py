@@ -104,10 +104,14 @@ NOT_REFUSED = frozenset({Fault.UNKNOWN, Fault.LATER})
 
 @dataclass(frozen=True, slots=True)
 class CallOk:
-    """Slack said ok, with the body `data`. `is_fallback`: the text alone went, without blocks."""
+    """Slack said ok, with the body `data`. `is_fallback`: the text alone went, without blocks.
+
+    `form`: the number of the form it took, of several.
+    """
 
     data: Mapping[str, Any]
     is_fallback: bool = False
+    form: int = 0
 
     @property
     def ts(self) -> str:

@@ -21,7 +21,7 @@ _HOW = (
     "Mention me in a channel, or write to me under Messages. The answer comes into the thread, and you can go"
     " on there. Write “stop” to end an answer."
 )
-_AWAY = "The agent cannot be reached right now. Ask all the same: you get an answer, or a notice."
+_AWAY = "I cannot reach the agent right now. Ask all the same: you get an answer, or I say why not."
 _NOTHING = "You have no question under way."
 
 

@@ -5,10 +5,13 @@ from enum import StrEnum
 from typing import Self
 
 from ..turn.actions import TaskCard
+from ..turn.extras import Extra, Source
 from ..turn.fit import state_of
+from ..turn.form import Form
 from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
+from ..turn.thread_state import ListensTo
 from .cards import MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
@@ -40,7 +43,9 @@ class WriteResult(StrEnum):
 class Ending:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
+    names `form` in its buttons; without one it is a text only. `extras` come below the text, in their order;
+    `sources` are listed under all of it. `listens_to`: who can go on there without a mention.
     """
 
     outcome: Outcome
@@ -49,6 +54,10 @@ class Ending:
     note: str = ""
     offer_retry: bool = False
     form: Form | None = None
+    handle: str = ""
+    extras: tuple[Extra, ...] = ()
+    sources: tuple[Source, ...] = ()
+    listens_to: ListensTo = ListensTo.NOBODY
 
 
 @dataclass(slots=True, eq=False)

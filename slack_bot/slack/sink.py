@@ -7,25 +7,30 @@ no file, the answer goes on in more messages.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
 from ..errors import SlackError
+from ..turn.form import Form
 from ..turn.ledger import split_into_segments
 from ..turn.progress import MessageRecord
-from ..turn.record import Form, Outcome
+from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
-from . import blocks
-from .api import TurnClient, call_until_known
-from .blocks import Args, Block
+from ..turn.thread_state import ListensTo
+from . import blocks, forms
+from .api import TurnClient
+from .blocks import Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
-from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+from .extras import ExtraSurface, groups
+from .faults import CallFailed, CallOk, SurfaceKind
+from .form_messages import send_sign_in
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
+from .uploads import FileUpload, upload
 
 _log = logging.getLogger(__name__)
 
@@ -65,12 +70,15 @@ class Sink:
         self._client = client
         client.on_wait = lambda: self._show_again(TRYING_AGAIN)
         self.delivery = Delivery(client, shown)
+        self.extras = ExtraSurface(client, self.delivery.posts)
         self._status = TypingStatus(client)
         self._announced: SlackMessage | None = None  # the message that announces the file
         self._ending: Ending | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
+        self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
+        self.form_message: MessageRecord | None = None  # below which the form stands
 
     # -- while the answer comes ------------------------------------------------------------------------------
 
@@ -109,9 +117,9 @@ class Sink:
             return delivery.ended
         return WriteResult.HELD if delivery.ledger.has_more else WriteResult.SHOWN
 
-    async def ask(self, form: Form) -> None:
+    async def ask(self, form: Form, handle: str = "") -> None:
         """Show a question while the turn goes on, in a post, of which Slack notifies people at once (facts:
-        Slack 1.8). Where it is refused, the question comes with the turn's end.
+        Slack 1.8). Where it is refused, the question comes with the turn's end. `handle`: as in `Ending`.
         """
         delivery = self.delivery
         if not self._client.is_cancelled:
@@ -119,15 +127,22 @@ class Sink:
         if delivery.ended is not None or self._client.is_cancelled:
             return
         await self._status.close()
-        text = await _question(form)
-        posted = await delivery.posts.post(text, (), [blocks.context(blocks.SIGN_IN)], "question")
+        text, under = await _question(form, handle), forms.form_blocks(form, handle) if handle else []
+        under.append(blocks.context(blocks.SIGN_IN))
+        posted = await delivery.posts.post(text, (), under, "question")
         self._status.reopen(forget=True)
         if isinstance(posted, CallFailed):
             await delivery.apply_fault(posted)
             return
         self._asked = form
+        self.form_message = MessageRecord(posted.ts, SurfaceKind.POST, body=text)
+        await self._send_link(form)
         if not await delivery.stream.set_session("suspended"):  # a status would set it to busy
             await self.show_status(WAITING_FOR_YOU)
+
+    async def _send_link(self, form: Form) -> None:
+        if form.url and (user := self._client.question.user):
+            await send_sign_in(self._client, form, user)
 
     async def _show_idle(self) -> None:
         if self.delivery.is_exhausted:
@@ -184,6 +199,8 @@ class Sink:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self._asked:
             ending = replace(ending, form=None)
+        if self._ending is None and ending.outcome is Outcome.ANSWERED:
+            ending = replace(ending, listens_to=await self._listens_to())
         first, self._ending = self._ending, self._ending or ending
         if first is not None:  # it broke; posts are not repeated for long any more
             self.delivery.posts.retry_timeout = 0.0
@@ -197,6 +214,9 @@ class Sink:
                 _log.error("answer stays unfinished: %s", error, extra=self._client.api.log_fields)
                 await self._post_note(ending)
             self._is_finished = True
+            if ending.form is not None and self.delivery.records:
+                self.form_message = self.delivery.records[-1]
+                await self._send_link(ending.form)
         finally:
             await self._clean_up(ending)
 
@@ -225,7 +245,7 @@ class Sink:
         asked, client = self._client.question, self._client
         if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
-            args = {**place, "title": blocks.shorten(blocks.fallback(asked.text), _TITLE)}
+            args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
             api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)
             await api.call("agents.sessions.rename", args, patience=0.0)
 
@@ -233,13 +253,31 @@ class Sink:
         text = ending.rest if ending.rewrite is None else ending.rewrite
         is_rewrite = ending.rewrite is not None and bool(self.delivery.messages)
         goes_on = not is_rewrite and bool(self.delivery.ledger.text.strip())
-        if ending.form is not None and (question := await _question(ending.form)):
+        if ending.form is not None and (question := await _question(ending.form, ending.handle)):
             text = f"{text}\n\n{question}" if text.strip() or goes_on else question
         shows = text or goes_on or ending.note or self.delivery.messages or self._asked is not None
-        assert shows, "nothing to show, and no note"
-        await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
+        assert shows or ending.extras, "nothing to show, and no note"
+        ending = await (self._rewrite if is_rewrite else self._show_rest)(text, ending)
+        if ending.extras and self.delivery.ended is None:
+            await self._show_extras(ending)
 
-    async def _show_rest(self, text: str, ending: Ending) -> None:
+    async def _show_extras(self, ending: Ending) -> None:
+        """Below the text, what is under an answer below them."""
+        delivery, is_signed = self.delivery, False
+        footer, shown = self._footer(replace(ending, extras=())), list(groups(ending.extras))
+        for number, group in enumerate(shown, start=1):
+            if self._client.is_cancelled:
+                await self._stop(ending)
+                return
+            result = await self.extras.show(group, footer if number == len(shown) else ())
+            await delivery.apply_fault(result)
+            if delivery.ended is not None:
+                return
+            is_signed = isinstance(result, CallOk) and not result.is_fallback
+        if footer and not is_signed:
+            await delivery.posts.post("", (), footer, "note", says=_says(ending))
+
+    async def _show_rest(self, text: str, ending: Ending) -> Ending:
         delivery, close = self.delivery, _closing(ending)
         if not self._is_rest_added:
             if ending.rewrite is not None:
@@ -257,11 +295,13 @@ class Sink:
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
         if self._client.is_cancelled and delivery.ended is None:
-            await self._stop(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            ending = _stopped(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            await self._stop(ending)
         elif not await delivery.finish(self._footer(ending), close, _session(ending)):
             await self._post_note(ending, must=attached is None)
+        return ending
 
-    async def _rewrite(self, text: str, ending: Ending) -> None:
+    async def _rewrite(self, text: str, ending: Ending) -> Ending:
         delivery, limit, close = self.delivery, self._client.settings.max_segments, _closing(ending)
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
@@ -278,9 +318,11 @@ class Sink:
                 ending = attached
                 is_signed = await delivery.attach_footer(self._footer(ending), close)
         if not is_signed and self._client.is_cancelled and delivery.ended is None:
+            ending = _stopped(ending)
             await self._stop(ending)
         elif not is_signed:
             await self._post_note(ending, must=attached is None)
+        return ending
 
     async def _announce_file(self) -> None:
         """The last message must be stopped."""
@@ -296,7 +338,7 @@ class Sink:
         """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
         self._show_again(WRITING_ON)
         try:
-            done = await upload(self._client, text.encode("utf-8", "replace"))
+            done = await upload(self._client, FileUpload(FILE, text.encode("utf-8", "replace")))
         finally:
             await self._status.close()
         if isinstance(done, CallFailed):
@@ -320,9 +362,8 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        if delivery.is_gone or not (ending.note or ending.form is not None):
+        if delivery.is_gone or ending.extras or not (says := _says(ending)):
             return
-        says = ending.note or blocks.ANSWER_HERE
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
             await delivery.apply_fault(posted)
@@ -330,58 +371,46 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
+    async def _listens_to(self) -> ListensTo:
+        if self._client.channel.startswith("D"):
+            return ListensTo.EVERYBODY
+        return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
+
     def _footer(self, ending: Ending) -> list[Block]:
-        return footer_blocks(ending, self._client.turn, self._client.channel)
+        """Extras have it under them."""
+        return [] if ending.extras else footer_blocks(ending, self._client.turn)
 
 
-async def upload(client: TurnClient, content: bytes) -> CallResult:
-    """In three steps (facts: Slack 10). Nothing shows before the last, so only that is looked for."""
-    api = client.api
-    asked: Args = {"filename": FILE, "length": len(content)}
-    target = await client.call_until_known("files.getUploadURLExternal", asked)
-    if isinstance(target, CallFailed):
-        return target
-    url, file_id = str(target.data.get("upload_url") or ""), str(target.data.get("file_id") or "")
-    sent = await call_until_known(lambda: api.upload(url, content), repeat_on=NOT_REFUSED)
-    if isinstance(sent, CallFailed):
-        return sent
-    args: Args = {
-        "files": [{"id": file_id, "title": FILE}],
-        "channel_id": client.channel,
-        "thread_ts": client.thread_ts,
-    }
-    return await call_until_known(
-        lambda: api.call("files.completeUploadExternal", args), lambda: _find_file(client, file_id)
-    )
-
-
-async def _find_file(client: TurnClient, file_id: str) -> CallOk | None:
-    messages = await client.read_thread_once()
-    for message in () if isinstance(messages, CallFailed) else messages:
-        if any(file.get("id") == file_id for file in message.get("files") or ()):
-            return CallOk({})
-    return None
-
-
-def footer_blocks(ending: Ending, turn: str, channel: str) -> list[Block]:
+def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     """All that is under the last message of a turn."""
-    under = [blocks.context(ending.note)] if ending.note else []
+    under = [blocks.sources_block(ending.sources)] if ending.sources else []
+    under += [blocks.context(ending.note)] if ending.note else []
     if ending.offer_retry:
         under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
     if ending.form is not None:
-        under.append(blocks.context(blocks.ANSWER_HERE))
+        under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
+        under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome is Outcome.ANSWERED:
-        under += [blocks.feedback(turn), blocks.footer(channel)]
+        under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
 
 
+def _says(ending: Ending) -> str:
+    """What must be read of the footer, as text."""
+    note = ending.note or ("" if ending.form is None else forms.words_of(ending.form))
+    return "\n\n".join(filter(None, [note, blocks.sources_text(ending.sources)]))
+
+
 def _stopped(ending: Ending) -> Ending:
-    return replace(ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None)
+    return replace(
+        ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None, extras=(), sources=()
+    )
 
 
-async def _question(form: Form) -> str:
+async def _question(form: Form, handle: str) -> str:
     """Sanitized as a whole: its parts together may form a mention."""
-    return "".join(await _in_steps(sanitize_slices(form.as_markdown())))
+    shown = forms.without_fields(form) if handle else form
+    return "".join(await _in_steps(sanitize_slices(shown.as_markdown())))
 
 
 async def _in_steps(work: Iterable[T]) -> list[T]:

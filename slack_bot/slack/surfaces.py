@@ -140,7 +140,7 @@ class PostSurface:
         client, refused, in_doubt = self._client, list[TextForm](), False
         memory, team, now = client.refusals, client.question.user_team, client.clock.monotonic
         result: CallResult = CallFailed(Fault.WRONG_CALL, "refused")
-        for form, body in bodies:
+        for number, (form, body) in enumerate(bodies):
             if memory.refuses(team, method, form, now()):
                 continue
             result = await call(body)
@@ -151,7 +151,7 @@ class PostSurface:
                 for each in refused:
                     if each is not TextForm.WHOLE:
                         memory.remember(team, method, each, now())
-                return replace(result, is_fallback=bool(refused))
+                return replace(result, is_fallback=bool(refused) and form is not TextForm.WHOLE, form=number)
             in_doubt = in_doubt or result.in_doubt
             result = replace(result, in_doubt=in_doubt)
             if result.fault is not Fault.WRONG_CALL:
@@ -177,10 +177,17 @@ class PostSurface:
     ) -> CallResult:
         """Post Markdown `text` between blocks. Ok: it is there, and has that `ts`.
 
-        `kind` is "answer", "question" or "note"; `says` is what a notification reads where there is no text.
-        `persist`: there is no other way to show it, so it is posted again, an answer unless the human stops
-        the turn (`DROPPED`). `is_again`: another process may have posted it.
+        `kind` is "answer", "question", "extra" or "note"; `says` is what a notification reads where there is
+        no text. `persist`: there is no other way to show it, so it is posted again, an answer and its extras
+        unless the human stops the turn (`DROPPED`). `is_again`: another process may have posted it.
         """
+        forms = blocks.forms(text, above, under, says=says)
+        return await self.post_forms(forms, kind, persist=persist, is_again=is_again)
+
+    async def post_forms(
+        self, forms: Sequence[Body], kind: str, *, persist: bool = False, is_again: bool = False
+    ) -> CallResult:
+        """Post one thing in the first of its forms that Slack takes; otherwise as `post`."""
         self._count += 1
         client = self._client
         base: Args = {
@@ -190,7 +197,7 @@ class PostSurface:
             "unfurl_links": False,
             "unfurl_media": False,
         }
-        bodies = [(form, {**base, **body}) for form, body in blocks.forms(text, above, under, says=says)]
+        bodies = [(form, {**base, **body}) for form, body in forms]
         if is_again and (found := await self._find(base["metadata"])) is not None:
             return found
         result = await self._post(bodies)
@@ -199,7 +206,7 @@ class PostSurface:
                 break
             client.on_wait()
             await client.sleep(pause)
-            if kind == "answer" and client.is_cancelled:
+            if kind in ("answer", "extra") and client.is_cancelled:
                 return CallFailed(Fault.LATER, DROPPED)
             result = await self._post_again(bodies, result)
         return result
@@ -228,7 +235,8 @@ class PostSurface:
     async def _post_again(self, bodies: Sequence[Body], before: CallFailed) -> CallResult:
         in_doubt = before.in_doubt or before.fault is Fault.UNKNOWN
         if in_doubt and (found := await self._find(bodies[0][1]["metadata"])) is not None:
-            return replace(found, is_fallback=True)  # perhaps: it is not known which form it was
+            # perhaps: it is not known which form it was
+            return replace(found, is_fallback=True, form=len(bodies) - 1)
         result = await self._post(bodies)
         return replace(result, in_doubt=True) if isinstance(result, CallFailed) and in_doubt else result
 

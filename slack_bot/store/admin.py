@@ -9,13 +9,14 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SettingsError, StoreError
+from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
+from ..turn.feedback import FeedbackRecord
 from ..turn.record import ThreadKey
 from .contracts import (
     MOST_SHOWN,
@@ -23,7 +24,6 @@ from .contracts import (
     Count,
     Erased,
     KeptEvent,
-    KeptFeedback,
     KeptWait,
     PersonRecords,
     StoreAdmin,
@@ -31,12 +31,15 @@ from .contracts import (
 )
 from .private_file import inode_of, unusable
 from .sqlite import OUTBOUND, SAID, THREAD, VERSION, SqliteStore, as_store_errors, file_of
+from .sqlite_feedback import FEEDBACK
+from .sqlite_forms import FORM
 
 if TYPE_CHECKING:
     from .redis_admin import RedisAdmin
 
 _OF_PERSON = "user = ?1 AND (?2 IS NULL OR team = ?2)"
 _FEEDBACK_OF = "user = ?1 AND (?2 IS NULL OR substr(turn, 1, length(?2) + 1) = ?2 || ':')"
+_FORMS_OF = "?1 IN (user, ended_by) AND (?2 IS NULL OR team = ?2)"
 _ASKED_IN = "asker = ?1 AND (?2 IS NULL OR team = ?2)"
 _WAITS_FOR = "EXISTS (SELECT 1 FROM json_each(waits) WHERE json_each.key = ?1) AND (?2 IS NULL OR team = ?2)"
 
@@ -46,7 +49,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
 
     def _prepare_file(self) -> None:
         if not self._path.is_file():
-            raise StoreError(
+            raise StoreMissing(
                 f"There is no store at {self._path}; name the bot's file in SLACK_BOT_STORE__URL, or start"
                 " the bot, which makes it."
             )
@@ -56,7 +59,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version != VERSION:
-            raise StoreError(
+            raise StoreOutdated(
                 f"The store {self._path} was written by an older version of the bot (format {version}, this"
                 f" one writes {VERSION}); start the bot once, which brings it up to date."
             )
@@ -68,7 +71,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         )
         others = " UNION ALL ".join(
             f"SELECT '{table}', count(*), min(at), max(at) FROM {table}"
-            for table in ("conversations", "threads", "feedback", "events", "overheard")
+            for table in ("conversations", "threads", "feedback", "events", "overheard", "forms")
         )
         states = (
             "SELECT CASE WHEN ended_at IS NULL THEN 'waiting'"
@@ -89,11 +92,13 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 
+    async def feedback(self) -> list[FeedbackRecord]:
+        found = await self._read("SELECT data FROM feedback ORDER BY at, turn, user")
+        return [FEEDBACK.validate_json(data) for (data,) in found]
+
     async def person(self, user: str, team: str | None) -> PersonRecords:
         turns = await self._turns(_OF_PERSON, user, team)
-        feedback = await self._read(
-            f"SELECT turn, value, at FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at", user, team
-        )
+        feedback = await self._read(f"SELECT data FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at", user, team)
         waits = await self._read(
             "SELECT agent, team, channel, thread, waits FROM conversations"
             f" WHERE {_WAITS_FOR} ORDER BY agent, team, channel, thread",
@@ -108,9 +113,10 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         # said to a person directly: it has no workspace
         outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
         said = await self._read(f"SELECT data FROM overheard WHERE {_OF_PERSON} ORDER BY at", user, team)
+        forms = await self._read(f"SELECT data FROM forms WHERE {_FORMS_OF} ORDER BY at", user, team)
         return PersonRecords(
             tuple(turns),
-            tuple(KeptFeedback(*each) for each in feedback),
+            tuple(FEEDBACK.validate_json(data) for (data,) in feedback),
             tuple(
                 KeptWait(agent, ThreadKey(*place), json.loads(waiting)[user])
                 for agent, *place, waiting in waits
@@ -119,6 +125,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
             tuple([THREAD.validate_json(data) for (data,) in threads]),
             tuple([SAID.validate_json(data) for (data,) in said]),
+            tuple([FORM.validate_json(data) for (data,) in forms]),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -158,6 +165,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
     outbound = run("DELETE FROM outbound WHERE user = ? AND ended_at IS NOT NULL", user)
     run(f"DELETE FROM threads WHERE {_ASKED_IN}")
     overheard = run(f"DELETE FROM overheard WHERE {_OF_PERSON}")
+    forms = run(f"DELETE FROM forms WHERE {_FORMS_OF}")
     feedback = run(f"DELETE FROM feedback WHERE {_FEEDBACK_OF}")
     # a running turn would write back what it knew of its thread
     busy = "SELECT team, channel, thread FROM turns WHERE ended_at IS NULL AND data IS NOT NULL"
@@ -172,7 +180,7 @@ def _erase(connection: sqlite3.Connection, user: str, team: str | None) -> Erase
             "UPDATE conversations SET waits = ? WHERE agent = ? AND team = ? AND channel = ? AND thread = ?",
             *(json.dumps(left), *place),
         )
-    return Erased(turns, feedback, len(known), outbound, tuple(key for key, _ in running), overheard)
+    return Erased(turns, feedback, len(known), outbound, tuple(key for key, _ in running), overheard, forms)
 
 
 def _copy(source: sqlite3.Connection, path: Path, target: Path, *, overwrite: bool) -> None:
@@ -216,6 +224,18 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
         yield store
     finally:
         await store.close()
+
+
+async def redis_server(url: str, ages: Ages, patience: float) -> Mapping[str, Any]:
+    """What the Redis at `url` says of itself. Raises StoreError and SettingsError."""
+    from .redis import connect
+    from .redis_admin import RedisAdmin
+
+    admin = RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())
+    try:
+        return await admin.server()
+    finally:
+        await admin.close()
 
 
 def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAdmin:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from ..turn.feedback import FeedbackRecord
+from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.quotes import Heard, ThreadMessage
@@ -18,6 +20,9 @@ from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 
 MOST_WAITS = 20
+APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
+"""What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
+ChangeFeedback: TypeAlias = Callable[[FeedbackRecord | None], FeedbackRecord | None]
 ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
 MOST_SHOWN = 20
 """Messages of the bot's own that a summary names."""
@@ -34,12 +39,13 @@ class Ages:
     conversation_days: float = 30.0
     feedback_days: float = 90.0
     overheard_hours: float = 24.0
+    form_days: float = 7.0
 
     def begin(self, now: float) -> OldestKept:
         """What is from then or before is old at `now`."""
         days = (self.turn_days, self.conversation_days, self.feedback_days)
         hours = (self.dedupe_hours, *(each * 24 for each in days), self.overheard_hours)
-        return OldestKept(*(now - each * 3600 for each in hours))
+        return OldestKept(*(now - each * 3600 for each in (*hours, self.form_days * 24)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,7 @@ class OldestKept:
     conversations: float
     feedback: float
     overheard: float
+    forms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,7 @@ class RecentTurns(Protocol):
 
 
 class KnowledgeStore(Protocol):
-    """What is known of threads, by agent, and of agents; what people said of answers."""
+    """What is known of threads, by agent, and of agents."""
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         """What is known of a thread."""
@@ -141,9 +148,6 @@ class KnowledgeStore(Protocol):
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact about an agent."""
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        """Replace this person's feedback to this turn. False: it was the same. Atomic."""
 
 
 class OverheardStore(Protocol):
@@ -169,6 +173,34 @@ class ThreadStateStore(Protocol):
 
         `change` may be called more than once.
         """
+
+
+class FeedbackStore(Protocol):
+    """What people said of answers."""
+
+    async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
+        """Replace what `user` said of `turn` by what `change` makes of it, if that is something. Returns what
+        was there. Atomic; `change` may be called more than once.
+        """
+
+    async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
+        """What is to be sent by now, the longest overdue first."""
+
+
+class FormStore(Protocol):
+    """Forms of agents that stand in threads. They are kept until they are old, answered or not."""
+
+    async def open_form(self, form: OpenForm) -> None:
+        """Store it, or replace it while it is open (`OpenForm.put`). Atomic."""
+
+    async def form(self, handle: str) -> OpenForm | None:
+        """It, as long as it is kept."""
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        """Those of a thread, the oldest first."""
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        """End it, if it is open (`OpenForm.taken`). Returns it as it is then. Atomic."""
 
 
 class OutboundStore(Protocol):
@@ -210,15 +242,6 @@ class EventStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFeedback:
-    """What a person said of an answer."""
-
-    turn: str
-    value: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class KeptWait:
     """An agent waits for a person."""
 
@@ -232,12 +255,13 @@ class PersonRecords:
     """All that is kept of a person."""
 
     turns: tuple[TurnRecord, ...]
-    feedback: tuple[KeptFeedback, ...]
+    feedback: tuple[FeedbackRecord, ...]
     waits: tuple[KeptWait, ...]
     events: tuple[KeptEvent, ...] = ()
     outbound: tuple[OutboundRecord, ...] = ()
     threads: tuple[ThreadState, ...] = ()
     overheard: tuple[ThreadMessage, ...] = ()
+    forms: tuple[OpenForm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +277,7 @@ class Erased:
     outbound: int
     running: tuple[str, ...]
     overheard: int = 0
+    forms: int = 0
 
 
 class PersonalData(Protocol):
@@ -319,11 +344,13 @@ class Store(
     TurnStore,
     RecentTurns,
     KnowledgeStore,
+    FeedbackStore,
     ThreadStateStore,
     ReplicaStore,
     OutboundStore,
     EventStore,
     OverheardStore,
+    FormStore,
     Protocol,
 ):
     """All that the bot keeps."""
@@ -366,6 +393,9 @@ class StoreAdmin(Store, PersonalData, Protocol):
 
     async def keys(self) -> list[str]:
         """The keys of all turns."""
+
+    async def feedback(self) -> list[FeedbackRecord]:
+        """All that people said of answers, the oldest first."""
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
         """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

@@ -11,11 +11,10 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -28,33 +27,32 @@ from redis.maint_notifications import MaintNotificationsConfig
 from ..clock import loop_clock
 from ..errors import SettingsError, StoreAway, StoreError
 from ..observe.outage import Outage
-from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .redis_feedback import RedisFeedback
 from .redis_format import (
     MESSAGE,
-    OUTBOUND,
     PREFIX,
     SAID,
     SENT,
     THREAD,
-    UNSENT,
     conversation_key,
     json_of,
     name_of,
     outbound_key,
-    outbound_lease_key,
     overheard_key,
-    put_outbound,
     signal_of,
     thread_of,
     thread_state_key,
     thread_state_of,
     turn_of,
+    without_password,
 )
+from .redis_forms import RedisForms
+from .redis_outbound import RedisOutbound
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +71,7 @@ _RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(Store):
+class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
 
     is_durable = True
@@ -89,15 +87,16 @@ class RedisStore(Store):
     ) -> None:
         self._clock = loop_clock()
         self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease, self._patience = _without_password(url), lease, patience
+        self._address, self.lease, self._patience = without_password(url), lease, patience
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
         self._conversation_age = round(ages.conversation_days * 86_400)
         self._feedback_age = round(ages.feedback_days * 86_400)
         self._overheard_age = ages.overheard_hours * 3600
+        self._form_age = round(ages.form_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
-        self._script = redis.register_script(script.read_text(encoding="utf-8"))
+        self._script = self.script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
         self._replica, self._read_until = uuid.uuid4().hex, "0"
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
@@ -112,8 +111,16 @@ class RedisStore(Store):
         """One step of `turns.lua`. Raises StoreError."""
         lease, calm = round(self.lease * 1000), round(self._calm * 1000)
         arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
+        return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
+
+    def script(self, text: str) -> Any:
+        """A script for `call`."""
+        return self._redis.register_script(text)
+
+    async def call(self, script: Any, keys: Sequence[str], args: Sequence[object]) -> Any:
+        """Run a script. Raises StoreError."""
         async with self._calling():
-            return await self._script(keys=[PREFIX], args=[action, json.dumps(arguments)])
+            return await script(keys=keys, args=args)
 
     @asynccontextmanager
     async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
@@ -291,12 +298,6 @@ class RedisStore(Store):
             )
             return before
 
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        data = json.dumps([value, now])
-        return bool(
-            await self._run("feedback", turn=turn, user=user, value=value, data=data, age=self._feedback_age)
-        )
-
     async def profile(self, agent: str) -> dict[str, str]:
         async with self._calling():
             return dict(await self._redis.hgetall(f"{PREFIX}profile:{agent}"))
@@ -370,43 +371,6 @@ class RedisStore(Store):
                     self._no_claim.clear()
                     await self._no_claim.wait()
                 return [signal_of(fields["signal"]) for _, fields in entries]
-
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        async def change(pipeline: Any) -> OutboundRecord:
-            found = await pipeline.get(outbound_key(new.key))
-            stored = accepted(OUTBOUND.validate_json(found) if found else None, new)
-            pipeline.multi()
-            put_outbound(pipeline, stored)
-            return stored
-
-        async with self._calling():
-            stored: OutboundRecord = await self._redis.transaction(
-                change, outbound_key(new.key), value_from_callable=True
-            )
-            return stored
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        async with self._calling():
-            if await self._redis.get(outbound_lease_key(record.key)) not in (None, self._replica):
-                raise ValueError(f"another replica delivers {record.key}")
-            async with self._redis.pipeline() as pipeline:
-                put_outbound(pipeline, record)
-                await pipeline.execute()
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        async with self._calling():
-            found = await self._redis.get(outbound_key(key))
-            return OUTBOUND.validate_json(found) if found else None
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        lease, mine = round(self.lease * 1000), []
-        async with self._calling():
-            for key in await self._redis.zrange(UNSENT, 0, -1):
-                is_new = await self._redis.set(outbound_lease_key(key), self._replica, nx=True, px=lease)
-                if is_new or await self._redis.get(outbound_lease_key(key)) == self._replica:
-                    await self._redis.pexpire(outbound_lease_key(key), lease)
-                    mine.append(OUTBOUND.validate_json(await self._redis.get(outbound_key(key))))
-        return [record for record in mine if record.ended_at is None]
 
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(
@@ -488,8 +452,3 @@ def refuse_newer(version: int, address: str) -> None:
             f"The store {address} was written by a newer version of the bot (format {version}, this one knows"
             f" {VERSION}); install that version or name another Redis in SLACK_BOT_STORE__URL."
         )
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

@@ -7,11 +7,13 @@ a question that is seldom asked.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoreError
+from ..errors import StoreError, StoreMissing
+from ..turn.feedback import FeedbackRecord
+from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
@@ -20,13 +22,13 @@ from .contracts import (
     MOST_SHOWN,
     Count,
     Erased,
-    KeptFeedback,
     KeptWait,
     PersonRecords,
     StoreAdmin,
     StoreSummary,
 )
 from .redis import VERSION, RedisStore, refuse_newer
+from .redis_feedback import feedback_key, read_feedback
 from .redis_format import (
     OUTBOUND,
     PREFIX,
@@ -40,6 +42,7 @@ from .redis_format import (
     outbound_key,
     signal_of,
 )
+from .redis_forms import FORM, form_key
 
 _UNFINISHED = f"{PREFIX}unfinished"
 _AT_ONCE = 500  # keys in one round trip
@@ -53,11 +56,17 @@ class RedisAdmin(RedisStore, StoreAdmin):
         async with self._calling():
             known = await self._redis.get(f"{PREFIX}version")
         if known is None:
-            raise StoreError(
+            raise StoreMissing(
                 f"There is no store at {self._address}; name the bot's Redis and its database in"
                 " SLACK_BOT_STORE__URL, or start the bot, which begins one."
             )
         refuse_newer(int(known), self._address)
+
+    async def server(self) -> Mapping[str, Any]:
+        """What Redis says of itself (INFO)."""
+        async with self._calling():
+            said: Mapping[str, Any] = await self._redis.info()
+            return said
 
     async def close(self) -> None:
         """It is no replica: there is nothing to leave to others."""
@@ -74,6 +83,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
         for kind, length in (("feedback", "HLEN"), ("events", "LLEN"), ("overheard", "ZCARD")):
             found = self._of_each(length, await self._names(kind))
             sizes.append(Count(kind, sum([size async for _, size in found])))
+        sizes.append(Count("forms", len(await self._names("form"))))
         said = await self._outbound()
         states = [(f"outbound: {each.state}", each.accepted_at) for each in said]
         counts = (*_counted(turns), *sizes, *_counted(states))
@@ -106,7 +116,15 @@ class RedisAdmin(RedisStore, StoreAdmin):
             tuple([each for each in await self._outbound() if each.message.user == user]),
             tuple([state for _, state in await self._asked_in(user, team)]),
             tuple([SAID.validate_json(data) for _, data in await self._overheard_of(user, team)]),
+            tuple(await self._forms_of(user, team)),
         )
+
+    async def _forms_of(self, user: str, team: str | None) -> list[OpenForm]:
+        found = self._of_each("GET", await self._names("form"))
+        forms = [FORM.validate_json(data) async for _, data in found if data is not None]
+        return [
+            form for form in forms if user in (form.user, form.ended_by) and team in (None, form.thread.team)
+        ]
 
     async def _overheard_of(self, user: str, team: str | None) -> list[tuple[str, str]]:
         """The keys of threads, with what this person said there."""
@@ -117,12 +135,21 @@ class RedisAdmin(RedisStore, StoreAdmin):
             if SAID.validate_json(data).author == user and team in (None, _team_of(name))
         ]
 
-    async def _feedback_of(self, user: str, team: str | None) -> list[KeptFeedback]:
+    async def feedback(self) -> list[FeedbackRecord]:
+        found = []
+        async for name, data in self._of_each("HGETALL", await self._names("feedback")):
+            turn = name.removeprefix(feedback_key(""))
+            found += [read_feedback(turn, user, said) for user, said in _pairs(data)]
+        said = [each for each in found if each is not None]
+        return sorted(said, key=lambda each: (each.at, each.turn, each.user))
+
+    async def _feedback_of(self, user: str, team: str | None) -> list[FeedbackRecord]:
         found = []
         async for name, data in self._of_each("HGET", await self._names("feedback"), user):
-            turn = name.removeprefix(f"{PREFIX}feedback:")
-            if data is not None and (team is None or turn.startswith(f"{team}:")):
-                found.append(KeptFeedback(turn, *json.loads(data)))
+            turn = name.removeprefix(feedback_key(""))
+            said = read_feedback(turn, user, data)
+            if said is not None and (team is None or turn.startswith(f"{team}:")):
+                found.append(said)
         return sorted(found, key=lambda each: each.at)
 
     async def _waits_for(self, user: str, team: str | None) -> list[KeptWait]:
@@ -155,7 +182,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
         for some in _batches([turn.key for turn in found.turns], _ERASED_AT_ONCE):
             left += await self._run("erase", turns=some, dedupe_age=self._dedupe_age)
         turns = len(found.turns) - len(left)
-        said = [f"{PREFIX}feedback:{each.turn}" for each in found.feedback]
+        said = [feedback_key(each.turn) for each in found.feedback]
         feedback = sum([number async for _, number in self._of_each("HDEL", said, user)])
         busy = [await self._forget_wait(wait, user) for wait in found.waits]
         ended = [each.key for each in found.outbound if each.ended_at is not None]
@@ -170,11 +197,13 @@ class RedisAdmin(RedisStore, StoreAdmin):
         async with self._calling():
             for name, data in overheard:
                 await self._redis.zrem(name, data)
+            for form in found.forms:
+                await self._redis.delete(form_key(form.handle))
         await self._forget_signals(user, team)
         left += [key for keys in busy for key in keys]
         left += [each.key for each in found.outbound if each.ended_at is None]
         counts = turns, feedback, busy.count([]), len(ended)
-        return Erased(*counts, tuple(dict.fromkeys(left)), len(overheard))
+        return Erased(*counts, tuple(dict.fromkeys(left)), len(overheard), len(found.forms))
 
     async def _forget_wait(self, wait: KeptWait, user: str) -> list[str]:
         """Where turns run it is left, since they would write it back. Their keys."""
@@ -232,6 +261,11 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 answers = await pipeline.execute()
             for each in zip(some, answers, strict=True):
                 yield each
+
+
+def _pairs(found: Mapping[str, str] | Sequence[str]) -> Iterable[tuple[str, str]]:
+    """The fields of a hash, which a pipeline may give as a list."""
+    return found.items() if isinstance(found, Mapping) else zip(found[::2], found[1::2], strict=True)
 
 
 def _batches(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
@@ -12,7 +13,7 @@ from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Signal
+from .contracts import APART, Signal
 
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
@@ -47,8 +48,8 @@ def put_outbound(pipeline: Any, record: OutboundRecord) -> None:
 
 
 def json_of(turn: TurnRecord) -> str:
-    """Without its messages."""
-    return TURN.dump_json(turn, exclude={"messages"}).decode()
+    """Without its messages and the secrets in it."""
+    return TURN.dump_json(turn, exclude=APART).decode()
 
 
 def turn_of(fields: Mapping[str, str]) -> TurnRecord:
@@ -86,3 +87,9 @@ def thread_state_of(found: str | None) -> ThreadState | None:
 def conversation_key(agent: str, thread: ThreadKey) -> str:
     """Names what is known of the thread in Redis."""
     return f"{PREFIX}conversation:{json.dumps([agent, thread.team, thread.channel, thread.ts])}"
+
+
+def without_password(url: str) -> str:
+    """The address, as it may be logged."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or 6379}"

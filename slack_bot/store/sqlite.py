@@ -28,9 +28,11 @@ from ..turn.progress import MessageRecord, TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
-from .contracts import Ages, ChangeThread, Conversation, KeptEvent, Store
+from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
 from .private_file import PRIVATE, inode_of, make_private, unusable
 from .sole import SoleProcess
+from .sqlite_feedback import SqliteFeedback
+from .sqlite_forms import SqliteForms
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ _log = logging.getLogger(__name__)
 URL = "sqlite:///"
 _MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
-_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 7)))
+_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 9)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
@@ -55,7 +57,7 @@ OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
 SAID = TypeAdapter(ThreadMessage)
 
 
-class SqliteStore(SoleProcess, Store):
+class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
@@ -242,6 +244,7 @@ class SqliteStore(SoleProcess, Store):
         await self._write("DELETE FROM feedback WHERE at <= ?", oldest.feedback)
         await self._write("DELETE FROM outbound WHERE ended_at <= ?", oldest.turns)
         await self._write("DELETE FROM overheard WHERE at <= ?", oldest.overheard)
+        await self._write("DELETE FROM forms WHERE at <= ?", oldest.forms)
 
     async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
         found = await self._read(
@@ -299,14 +302,6 @@ class SqliteStore(SoleProcess, Store):
             return before
 
         return await self._run(work)
-
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        statement = (
-            "INSERT INTO feedback (turn, user, value, at) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (turn, user) DO UPDATE SET value = excluded.value, at = excluded.at"
-            " WHERE feedback.value <> excluded.value"
-        )
-        return await self._write(statement, turn, user, value, now) > 0
 
     async def profile(self, agent: str) -> dict[str, str]:
         return dict(await self._read("SELECT name, value FROM profiles WHERE agent = ?", agent))
@@ -459,7 +454,7 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 
 def _json(turn: TurnRecord) -> str:
-    return _TURN.dump_json(turn, exclude={"messages"}).decode()
+    return _TURN.dump_json(turn, exclude=APART).decode()
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:

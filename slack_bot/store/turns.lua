@@ -12,7 +12,8 @@
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
 -- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
--- PREFIX feedback:TURN    hash of persons; a value and its time, as JSON
+-- PREFIX feedback:TURN    hash of persons; what each said, as JSON. Older: a value and its time
+-- PREFIX feedback_due     sorted set: what of it is to be sent (turn and person as JSON), by its time
 -- PREFIX events:TURN      list of raw events of the agent, each a time and the event, as JSON
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
@@ -297,17 +298,6 @@ function actions.leave()
     leave_to_all(pending[1])
   end
   call('DEL', key('inbox', args.replica))
-end
-
-function actions.feedback()
-  local turn = key('feedback', args.turn)
-  local known = call('HGET', turn, args.user)
-  if known and cjson.decode(known)[1] == args.value then
-    return 0
-  end
-  call('HSET', turn, args.user, args.data)
-  call('EXPIRE', turn, args.age)
-  return 1
 end
 
 -- Where the replica of a thread is gone, whoever takes its turn over gets the signal.

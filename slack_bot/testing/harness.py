@@ -32,6 +32,7 @@ from .slack.workspace import (
     BOT_TOKEN,
     SIGNING_SECRET,
     Envelope,
+    PersonFile,
     SeenMessage,
     Workspace,
     WorkspaceRules,
@@ -54,14 +55,15 @@ def bot_settings(overrides: Mapping[str, Any] | None = None, agent_url: str = AG
     return with_overrides(settings, overrides) if overrides else settings
 
 
-def emulated(settings: Settings, api_url: str | None = None) -> Settings:
+def emulated(settings: Settings, api_url: str | None = None, *, keep_access: bool = False) -> Settings:
     """`settings` with an emulated workspace in place of Slack; with `api_url`, one on the network.
 
-    Everybody there may ask: the settings know other people and channels.
+    Everybody there may ask, unless `keep_access`: the settings know other people and channels.
     """
     overrides: dict[str, object] = {"bot_token": BOT_TOKEN, "signing_secret": SIGNING_SECRET}
-    overrides |= {"config": None, "people": (), "groups": ()}
-    overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
+    if not keep_access:
+        overrides |= {"config": None, "people": (), "groups": ()}
+        overrides |= dict.fromkeys(("hourly_person", "hourly_channel", "hourly_total"), 0)
     if api_url is not None:
         overrides |= {"app_token": APP_TOKEN, "api_url": api_url, "store.url": "memory://"}
     return with_overrides(settings, overrides)
@@ -105,13 +107,20 @@ async def deliver(app: App, payload: Mapping[str, Any], *, retry: int = 0) -> Bo
     return await app.bolt.async_dispatch(request)
 
 
+async def hand_over(app: App, workspace: Workspace, envelope: Envelope, *, retry: int = 0) -> int:
+    """Hand an envelope to the bot. Returns the status of its answer, which the workspace gets too."""
+    response = await deliver(app, envelope.payload, retry=retry)
+    workspace.answered(envelope, response.body)
+    return response.status
+
+
 async def keep_delivering(app: App, workspace: Workspace) -> None:
     """Hand all that Slack sends to the bot, as it comes, until this is cancelled."""
     with _changes(workspace, "envelope") as changed:
         while True:
             changed.clear()
             for envelope in workspace.take():
-                await deliver(app, envelope.payload)
+                await hand_over(app, workspace, envelope)
             await changed.wait()
 
 
@@ -158,21 +167,27 @@ class BotHarness:
     def outcomes(self) -> list[str]:
         return [str(fact.outcome) for fact in self.facts if isinstance(fact, TurnEnded)]
 
-    async def ask(self, text: str, *, user: str = "U1", thread_ts: str | None = None) -> str:
+    async def ask(self, text: str, *files: PersonFile, user: str = "U1", thread_ts: str | None = None) -> str:
         """Mention the bot and deliver that. Returns the message's ts."""
-        return await self.say(f"<@{self.workspace.bot.user_id}> {text}", user=user, thread_ts=thread_ts)
+        said = f"<@{self.workspace.bot.user_id}> {text}"
+        return await self.say(said, *files, user=user, thread_ts=thread_ts)
 
     async def say(
-        self, text: str, *, user: str = "U1", thread_ts: str | None = None, channel: str = CHANNEL
+        self,
+        text: str,
+        *files: PersonFile,
+        user: str = "U1",
+        thread_ts: str | None = None,
+        channel: str = CHANNEL,
     ) -> str:
-        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts)
+        ts = self.workspace.say(user, channel, text, now=self.now, thread_ts=thread_ts, files=files)
         await self.deliver()
         return ts
 
     async def deliver(self, envelopes: Sequence[Envelope] | None = None, *, retry: int = 0) -> list[int]:
         """Hand `envelopes` to the bot (None: the outbox) and return the statuses of its answers."""
         taken = self.workspace.take() if envelopes is None else envelopes
-        statuses = [(await deliver(self.app, each.payload, retry=retry)).status for each in taken]
+        statuses = [await hand_over(self.app, self.workspace, each, retry=retry) for each in taken]
         self.statuses += statuses
         await asyncio.sleep(0)
         return statuses

@@ -4,17 +4,19 @@ from dataclasses import replace
 
 from ..store.contracts import (
     Ages,
+    ChangeFeedback,
     ChangeThread,
     Conversation,
     Erased,
     KeptEvent,
-    KeptFeedback,
     KeptWait,
     PersonalData,
     PersonRecords,
     Store,
 )
 from ..store.sole import SoleProcess
+from ..turn.feedback import FeedbackRecord
+from ..turn.open_form import OpenForm
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import ThreadMessage
@@ -35,11 +37,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._erased: dict[str, float] = {}  # keys of turns, and when they were accepted
         self._conversations: dict[tuple[str, ThreadKey], tuple[Conversation, float]] = {}
         self._threads: dict[ThreadKey, tuple[ThreadState, float]] = {}
-        self._feedback: dict[tuple[str, str], tuple[str, float]] = {}
+        self._feedback: dict[tuple[str, str], FeedbackRecord] = {}
         self._profiles: dict[str, dict[str, str]] = {}
         self._outbound: dict[str, OutboundRecord] = {}
         self._events: dict[str, list[KeptEvent]] = {}
         self._overheard: dict[ThreadKey, dict[str, ThreadMessage]] = {}
+        self._forms: dict[str, OpenForm] = {}
 
     def handed_on(self) -> None:
         """Another process has it now, and asks what was left."""
@@ -102,13 +105,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             if at <= oldest.conversations and thread not in used:
                 del self._conversations[agent, thread]
         self._threads = {key: kept for key, kept in self._threads.items() if kept[1] > oldest.conversations}
-        self._feedback = {
-            key: (value, at) for key, (value, at) in self._feedback.items() if at > oldest.feedback
-        }
+        self._feedback = {key: said for key, said in self._feedback.items() if said.at > oldest.feedback}
 
         for thread, said_there in self._overheard.items():
             new = {ts: each for ts, each in said_there.items() if float(ts) > oldest.overheard}
             self._overheard[thread] = new
+        self._forms = {key: form for key, form in self._forms.items() if form.opened_at > oldest.forms}
         for key, said in tuple(self._outbound.items()):
             if said.ended_at is not None and said.ended_at <= oldest.turns:
                 del self._outbound[key]
@@ -146,11 +148,15 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             self._threads[thread] = after, now
         return before
 
-    async def save_feedback(self, turn: str, user: str, value: str, now: float) -> bool:
-        if self._feedback.get((turn, user), ("", 0.0))[0] == value:
-            return False
-        self._feedback[turn, user] = value, now
-        return True
+    async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
+        before = self._feedback.get((turn, user))
+        if (after := change(before)) is not None:
+            self._feedback[turn, user] = after
+        return before
+
+    async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
+        found = [(each.due, each) for each in self._feedback.values() if each.due is not None]
+        return [each for due, each in sorted(found, key=lambda each: each[0]) if due <= now][:most]
 
     async def profile(self, agent: str) -> dict[str, str]:
         return dict(self._profiles.get(agent, {}))
@@ -159,10 +165,10 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         self._profiles.setdefault(agent, {})[name] = value
 
     async def person(self, user: str, team: str | None) -> PersonRecords:
-        feedback = sorted((at, key, value) for (key, by), (value, at) in self._feedback.items() if by == user)
+        feedback = [each for each in self._feedback.values() if each.user == user and _is_in(each.turn, team)]
         return PersonRecords(
             tuple(each for each in self._turns.values() if _is_of(each, user, team)),
-            tuple(KeptFeedback(key, value, at) for at, key, value in feedback if _is_in(key, team)),
+            tuple(sorted(feedback, key=lambda each: each.at)),
             tuple(
                 KeptWait(agent, thread, known.waits[user])
                 for (agent, thread), (known, _) in self._conversations.items()
@@ -185,6 +191,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
                 for thread, kept in self._overheard.items()
                 for said in kept.values()
                 if said.author == user and team in (None, thread.team)
+            ),
+            forms=tuple(
+                form
+                for form in self._forms.values()
+                if user in (form.user, form.ended_by) and team in (None, form.thread.team)
             ),
         )
 
@@ -220,8 +231,25 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         for thread, kept in self._overheard.items():
             if team in (None, thread.team):
                 self._overheard[thread] = {ts: each for ts, each in kept.items() if each.author != user}
+        for form in found.forms:
+            del self._forms[form.handle]
         counts = len(ended), len(found.feedback), len(answered), len(delivered)
-        return Erased(*counts, tuple(running), len(found.overheard))
+        return Erased(*counts, tuple(running), len(found.overheard), len(found.forms))
+
+    async def open_form(self, form: OpenForm) -> None:
+        self._forms[form.handle] = self._forms.get(form.handle, form).put(form)
+
+    async def form(self, handle: str) -> OpenForm | None:
+        return self._forms.get(handle)
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        found = (form for form in self._forms.values() if form.thread == thread)
+        return sorted(found, key=lambda form: (form.opened_at, form.handle))
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        if (form := self._forms.get(handle)) is not None:
+            form = self._forms[handle] = form.taken(by, user, at)
+        return form
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         stored = self._outbound[new.key] = accepted(self._outbound.get(new.key), new)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 """Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
 
 _CAPTURE = "tape, capture or raw SSE"
+_TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
 
 
@@ -45,7 +48,9 @@ def add_verbs(add: AddVerb, playground: PlaygroundParts) -> None:
     _add_compare(add)
     _add_conform(add, playground)
     _add_store(add)
+    _add_config(add)
     _add_manifest(add)
+    _add_doctor(add)
 
 
 def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
@@ -178,11 +183,22 @@ def _add_store(add: AddVerb) -> None:
         of_person = add_what(name, about)
         of_person.add_argument("--user", metavar="U...", required=True, help="the person's id at Slack")
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
+    add_what("feedback", "what people said of answers, as JSON Lines, the oldest first")
     tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
     tape.add_argument("turn", metavar="TURN", help="its key, as show and the logs name it, or its reference")
     backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")
     backup.add_argument("file", metavar="FILE", help="where the copy is written")
     backup.add_argument("--force", action="store_true", help="replace FILE")
+
+
+def _add_config(add: AddVerb) -> None:
+    about = "check the file with the settings of channels, without Slack"
+    check = (
+        add("config", _config, about, "slack-bot config check slack_bot.toml")
+        .add_subparsers(title="what", required=True, metavar="WHAT", dest="what")
+        .add_parser("check", help=about, description=f"{about[0].upper()}{about[1:]}.")
+    )
+    check.add_argument("file", metavar="FILE", help="TOML, as SLACK_BOT_CONFIG names it to the bot")
 
 
 def _add_manifest(add: AddVerb) -> None:
@@ -195,6 +211,15 @@ def _add_manifest(add: AddVerb) -> None:
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--link", action="store_true", help="a link that makes an app of it at Slack")
     what.add_argument("--why", action="store_true", help="what each scope is for, as a table")
+
+
+def _add_doctor(add: AddVerb) -> None:
+    about = "look for what is wrong with the set-up, and say what to do about it"
+    verb = add("doctor", _doctor, about, "slack-bot doctor --probe U0123456789")
+    verb.add_argument("--json", action="store_true", help="one JSON object")
+    verb.add_argument("--http", action="store_true", help="for run --http")
+    probe = "try what only Slack can tell, in a direct message to this person, which is deleted again"
+    verb.add_argument("--probe", metavar="U...", help=probe)
 
 
 @contextmanager
@@ -232,10 +257,29 @@ def _store(args: argparse.Namespace) -> int:
     return main(args)
 
 
+def _config(args: argparse.Namespace) -> int:
+    from ..settings.config_file import read_config
+    from .files import read_text
+
+    read_text(Path(args.file), args.file)
+    tables = [
+        f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
+    ]
+    sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
+    return 0
+
+
 def _manifest(args: argparse.Namespace) -> int:
     from .manifest import main
 
     return main(args)
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from .doctor.doctor import main
+
+    with _quiet():
+        return main(args)
 
 
 def _trace(playground: PlaygroundParts, args: argparse.Namespace) -> int:

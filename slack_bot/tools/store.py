@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from ..app import ages_of
 from ..errors import StoreError
+from ..feedback.targets import as_json
 from ..observe.facts import reference_of
 from ..settings.load import load
 from ..store.admin import open_admin
@@ -24,6 +25,7 @@ from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
 
+_NOTHING = PersonRecords((), (), ())
 _TURN = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")  # a reference, or a key
 
 
@@ -46,12 +48,16 @@ async def _output(args: argparse.Namespace) -> str:
             case "show":
                 summary = await store.summary()
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+            case "feedback":
+                return "".join(json.dumps(as_json(each)) + "\n" for each in await store.feedback())
             case "export":
                 return _exported(args, await store.person(args.user, args.team))
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))
             case "erase":
-                return _said(args.user, await store.erase(args.user, args.team))
+                known = await store.person(args.user, args.team) != _NOTHING
+                erased = await store.erase(args.user, args.team)
+                return _said(args.user, erased) if known else f"{_nothing_of(args)}\n"
             case _:
                 await store.backup(Path(args.file), overwrite=args.force)
                 return f"Copied to {args.file}.\n"
@@ -85,10 +91,14 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
-    if not any((found.turns, found.feedback, found.waits, found.outbound)):
-        place = f" in the workspace {args.team}" if args.team else ""
-        raise StoreError(f"The store holds nothing of {args.user}{place}.")
+    if found == _NOTHING:
+        raise StoreError(_nothing_of(args))
     return _as_json(PersonRecords, found)
+
+
+def _nothing_of(args: argparse.Namespace) -> str:
+    place = f" in the workspace {args.team}" if args.team else ""
+    return f"The store holds nothing of {args.user}{place}."
 
 
 def _as_json(kind: Any, value: object) -> str:
@@ -127,7 +137,7 @@ def _said(user: str, erased: Erased) -> str:
     said = (
         f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
         f" open questions of an agent {erased.waits}, messages to them {erased.outbound}, overheard messages"
-        f" {erased.overheard}."
+        f" {erased.overheard}, forms {erased.forms}."
     )
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."

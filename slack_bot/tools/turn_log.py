@@ -18,12 +18,15 @@ from ..observe.facts import (
     AgentEvent,
     EventHandled,
     Fact,
+    Measure,
     MessageIgnored,
     SlackCalled,
     TurnEnded,
     TurnStarted,
 )
 from ..turn import events
+from ..turn.actions import ShowForm
+from ..turn.form import Form
 from ..turn.progress import MessageRecord
 from .replay.diff import common_prefix
 
@@ -65,7 +68,7 @@ class LoggedTurn:
     """One question and what followed. `before` is the visible text when it was asked.
 
     `first_answer` is when answer text first came, `first_end` when the first event said that no more of it
-    will come, `settled` when the agent itself said so.
+    will come, `settled` when the agent itself said so. `forms`: what it asked.
     """
 
     number: int = 0
@@ -77,6 +80,7 @@ class LoggedTurn:
     first_end: float | None = None
     settled: float | None = None
     is_stopped: bool = False
+    forms: list[Form] = field(default_factory=list)
 
     @property
     def calls(self) -> list[SlackCalled]:
@@ -138,7 +142,7 @@ class TurnLog:
         return (entry for turn in self.turns for entry in turn.entries)
 
     def take(self, fact: Fact) -> None:
-        if isinstance(fact, MessageIgnored):
+        if isinstance(fact, MessageIgnored | Measure):
             return
         if isinstance(fact, AgentEvent):
             self.events[fact.kind] += not _is_read(fact)
@@ -194,6 +198,7 @@ def _note(turn: LoggedTurn, fact: EventHandled) -> None:
     turn.is_stopped |= isinstance(event, events.StopRequested)
     if fact.late:
         return
+    turn.forms += [each.form for each in fact.actions if isinstance(each, ShowForm)]
     if turn.first_answer is None and is_answer(event):
         turn.first_answer = fact.at
     if turn.first_end is None and isinstance(

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from .record import Form, Outcome
+from .extras import Extra, Source
+from .form import Form
+from .record import Outcome
 
 LONGEST = 4_000
 """Characters kept of one text of a card or a form: Slack takes a few hundred."""
@@ -22,19 +24,20 @@ class CardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskCard:
-    """A task card. `details` are a delta: Slack appends them (facts: Slack 1.4)."""
+    """A task card. `details` and `sources` are deltas: Slack appends them (facts: Slack 1.4)."""
 
     id: str
     title: str
     state: CardState
     details: str = ""
+    sources: tuple[Source, ...] = ()
 
     def then(self, newer: TaskCard) -> TaskCard:
         first, second = self.details, newer.details
         if len(first) > LONGEST:  # no call takes as much: an agent may change it again and again
-            return replace(newer, details=first)
+            return replace(newer, details=first, sources=self.sources)
         apart = "\n" if first and second and not first.endswith("\n") else ""
-        return replace(newer, details=f"{first}{apart}{second}")
+        return replace(newer, details=f"{first}{apart}{second}", sources=self.sources + newer.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,22 @@ class ShowForm:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowExtra:
+    """Show it below the text, when that is whole."""
+
+    extra: Extra
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NameSources:
+    """List these under the answer."""
+
+    sources: tuple[Source, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SaveIds:
     """Ids to keep with the thread. None: unchanged."""
 
@@ -137,6 +156,8 @@ Action: TypeAlias = (
     | SetPlanTitle
     | RewriteAnswer
     | ShowForm
+    | ShowExtra
+    | NameSources
     | SaveIds
     | EndTurn
     | NoOp

@@ -146,6 +146,11 @@ class StreamBuffer:
             self._ledger.release(self._waiting.size)
             self.begun = True
 
+    @property
+    def waiting_since(self) -> float | None:
+        """When the oldest text came that is not confirmed. None: nothing to be seen waits."""
+        return self._since
+
     def acknowledge(self, now: float) -> None:
         if self._released_at is not None:
             waited = now if self._joined is None else self._joined

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from .record import Form
+from .extras import Extra, Source
+from .form import Form
 
 
 class StepState(StrEnum):
@@ -138,6 +139,22 @@ class PlanChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """The answer holds more than text, and it is whole."""
+
+    extra: Extra
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFound:
+    """The agent names pages that its answer comes from, each for the first time."""
+
+    sources: tuple[Source, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the human."""
 
@@ -207,6 +224,8 @@ Event: TypeAlias = (
     | ToolStarted
     | ToolEnded
     | PlanChanged
+    | Attached
+    | SourcesFound
     | InputRequired
     | AuthCompleted
     | TaskEnded

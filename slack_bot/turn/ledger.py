@@ -166,6 +166,7 @@ class Ledger:
         self.repeated = ""  # what was shown by another process, and was not pushed again yet
         self.is_misread = False  # the last message of another process does not read as its segment
         self._part_of: PartOf | None = None
+        self._compare_from = 0  # characters that must be held before they are compared
         self._held = ""  # released, while it is not known what of it that message shows
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
@@ -206,8 +207,10 @@ class Ledger:
 
     def place_held(self, *, is_all: bool = False) -> None:
         """What of the held text belongs to that message is confirmed. `is_all`: no more comes."""
-        found = self._part_of(self._held, is_all) if self._part_of is not None else None
-        if found is None:
+        if self._part_of is None or not (is_all or len(self._held) >= self._compare_from):
+            return
+        if (found := self._part_of(self._held, is_all)) is None:
+            self._compare_from = len(self._held) * 9 // 8  # each time all of it is read again
             return
         (count, is_shown), last, text = found, self._over[-1], self._held
         if len(last.text) + count > self.limits.max_call_chars:

@@ -22,10 +22,12 @@ from .actions import (
     CardState,
     EndTurn,
     FlushText,
+    NameSources,
     NoOp,
     RetractText,
     RewriteAnswer,
     SaveIds,
+    ShowExtra,
     ShowForm,
     ShowStatus,
     TaskCard,
@@ -33,8 +35,9 @@ from .actions import (
 )
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
+from .form import Form, ReplyFormat
 from .notices import IdleNotice, PlanTitle, failure
-from .record import Form, Outcome
+from .record import Outcome
 
 THINKING = "is thinking..."
 RESPONDING = "is responding..."
@@ -77,6 +80,8 @@ _ROWS: tuple[tuple[type, str, Mapping[State, State]], ...] = (
     (events.ToolStarted, "_start_tool", {_W: _K, _K: _K, _A: _A}),
     (events.ToolEnded, "_end_tool", {_K: _K, _A: _A, _S: _S}),
     (events.PlanChanged, "_plan", {**_OPEN, _W: _K}),
+    (events.Attached, "_attach", _OPEN),
+    (events.SourcesFound, "_cite", _OPEN),
     (events.InputRequired, "_ask", _OPEN),
     (events.AuthCompleted, "_go_on", _OPEN),
     (events.TaskEnded, "_end_task", {**_OPEN, _P: _P}),
@@ -266,8 +271,18 @@ class Turn:
         return TaskCard(step.id, step.title, state, details)
 
     def _show(self, card: TaskCard, reason: str) -> UpdateCard:
-        self._cards[card.id] = replace(card, details="")
+        self._cards[card.id] = replace(card, details="", sources=())
         return UpdateCard(card, reason)
+
+    def _attach(self, event: events.Attached) -> list[Action]:
+        self.latches[Latch.ANSWER_BEGUN] = True
+        return [ShowExtra(event.extra, event.reason)]
+
+    def _cite(self, event: events.SourcesFound) -> list[Action]:
+        """On the step that runs, if there is one, and under the answer."""
+        running = [card for card in self._cards.values() if card.state is CardState.RUNNING]
+        cards = [self._show(replace(card, sources=event.sources), event.reason) for card in running[-1:]]
+        return [*cards, NameSources(event.sources, event.reason)]
 
     def _wait(self, event: events.AgentIdle) -> list[Action]:
         if self.waits_for_human:
@@ -293,7 +308,11 @@ class Turn:
         is_there = contains(answer, form.prompt) if form.prompt.strip() else bool(answer.strip())
         if len(answer) > _SEARCHED or not is_there:
             return form
-        return replace(form, prompt="") if form.fields else None
+        if form.fields or form.calls or form.url:
+            return replace(form, prompt="", is_told=not form.is_auth)
+        # nothing is left to show, but what takes more than words to be answered is kept
+        is_plain = form.reply == ReplyFormat()
+        return None if is_plain else replace(form, prompt="", title="", is_told=True)
 
     def _go_on(self, event: events.AuthCompleted) -> list[Action]:
         self._form = None

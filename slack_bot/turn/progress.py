@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .actions import TaskCard
+from .extras import ExtraRecord
 from .record import Outcome, Question
 
 
@@ -50,9 +51,10 @@ class TaskBaseline:
 class TurnRecord:
     """One accepted question and its answer so far. Times are seconds since 1970 (UTC).
 
-    `task_id` is the agent's task that works on it. `takeovers`: processes that went on with it. `push_id` and
-    `push_hash`: where the agent of a watched task posts, and the hash of its secret. `heard`: what the agent
-    has heard of the thread if it has taken the question (`quotes`).
+    `task_id` is the agent's task that works on it, `trace_id` that of its tracing, known at the end.
+    `takeovers`: processes that went on with it. `push_id` and `push_hash`: where the agent of a watched task
+    posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
+    question (`quotes`). `extras`: what is in the thread besides the text.
     """
 
     question: Question
@@ -62,8 +64,10 @@ class TurnRecord:
     baseline: TaskBaseline | None = None
     task_id: str | None = None
     context_id: str | None = None
+    trace_id: str | None = None
     heard: tuple[str, ...] | None = None
     messages: tuple[MessageRecord, ...] = ()
+    extras: tuple[ExtraRecord, ...] = ()
     takeovers: int = 0
     stopped_by: str | None = None
     watched_at: float | None = None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
+from .files import GivenFile
 from .mrkdwn import to_text
 from .people import PersonKind
 
@@ -201,7 +202,9 @@ class Surroundings:
     """All that goes along with a question.
 
     `heard`: what the agent has heard once it has taken it; None: as before. `place`: where it was asked, and
-    who did. `boundary`: of the quoted text (`new_boundary`).
+    who did. `boundary`: of the quoted text (`new_boundary`). `is_alone`: all of the thread was read, and only
+    the asker and the bot have written there. `files`: of the question. `not_given`: a sentence for each of
+    its files that the agent does not get.
     """
 
     heard: Heard | None = None
@@ -209,6 +212,9 @@ class Surroundings:
     quotes: Quotes = Quotes()
     form: QuoteForm = "auto"
     boundary: str = ""
+    is_alone: bool = False
+    files: tuple[GivenFile, ...] = field(default=(), repr=False)
+    not_given: tuple[str, ...] = ()
 
     def part(self, *, takes_json: bool) -> str | Mapping[str, Any] | None:
         """The quotes as text or as data. None: there are none, or they are not in a part."""

@@ -1,8 +1,11 @@
-"""What a turn is about, who answers it, what the agent asks in it, and how it ended."""
+"""What a turn is about, who answers it, and how it ended."""
 
 import uuid
 from dataclasses import dataclass
 from enum import StrEnum
+
+from .files import SlackFile
+from .form import Answer, Form
 
 _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
 
@@ -19,6 +22,13 @@ class Outcome(StrEnum):
     WATCHED = "watched"  # the task goes on, and its end will be shown
     MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
+
+    @property
+    def is_whole(self) -> bool | None:
+        """Whether the reader has all of the answer. None: there was none to be had."""
+        if self is Outcome.LOST:
+            return False
+        return True if self in (Outcome.ANSWERED, Outcome.ASKED) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,10 @@ class Question:
     `user_team` is the asker's, which differs from `thread.team` in Slack Connect channels. `task_id`: it
     answers an agent that asked. `attempt` counts the asker's retries. `references`: tasks that were ended for
     it. No `user`: the bot speaks first. `is_ext_shared`: other organisations are in the channel
-    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of.
+    too; None: Slack did not say. `merged`: the `ts` of further messages that it is made of. `form`: what the
+    task asked, if it is known; `answer`: what was filled in or decided in it, in place of `text`, by
+    `answered_by`; `handle`: of that form in the store. `files`: those of its messages. `viewing`: ids of
+    channels that the asker looks at meanwhile, the most relevant first.
     """
 
     thread: ThreadKey
@@ -52,6 +65,22 @@ class Question:
     references: tuple[str, ...] = ()
     is_ext_shared: bool | None = None
     merged: tuple[str, ...] = ()
+    form: Form | None = None
+    answer: Answer | None = None
+    handle: str = ""
+    answered_by: str = ""
+    files: tuple[SlackFile, ...] = ()
+    viewing: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is asked."""
+        return not (self.text or self.files or self.answer)
+
+    @property
+    def title(self) -> str:
+        """Its text; of a question without words the names of its files."""
+        return self.text or ", ".join(each.name for each in self.files)
 
     @property
     def key(self) -> str:
@@ -95,49 +124,3 @@ class Introduction:
     name: str = ""
     description: str = ""
     skills: tuple[Skill, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One thing the agent wants to know. No `choices`: free text; `hidden_choices` more are not shown."""
-
-    name: str
-    label: str = ""
-    choices: tuple[str, ...] = ()
-    required: bool = False
-    hidden_choices: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What an agent asks: the asker's next message answers it.
-
-    `prompt` is its own words; `hidden_fields` more are not shown.
-    """
-
-    prompt: str
-    fields: tuple[Field, ...] = ()
-    title: str = ""
-    is_auth: bool = False
-    hidden_fields: int = 0
-
-    def as_markdown(self) -> str:
-        head = [f"**{self.title}**"] if self.title else []
-        if self.prompt:
-            head.append(self.prompt)
-        if not head and not self.fields:
-            head.append("The agent needs a sign-in." if self.is_auth else "The agent needs your input.")
-        lines = [_line(field) for field in self.fields]
-        if self.hidden_fields:
-            lines.append(f"- … and {self.hidden_fields:,} more, which are not shown here")
-        return "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
-
-
-def _line(field: Field) -> str:
-    text = f"- **{field.name}**"
-    if field.label and field.label != field.name:
-        text += f": {field.label}"
-    if field.choices:
-        more = f", … and {field.hidden_choices:,} more" if field.hidden_choices else ""
-        text += f" ({', '.join(field.choices)}{more})"
-    return text if field.required else f"{text} – optional"

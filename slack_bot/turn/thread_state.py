@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from .record import Question
+
+Respond: TypeAlias = Literal["mention", "auto", "thread"]
+
+
+class ListensTo(StrEnum):
+    """Who need not mention the bot in a thread."""
+
+    NOBODY = "nobody"
+    ASKER = "asker"
+    EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +24,9 @@ class ThreadState:
     """A thread of a channel in which the bot was asked. Times are seconds since 1970 (UTC).
 
     `since`: the mention that it began with; `active_at`: the last question or answer; `stopped_at`: somebody
-    wants to be heard no longer. `has_others`: not only `asker` and the bot have written. `is_shown`: somebody
-    was told that they need not mention the bot.
+    wants to be heard no longer. `has_others`: not only `asker` and the bot have written. `is_unread`: nobody
+    has looked yet whether that is so before `since`. `is_shown`: somebody was told that they need not mention
+    the bot.
     """
 
     asker: str
@@ -23,23 +35,29 @@ class ThreadState:
     has_others: bool = False
     is_shown: bool = False
     stopped_at: float | None = None
+    is_unread: bool = False
 
-    def is_question(
-        self, reply: Question, respond: Literal["mention", "auto", "thread"], follow_for: float
-    ) -> bool:
+    def is_question(self, reply: Question, respond: Respond, follow_for: float) -> bool:
         """What `reply`, which mentions nobody, is. `follow_for` is in seconds."""
-        at = float(reply.ts)
-        is_heard = self.stopped_at is None and self.since < at <= self.active_at + follow_for
-        if respond == "auto":
-            return is_heard and reply.user == self.asker and not self.has_others
-        return is_heard and respond == "thread"
+        if not self.since < float(reply.ts) <= self.active_at + follow_for:
+            return False
+        who = self.listens_to(respond)
+        return who is ListensTo.EVERYBODY or (who is ListensTo.ASKER and reply.user == self.asker)
+
+    def listens_to(self, respond: Respond) -> ListensTo:
+        """Who is heard there as long as the thread goes on."""
+        if self.stopped_at is not None or respond == "mention":
+            return ListensTo.NOBODY
+        if respond == "thread":
+            return ListensTo.EVERYBODY
+        return ListensTo.NOBODY if self.has_others or self.is_unread else ListensTo.ASKER
 
 
 def mentioned(state: ThreadState | None, question: Question) -> ThreadState:
     """The bot was mentioned. In the middle of a thread that it does not know others may have written."""
     at = float(question.ts)
     if state is None:
-        return ThreadState(question.user, at, at, has_others=question.thread.ts != question.ts)
+        return ThreadState(question.user, at, at, is_unread=question.thread.ts != question.ts)
     state = replace(state, has_others=state.has_others or question.user != state.asker)
     if state.stopped_at is not None and state.stopped_at < at:
         state = replace(state, since=at, stopped_at=None)
@@ -49,6 +67,12 @@ def mentioned(state: ThreadState | None, question: Question) -> ThreadState:
 def heard(state: ThreadState | None, user: str) -> ThreadState | None:
     """`user` wrote there."""
     return None if state is None else replace(state, has_others=state.has_others or user != state.asker)
+
+
+def read_alone(state: ThreadState | None, question: Question) -> ThreadState:
+    """Up to this mention nobody but its asker and the bot has written there."""
+    state = mentioned(None, question) if state is None else state
+    return replace(state, is_unread=state.is_unread and state.asker != question.user)
 
 
 def went_on(state: ThreadState | None, at: float, *, is_shown: bool = False) -> ThreadState | None:

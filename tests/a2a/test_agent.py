@@ -528,6 +528,18 @@ async def test_what_else_goes_wrong_in_looking_for_a_task_is_no_answer() -> None
             await agent.find_task("c", "m", 0.0)
 
 
+async def test_an_extension_that_the_card_offers_and_the_bot_speaks_is_asked_for() -> None:
+    uri = "https://a2a-extensions.agentstack.beeai.dev/ui/form_request/v1"
+    offers = [{"uri": uri, "required": True}, {"uri": "urn:y"}]
+    offered = card(streaming=True, extensions=offers)
+    async with an_agent(lambda _: json_reply({"result": {"task": DONE}}), card_json=offered) as (
+        agent,
+        server,
+    ):
+        await ask(agent)
+    assert server.asked[-1].headers["a2a-extensions"] == uri
+
+
 async def test_headers_arrive() -> None:
     async with live(bearer_token="secret", extensions=("urn:x",)) as (agent, server):
         await ask(agent, "hello")

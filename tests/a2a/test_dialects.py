@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -302,10 +303,12 @@ def test_deltas_that_do_not_say_so_are_added_up() -> None:
         assert again.shown == f"{FOX}."
 
 
-def test_a_server_that_kept_the_last_delta_takes_nothing_back() -> None:
-    kept = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=text("fox")),))
-    told = tell(SUBMITTED, *[artifact(text(word)) for word in WORDS], kept)
-    assert told.shown == FOX
+@pytest.mark.parametrize("words", [WORDS, ["Run:\n", "```", "make\n", "```"], ["One ", "says ", "<"]])
+def test_a_server_that_kept_the_last_delta_takes_nothing_back_and_adds_nothing(words: Sequence[str]) -> None:
+    kept = Snapshot("t", "c", TaskState.COMPLETED, artifacts=(Artifact("a", parts=text(words[-1])),))
+    about = {"partial": "True"}
+    told = tell(SUBMITTED, *[replace(artifact(text(word)), metadata=about) for word in words], kept)
+    assert told.shown == "".join(words)
 
 
 def test_a_text_that_replaces_another_still_does() -> None:

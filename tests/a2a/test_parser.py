@@ -36,7 +36,7 @@ from slack_bot.turn.events import (
     ToolEnded,
     ToolStarted,
 )
-from slack_bot.turn.record import Field, Form
+from slack_bot.turn.form import Field, Form, FormKind, ReplyFormat
 
 from . import hostile_events
 
@@ -353,7 +353,7 @@ def test_forms_and_questions() -> None:
 def test_a_question_without_words_is_still_a_question() -> None:
     events = parse(status(TaskState.AUTH_REQUIRED))
     assert kinds(events) == ["InputRequired"]
-    assert events[-1] == InputRequired(Form("", is_auth=True), reason="task is auth-required")
+    assert events[-1] == InputRequired(Form("", kind=FormKind.AUTH), reason="task is auth-required")
 
 
 def test_a_task_that_goes_on_after_a_sign_in_asks_no_more() -> None:
@@ -367,7 +367,8 @@ def test_a_task_that_goes_on_after_a_sign_in_asks_no_more() -> None:
 def test_a_question_may_bring_its_own_fields() -> None:
     message = AgentMessage(parts=(Part(text="Which?"), Part(data={"fields": [{"id": "env"}]}, has_data=True)))
     events = parse(StatusUpdate(state=TaskState.INPUT_REQUIRED, message=message))
-    assert events == [InputRequired(Form("Which?", (Field("env"),)), reason="task is input-required")]
+    form = Form("Which?", (Field("env"),), reply=ReplyFormat("values", '{"raw": {}}'))
+    assert events == [InputRequired(form, reason="task is input-required")]
 
 
 def test_a_final_result_that_asks_is_a_question() -> None:

@@ -6,7 +6,7 @@ Each gives what is sent and, from that alone, what a reader must find in the end
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from slack_bot.testing.tape.tape import Recording, Tape
@@ -28,7 +28,8 @@ _WIRES = (*PLAIN, *PLAIN, *PLAIN, *MIXED)
 class Said:
     """What an agent sends in answer to one question, and what must be read of it. `about` names it.
 
-    `asks` is how that question is put; `can_cut`: the agent keeps a task that can be asked for.
+    `asks` is how that question is put; `fills`: or by the form that stands there. `can_cut`: the agent keeps
+    a task that can be asked for.
     """
 
     about: str
@@ -36,6 +37,7 @@ class Said:
     truth: Truth
     asks: str = "go"
     can_cut: bool = True
+    fills: bool = False
 
 
 # -- questions back
@@ -54,9 +56,12 @@ def asked(random: Random) -> tuple[Said, Said]:
     stream.wait(random.uniform(0.0, 5.0))
     kind = random.choice(("words", "words", "form", "fields", "schema", "sign-in"))
     question = _QUESTIONS[kind](random, stream)
-    truth = Truth(sanitize(_joined(before, question)), frozenset({"asked"}))
+    # a link that cannot be given in private below the question comes in a direct message
+    directs = int(kind == "sign-in")
+    truth = Truth(sanitize(_joined(before, question)), frozenset({"asked"}), told_directly=directs)
     about = f"asks by {kind} behind {len(before)} characters, wire {wire}"
-    return Said(about, stream.tape(), truth), _resumed(random, wire, before)
+    fills = kind in ("form", "fields", "schema") and random.random() < 0.7
+    return Said(about, stream.tape(), truth), replace(_resumed(random, wire, before), fills=fills)
 
 
 def _resumed(random: Random, wire: str, before: str) -> Said:
@@ -90,7 +95,7 @@ def _by_sign_in(random: Random, stream: Stream) -> str:
     code = f"{random.randrange(10**6):06d}"
     prompt = f"Please sign in at https://login.example.org/device?code={code}&from=bot and come back."
     stream.say(status("auth-required", text_part(prompt)))
-    return prompt
+    return "Please sign in at the link and come back."
 
 
 def _by_form(random: Random, stream: Stream) -> str:
@@ -103,8 +108,7 @@ def _by_form(random: Random, stream: Stream) -> str:
     form = {"user_input": True, "input_title": "A few details", "input_fields": rows}
     stream.say(holding("UserInputMetaData", data(form)))
     stream.say(status("input-required", text_part(prompt)))
-    lines = [_line(name, f"What {name} is", values) for name, values in names]
-    return "\n\n".join(["**A few details**", prompt, "\n".join(lines)])
+    return f"**A few details**\n\n{prompt}"
 
 
 def _by_fields(random: Random, stream: Stream) -> str:
@@ -112,8 +116,7 @@ def _by_fields(random: Random, stream: Stream) -> str:
     prompt, names = _prompt(random), _names(random)
     rows = [{"id": name, "label": f"The {name}", "options": values} for name, values in names]
     stream.say(status("input-required", text_part(prompt), data({"fields": rows})))
-    lines = [f"{_line(name, f'The {name}', values)} – optional" for name, values in names]
-    return "\n\n".join([prompt, "\n".join(lines)])
+    return prompt
 
 
 def _by_schema(random: Random, stream: Stream) -> str:
@@ -125,16 +128,12 @@ def _by_schema(random: Random, stream: Stream) -> str:
     }
     schema = {"type": "object", "properties": about, "required": [name for name, _ in names]}
     stream.say(status("input-required", text_part(prompt), data(schema)))
-    return "\n\n".join([prompt, "\n".join(_line(name, f"Your {name}", values) for name, values in names)])
+    return prompt
 
 
 def _names(random: Random) -> list[tuple[str, list[str]]]:
     names = random.sample(("region", "account", "bucket", "size", "owner"), random.randint(1, 4))
     return [(name, random.choice(([], ["small", "large"], ["eu-1", "us-2", "ap-3"]))) for name in names]
-
-
-def _line(name: str, label: str, choices: Sequence[str]) -> str:
-    return f"- **{name}**: {label}" + (f" ({', '.join(choices)})" if choices else "")
 
 
 _QUESTIONS = {

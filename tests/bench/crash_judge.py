@@ -19,7 +19,8 @@ GOOD: frozenset[Fate] = frozenset({"whole", "notice", "stopped"})
 KNOWN_FOR = 0.5  # seconds after the agent's first words from which the bot must know the task
 _CHROME = (
     "Helpful Not helpful", "Try again", "Mention me in this thread to go on.",
-    "Write in this thread to go on.", "Reply in this thread to answer.",
+    "Write in this thread to go on. If you did not ask, mention me.", "Write in this thread to go on.",
+    "Reply in this thread to answer.",
 )  # fmt: skip
 _OTHERS = "Others write in this thread now. Mention me with your next question here."
 """It may stand between two messages of an answer."""

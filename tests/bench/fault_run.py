@@ -21,6 +21,7 @@ from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.overrides import with_overrides
+from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import (
     BOT_TOKEN,
@@ -45,6 +46,7 @@ CHANNEL, USER = "C1", "U1"
 
 _LATENCY = 0.05  # seconds until a call arrives: no turn writes anything in less
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
+_MOST_PRESSES = 20
 _NO_PAGE = 1800.0  # virtual seconds to wait for an answer to go on in another message
 
 
@@ -161,7 +163,7 @@ class _Ordeal:
                     await asyncio.sleep(planned.at)
                 else:
                     await app.dispatcher.idle()
-                await self._question(said)
+                await (self._fill(app, said) if said.fills else self._question(said))
             await app.dispatcher.idle()
             while await app.store.unfinished():  # a task is watched
                 await asyncio.sleep(30.0)
@@ -175,6 +177,46 @@ class _Ordeal:
         async with self._told:
             await self._told.wait_for(lambda: ts in self._delivered)
 
+    async def _fill(self, app: App, said: Said) -> None:
+        """Answer by the form, pressing until it is answered; where there is none, in words."""
+        for _ in range(_MOST_PRESSES):
+            form = next((seen for seen in self._mine()[::-1] if "form_" in str(seen.blocks)), None)
+            if form is None:
+                break
+            self._fill_in(form)
+            (action, *_) = (each["action_id"] for _, each in blockkit.controls([*map(dict, form.blocks)]))
+            self._press(form.ts, action)
+            await self._handed_over(app)
+            if self._workspace.modal(USER) is not None:
+                self._fill_in_modal()
+                sent = self._workspace.submit(USER, now=self._clock.wall())
+                await self._handed_over(app)
+                await _hand_over(app, sent, self._workspace)  # once more, as who presses twice
+            else:
+                with suppress(LookupError):
+                    self._press(form.ts, action)
+                await self._handed_over(app)
+        if len(self._agent.questions) < len(self._plan.said):
+            await self._question(said)
+
+    def _press(self, ts: str, action: str) -> None:
+        self._workspace.press(USER, CHANNEL, ts, action, now=self._clock.wall())
+
+    async def _handed_over(self, app: App) -> None:
+        """All that was done so far has come to the bot, and is done with."""
+        await asyncio.sleep(1.0)
+        await app.dispatcher.idle()
+        await asyncio.sleep(1.0)
+
+    def _fill_in(self, form: SeenMessage) -> None:
+        for label, given in _given([dict(block) for block in form.blocks]):
+            self._workspace.fill(USER, CHANNEL, form.ts, label, given, now=self._clock.wall())
+
+    def _fill_in_modal(self) -> None:
+        view = self._workspace.modal(USER)
+        for label, given in _given(view["blocks"] if view else []):
+            self._workspace.fill_modal(USER, label, given)
+
     def _befall(self, scripts: Mapping[str, fault_scripts.Script]) -> None:
         for method, script in scripts.items():
             self._workspace.faults.set(method, script)
@@ -183,7 +225,7 @@ class _Ordeal:
         while True:
             mail.clear()
             for envelope in self._workspace.take():
-                await _hand_over(app, envelope)
+                await _hand_over(app, envelope, self._workspace)
                 async with self._told:
                     self._delivered.add(str(envelope.payload.get("event", {}).get("ts", "")))
                     self._told.notify_all()
@@ -329,13 +371,22 @@ def _settings(planned: Plan) -> Settings:
     return with_overrides(settings, {"max_segments": planned.messages, "watch_for": 3600.0})
 
 
-async def _hand_over(app: App, envelope: Envelope) -> None:
+async def _hand_over(app: App, envelope: Envelope, workspace: Workspace) -> None:
     """Deliver as Slack does: again, after a while, where the app does not acknowledge."""
     for pause in (1.0, 60.0, 300.0, None):
         request = AsyncBoltRequest(body=dict(envelope.payload), mode="socket_mode")
-        if (await app.bolt.async_dispatch(request)).status == 200 or pause is None:
+        response = await app.bolt.async_dispatch(request)
+        if response.status == 200 or pause is None:
+            workspace.answered(envelope, response.body)
             return
         await asyncio.sleep(pause)
+
+
+def _given(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """A value for each input."""
+    for block, element in blockkit.inputs(shown):
+        options = element.get("options") or [{"text": {"text": "Something."}}]
+        yield blockkit.plain(block["label"]), options[0]["text"]["text"]
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from .crash_judge import (
 
 ASKED = Asked("q1x0", "plain", 6, 1.0)
 LINES = answer_lines("q1x0", 6)
-RESTARTED = "The bot was restarted, and cannot find out what became of this question. Reference: ab12."
+RESTARTED = "I was restarted and cannot find out what became of this question. Reference: ab12."
 FOOTER = ("Helpful Not helpful", "Mention me in this thread to go on.")
 
 

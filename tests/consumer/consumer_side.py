@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bot.a2a.wire.frames import (
@@ -22,6 +23,7 @@ from slack_bot.consumer.stream_consumer import StreamConsumer, TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.settings.models import AgentSettings
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
+from slack_bot.turn.form import Answer, Form
 from slack_bot.turn.progress import TaskBaseline
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -71,7 +73,12 @@ class Scene:
     """The parts of a consumer, on the running loop's time."""
 
     def __init__(
-        self, task_id: str | None = None, habits: Mapping[str, str] | None = None, **settings: Any
+        self,
+        task_id: str | None = None,
+        habits: Mapping[str, str] | None = None,
+        form: Form | None = None,
+        answer: Answer | None = None,
+        **settings: Any,
     ) -> None:
         self.now = asyncio.get_running_loop().time
         self.handle, self.settings = TurnHandle(), AgentSettings(**settings)
@@ -79,6 +86,7 @@ class Scene:
         self.agent.habits |= habits or {}
         agent: Any = self.agent
         asked = Question(ThreadKey("T", "C", "1.0"), "1.0", "U", "T", "hi", task_id=task_id)
+        asked = replace(asked, form=form, answer=answer)
         self.task = TaskConsumer(
             asked,
             agent,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -18,7 +19,8 @@ from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, chunk, failure, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Recording, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.events import AgentIdle
+from slack_bot.turn.events import AgentIdle, StreamEnd, StreamEnded
+from slack_bot.turn.form import Field, Form, answer_of
 
 from . import consumer_side
 from .consumer_side import Scene, snapshot, stream
@@ -815,3 +817,14 @@ async def test_a_stream_on_which_a_sign_in_is_waited_for_may_be_silent() -> None
     course = recovery(here, TaskServer(looks))
     assert [await course.on_silence() for _ in looks] == [True, True, False]
     assert not here.reported.only(AgentIdle)
+
+
+async def test_an_answer_that_has_lost_its_secrets_is_not_sent() -> None:
+    form = Form("Key?", (Field("key", is_secret=True),))
+    lost = replace(answer_of(form, {"key": "hunter2"}), secrets={})
+    scene = Scene(form=form, answer=lost)
+    await scene.task.consume()
+    (end,) = scene.reported.only(StreamEnded)
+    assert end.end is StreamEnd.REFUSED
+    assert "never stored" in end.safe
+    assert scene.sendings == 0

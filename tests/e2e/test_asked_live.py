@@ -18,13 +18,14 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.a2a.memory_server import capture
 
-LINK = "Sign in at https://login.example/x"
+LINK = "Sign in at the link"
+ADDRESS = "https://login.example/x"
 WAITS = "is waiting for you to sign in..."
 HINT = "The agent goes on when you have signed in. If nothing happens then, reply in this thread."
 REPLY = "Reply in this thread to answer."
 
 
-def waiting(state: str, text: str = LINK, **changes: Any) -> dict[str, Any]:
+def waiting(state: str, text: str = f"Sign in at {ADDRESS}", **changes: Any) -> dict[str, Any]:
     return {**status(state, text), "final": False, **changes}
 
 
@@ -157,7 +158,9 @@ async def test_a_link_is_shown_again_only_where_it_is_another_one() -> None:
     async with run_bot(played) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (bot.read(root), bot.outcomes) == ([LINK, other, "Done."], ["answered"])
+        assert (bot.read(root), bot.outcomes) == ([LINK, LINK, "Done."], ["answered"])
+        private = [str(seen.blocks) for seen in bot.thread(root) if seen.ephemeral_for]
+        assert [ADDRESS in private[0], "login.example/y" in private[1], len(private)] == [True, True, 2]
 
 
 @on_virtual_time
@@ -215,8 +218,8 @@ async def test_a_form_behind_which_nothing_comes_ends_the_turn() -> None:
         root = await bot.ask("hi")
         await asyncio.sleep(50)
         assert bot.outcomes == ["asked"]
-        assert "Which environment?" in bot.read(root)[0]
-        assert signs(bot, root) == [REPLY]
+        assert "Which environment?" in bot.thread(root)[-1].read
+        assert signs(bot, root) == ["Fill this in, or reply in this thread."]
 
 
 @pytest.mark.parametrize("wire", ["0.3", "1.0"])

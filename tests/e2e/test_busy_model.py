@@ -98,6 +98,23 @@ class ThreadOfPeople(RuleBasedStateMachine):
         self.has_stopped_listening = False
 
     @rule(user=PEOPLE)
+    def mention_and_edit_before_it_comes(self, user: str) -> None:
+        """The event of the edit overtakes that of the message."""
+
+        async def work() -> None:
+            workspace, text = self.bot.workspace, f"m{len(self.said)}"
+            ts = workspace.say(user, CHANNEL, f"<@U0BOT> {text}", now=self.bot.now, thread_ts=self.root)
+            events = workspace.take()
+            workspace.edit(CHANNEL, ts, f"<@U0BOT> {text}e", now=self.bot.now)
+            self.said.append(Said(user, ts, [f"{text}e"], True, events, replaced=[text]))
+            self.has_others |= user != "U1"
+            await self.bot.deliver()
+            await self.bot.deliver(events)
+
+        self.has_stopped_listening = False
+        self.do(work())
+
+    @rule(user=PEOPLE)
     def write_without_a_mention(self, user: str) -> None:
         is_followed = user == "U1" and not self.has_others and not self.has_stopped_listening
         self.do(self.write(user, f"m{len(self.said)}", is_question=is_followed))
@@ -148,6 +165,8 @@ class ThreadOfPeople(RuleBasedStateMachine):
             for said in self.said:
                 if said.user == user and not set(said.texts) & set(self.asked):
                     said.is_excused = True
+            unfinished = [turn.question.user for turn in await self.bot.store.unfinished()]
+            self.has_stopped_listening &= user in unfinished  # else it is a question, with a mention
             await self.bot.ask("stop", user=user, thread_ts=self.root)
             self.has_others |= user != "U1"
 

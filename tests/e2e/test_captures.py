@@ -18,14 +18,12 @@ DOUBLED = {"a2asdk0326_tasksget_after_resubscribe"}
 """The server stored its own chunks twice."""
 
 FOX = "The quick brown fox"
-FILES_SAID = (
-    "_The agent made a file that is not shown here: h.txt (text/plain)_\n\n[a.png](https://example.com/a.png)"
-)
+FILES_SAID = "[a.png](https://example.com/a.png)"
 APPROVE = "I need approval.\n\n**ask_approval**\n- **amount**: 5"
-WHICH = "Which environment?\n\n- **env** (prod, dev) – optional"
+WHICH = "Which environment?"
 MIDWAY = "".join(f"tick{number} " for number in range(15, 40))
 SAID = {
-    "a2asdk0326_auth": "Sign in at https://login.example/x",
+    "a2asdk0326_auth": "Sign in at the link",
     "a2asdk0326_chunks": f"{FOX}.",
     "a2asdk0326_client_contextid": "echo: hello",
     "a2asdk0326_files": f"{FILES_SAID}\n\n- **a**: 1\n- **b**: 1, 2",
@@ -80,7 +78,8 @@ SAID = {
     "fasta2a211_v1_hello": f"{FOX} answered: hello",
 }
 """What each whole answer reads like, by what its recording was asked for; `chunks` answers with the fox."""
-LINK = "Sign in at https://login.example/x"
+LINK = "Sign in at the link"
+PRIVATE = "The agent asks you to sign in at login.example."
 ASKED_BEFORE = {"a2asdk130_auth": (LINK,), "a2asdk130compat03_auth": (LINK,)}
 """What stands there before it: the stream stays open for a sign-in, and the agent goes on by itself."""
 
@@ -94,13 +93,18 @@ def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     assert outcome in {"answered", "asked", *TROUBLE}
     assert thread
     assert all(message["state"] != "streaming" for message in thread)
-    assert all(message["text"] or message["blocks"] or message["tasks"] for message in thread)
+    shown = ("text", "blocks", "tasks", "files")
+    assert all(any(message.get(name) for name in shown) for message in thread)
     if recording.status >= 400 or b'"error"' in recording.body[:200]:
         assert outcome in TROUBLE and result["reason"]
     if recording.cut:
         assert outcome in {"lost", "watched", "answered", "asked"}
     if name in SAID:  # the reader sees the answer once
-        assert [message["text"].strip() for message in thread] == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        said = [text for message in thread if (text := message["text"].strip())]
+        public = [text for text in said if not text.startswith(PRIVATE)]
+        assert public == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        files = [file for message in thread for file in message.get("files", ())]
+        assert files == ([{"name": "h.txt", "bytes": 5}] if name.endswith("_files") else [])
         assert outcome in ("answered", "asked")
     elif name in UNICODE:  # line separators within a text arrive
         assert all(separator in result["visible"] for separator in "\u2028\u2029\U0001f600")

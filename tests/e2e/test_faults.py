@@ -145,7 +145,7 @@ async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone(
     long = "\n\n".join(f"{number}. {STORY * 4}" for number in range(8))
     slow = {"files.completeUploadExternal": ["slow:5", "ratelimited:40", None]}
     limits = {"max_segments": 3, "rotate_bytes": 4_000, "retry_timeout": 100}
-    async with run_bot(answer(long, seconds=400), faults=slow, **limits) as bot:
+    async with run_bot(answer(long, seconds=200), faults=slow, **limits) as bot:
         signs: list[bool] = []
 
         def look() -> None:
@@ -159,7 +159,7 @@ async def test_from_the_last_message_to_the_file_the_reader_is_never_left_alone(
             await asyncio.sleep(0.5)
             look()
         assert signs.count(False) <= 2  # half a second each, until a status has come
-        assert len(signs) > 800
+        assert len(signs) > 400
         (file,) = [file for message in bot.thread(root) for file in message.files]
         assert file.content == long.encode()
 

@@ -20,7 +20,7 @@ from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed
 
 from .chromium import CHROMIUM, Browser, Page
-from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, look_inside, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -48,6 +48,7 @@ async def choose(page: Page, *, cut: int | None = None, faults: str = "") -> Non
 
 async def saved(page: Page) -> Tape:
     """The tape of the turn that is shown, by the button."""
+    await look_inside(page)
     await page.value(_KEEP_FILES)
     await page.click("#export")
     text = await page.until("window.saved.length && window.saved[0]")

@@ -28,9 +28,7 @@ LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
 
 MARKED = [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG_POLLED else []) for path in FILES]
 
-TO_MEND: dict[str, dict[str, str]] = {
-    "trpc_hello": {"cut at 155": "its server keeps the last delta only: what came between two polls is lost"},
-}
+TO_MEND: dict[str, dict[str, str]] = {}
 """What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
 
 

@@ -96,15 +96,14 @@ def played(*events: Json) -> Json:
 # -- 1: every query is answered ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
 @pytest.mark.parametrize(
-    "query",
+    ("query", "wire"),
     [
-        "tell me a joke",
-        "how is the weather in San Francisco?",
-        "what is agntcy",
-        "explain how agntcy agents communicate with each other",
-        "tell me everything about streaming",
+        ("tell me a joke", "1.0"),
+        ("how is the weather in San Francisco?", "0.3"),
+        ("what is agntcy", "1.0"),
+        ("explain how agntcy agents communicate with each other", "0.3"),
+        ("tell me everything about streaming", "1.0"),
     ],
 )
 async def test_1_every_query_is_answered(query: str, wire: str) -> None:

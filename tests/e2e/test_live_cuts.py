@@ -77,7 +77,7 @@ async def process(port: int) -> AsyncIterator[asyncio.subprocess.Process]:
         await agent.wait()
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+@pytest.mark.parametrize("wire", ["1.0", pytest.param("0.3", marks=pytest.mark.slow)])
 async def test_a_server_that_is_killed_and_started_anew_has_lost_the_task(wire: str) -> None:
     port, shown = free_port(), asyncio.Event()
 

@@ -17,9 +17,11 @@ import pytest
 
 from slack_bot import runner
 from slack_bot.a2a.answer.filters import MarkerFilter
+from slack_bot.consumer import task_consumer
 from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
+from slack_bot.slack import question_files
 from slack_bot.slack.api import TurnClient
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
@@ -222,6 +224,12 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
     patch.setattr(TaskConsumer, "_after", after)
 
 
+def forms_are_answered_in_plain_words(patch: Patch) -> None:
+    """What was filled in goes as a text, whoever asked."""
+    honest = task_consumer.reply_of
+    patch.setattr(task_consumer, "reply_of", lambda asked: honest(replace(asked, form=None)))
+
+
 def failure_passes_for_an_answer(patch: Patch) -> None:
     patch.setattr(
         machine,
@@ -243,6 +251,15 @@ def question_back_is_ignored(patch: Patch) -> None:
 
 def stop_is_ignored(patch: Patch) -> None:
     patch.setattr(TurnHandle, "stop", lambda self, user: None)
+
+
+def files_lose_their_last_byte(patch: Patch) -> None:
+    honest = question_files._given
+    patch.setattr(question_files, "_given", lambda file, content: honest(file, content[:-1]))
+
+
+def files_stay_behind(patch: Patch) -> None:
+    patch.setattr(task_consumer, "_with", lambda request, around, **_: request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +303,10 @@ TABLE = (
     Row(failure_says_nothing_about_what_to_do, "fails", ("text_has",)),
     Row(question_back_is_ignored, "asks-back", ("outcomes", "text_has")),
     Row(stop_is_ignored, "stopped", ("ends_in_time",)),
+    Row(forms_are_answered_in_plain_words, "form-strands-words", ("form_answered",)),
+    Row(forms_are_answered_in_plain_words, "form-agentstack-approval", ("form_answered",)),
+    Row(files_lose_their_last_byte, "files", ("files_arrived",)),
+    Row(files_stay_behind, "files", ("files_arrived",)),
 )
 
 

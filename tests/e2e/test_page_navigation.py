@@ -8,7 +8,7 @@ from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 
 from .chromium import CHROMIUM, Browser, Page
-from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, look_inside, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -93,7 +93,7 @@ async def test_a_direct_message_is_found_again_as_the_person_whose_it_is(
     page: Page, browser: Browser
 ) -> None:
     await page.click("#people [title='Be Jonas']")
-    await page.click("#places button:last-child")
+    await page.click("#places [data-kind=im]")
     await page.type("tell me a joke")
     await page.enter()
     await page.until(SEALED)
@@ -102,7 +102,7 @@ async def test_a_direct_message_is_found_again_as_the_person_whose_it_is(
     assert await text_of(other, "#people [aria-pressed=true]") == await text_of(
         page, "#people [aria-pressed=true]"
     )
-    assert await text_of(other, "#places [aria-pressed=true]") == "Direct message"
+    assert await page.value("Boolean(document.querySelector('#places [data-kind=im][aria-current=page]'))")
     assert await text_of(other, "#thread-place") == "direct message"
 
 
@@ -112,7 +112,7 @@ async def test_an_address_of_nothing_opens_the_channel(
 ) -> None:
     page = await browser.open(playground.url + address)
     await page.until(READY)
-    assert await text_of(page, "#places [aria-pressed=true]") == "# general"
+    assert await text_of(page, "#places [aria-current=page]") == "general"
     assert "No thread is open" in await text_of(page, "#thread")
     said = await text_of(page, "#notice")
     assert ("not here any more" in said) == address.startswith(f"#{CHANNEL}")
@@ -172,12 +172,12 @@ async def test_the_clock_of_a_running_turn_runs_while_nothing_comes(page: Page) 
 
 
 async def test_choosing_a_conversation_leads_into_its_composer(page: Page) -> None:
-    await page.click("#places button:last-child")
+    await page.click("#places [data-kind=im]")
     await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
     await page.type("hello")
     await page.enter()
     await page.until("document.querySelector('#thread').innerText.includes('Hello!')")
-    await page.value("document.querySelector('#places button').focus()")
+    await page.value("document.querySelector('#places [data-channel=C0GENERAL]').focus()")
     await page.enter()
     await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
 
@@ -222,14 +222,15 @@ async def test_inside_is_few_stops_of_the_tab_key_and_its_rows_are_reached_by_ar
     await mention(page, "fail")
     await outcome(page, "failed")
     assert await page.value("document.querySelectorAll('.lanes summary').length") > 10
-    await page.value("document.querySelector('#turn').focus()")
+    await look_inside(page)
+    await page.value("document.querySelector('#past summary').focus()")
     stops = []
     for _ in range(12):
         await tab(page)
         if not await page.value(f"Boolean({FOCUS}.closest('.inside'))"):
             break
         stops.append(await page.value(f"{FOCUS}.id || {FOCUS}.ariaLabel || {FOCUS}.tagName"))
-    assert stops == ["export", "SUMMARY", "Events"]
+    assert stops == ["export", "inside-close", "SUMMARY", "SUMMARY", "Events"]
 
     await page.value("document.querySelector('.lane-events .scroll').focus()")
     await page.press("Home", 36)
@@ -258,6 +259,7 @@ async def test_inside_is_few_stops_of_the_tab_key_and_its_rows_are_reached_by_ar
 async def test_a_row_that_leaves_the_page_gives_the_focus_to_its_lane(page: Page) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")
+    await look_inside(page)
     await page.value("document.querySelector('.lane-events summary').focus()")
     await page.value("document.querySelectorAll('#chips button')[5].click()")
     await outcome(page, "failed")

@@ -9,7 +9,7 @@ from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.models import ReferenceSettings
 
 from .chromium import CHROMIUM, Browser, Page
-from .visitor import ANSWER, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, choose_turn, look_inside, mention, outcome, picture, text_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
@@ -46,13 +46,11 @@ async def test_an_answer_costs_a_layout_a_frame_and_not_one_a_fact(page: Page) -
 async def test_grouped_rows_keep_their_count_and_text_when_drawn_again(page: Page) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")
+    await look_inside(page)
     live = await page.value(NOTES)
     assert any(note.startswith("×") and "There are two hard things" in note for note in live)
     for turn in ("all", "follow"):
-        await page.value(
-            f"(() => {{ const turn = document.getElementById('turn'); turn.value = '{turn}';"
-            " turn.dispatchEvent(new Event('change')); })()"
-        )
+        await choose_turn(page, turn)
         assert await page.value(NOTES) == live
 
 
@@ -113,7 +111,7 @@ async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Brow
     assert await page.value(f"{FIELD}.value") == "@slack_bot what is agntcy"
     assert "Not connected" in await text_of(page, "#say-root .hint")
     closed = await page.value(
-        "[...document.querySelectorAll('.composer button, .chip, #thread .feedback, #pick')]"
+        "[...document.querySelectorAll('.composer [type=submit], .chip, #thread .feedback, #pick')]"
         ".map((one) => one.disabled)"
     )
     assert len(closed) > 8
@@ -234,9 +232,9 @@ async def test_what_is_typed_while_a_message_is_on_its_way_stays(page: Page) -> 
 async def test_each_place_keeps_its_draft(page: Page) -> None:
     await page.click("#say-root textarea")
     await page.type("half a question")
-    await page.click("#places button:last-child")
+    await page.click("#places [data-kind=im]")
     await page.until(f"{FIELD}.value === ''")
-    await page.click("#places button:first-child")
+    await page.click("#places [data-channel=C0GENERAL]")
     await page.until(f"{FIELD}.value === '@slack_bot half a question'")
 
 

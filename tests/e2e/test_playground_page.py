@@ -19,7 +19,7 @@ from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import live_agent
 
 from .chromium import CHROMIUM, Browser, Page
-from .visitor import ANSWER, QUESTION, SEALED, mention, outcome, picture, text_of
+from .visitor import ANSWER, QUESTION, SEALED, look_inside, mention, outcome, picture, text_of
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.2.41-simple.jsonl"
 
@@ -108,16 +108,17 @@ async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
     ):
         assert word in await text_of(page, f".lane-{lane}")
     assert "is_final_answer" in await text_of(page, ".lane-decisions")
+    await look_inside(page)
     await page.click(".lane-events .row:last-child summary")
     await page.until("document.querySelector('.lane-events .row:last-child pre')?.textContent.includes('{')")
     # Another turn in another thread: the lanes follow, or show the one that was chosen.
+    await page.click("#inside-close")
     await mention(page, "fail")
     await outcome(page, "failed")
     assert "chat.startStream" in await text_of(page, ".lane-calls")
-    await page.value(
-        "(() => { const turn = document.getElementById('turn'); turn.selectedIndex = turn.options.length - 1;"
-        " turn.dispatchEvent(new Event('change')); })()"
-    )
+    await look_inside(page)
+    await page.click("#past summary")
+    await page.click("#turns .turn:last-child")
     await outcome(page, "answered")
     assert "tell me a joke" in await text_of(page, ".lane-decisions")
 
@@ -292,10 +293,9 @@ async def test_a_failed_turn_offers_to_try_again(page: Page) -> None:
     await mention(page, "fail")
     await outcome(page, "failed")
     await page.click("#thread [data-action=retry]")
-    await page.until("document.querySelectorAll('#turn option').length === 4")
-    await page.until(
-        "[...document.querySelectorAll('#turn option')].filter((one) => /failed/.test(one.text)).length === 2"
-    )
+    await look_inside(page)
+    await page.click("#past summary")
+    await page.until("document.querySelectorAll('#turns [data-outcome=failed]').length === 2")
 
 
 async def test_stop_ends_a_long_answer(page: Page) -> None:
@@ -308,7 +308,7 @@ async def test_stop_ends_a_long_answer(page: Page) -> None:
 
 
 async def test_a_direct_message_is_answered_and_a_question_asked_back(page: Page) -> None:
-    await page.value("[...document.querySelectorAll('#places button')].at(-1).click()")
+    await page.value("document.querySelector('#places [data-kind=im]').click()")
     await page.until("document.querySelector('#say-root textarea').value === ''")
     await mention(page, "deploy the bot")
     await outcome(page, "asked")
@@ -370,25 +370,23 @@ async def test_a_suggestion_is_a_click_away_and_keys_are_enough(page: Page) -> N
     assert "joke" in await text_of(page, "#thread .message")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "columns"), [(1600, 900, 3), (1280, 800, 3), (1000, 700, 2), (420, 800, 1)]
-)
-async def test_every_width_is_usable(page: Page, width: int, height: int, columns: int) -> None:
-    await page.size(width, height)
+async def test_every_width_is_usable(page: Page) -> None:
     await mention(page, "unicode")
     await page.until(SEALED)
     await page.prefer(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
-    await picture(page, f"dark-{width}")
-    seen = await page.value(
-        "[...document.querySelectorAll('.pane')].filter((pane) => pane.offsetWidth).length"
-    )
-    assert seen == columns
-    assert await page.value("document.documentElement.scrollWidth <= innerWidth")
-    dark = await page.value("getComputedStyle(document.querySelector('.pane')).backgroundColor")
-    assert max(int(part) for part in dark[4:-1].split(",")) < 80
-    if columns < 3:
-        await page.click(".views [data-view=inside]")
+    for width, height, columns in ((1600, 900, 2), (1280, 800, 2), (1000, 700, 1), (390, 800, 1)):
+        await page.size(width, height)
+        await picture(page, f"dark-{width}")
+        panes = "[...document.querySelectorAll('.pane')].filter((pane) => pane.offsetWidth).length"
+        assert await page.value(panes) == columns
+        assert await page.value("document.documentElement.scrollWidth <= innerWidth")
+        dark = await page.value("getComputedStyle(document.querySelector('.pane')).backgroundColor")
+        assert max(int(part) for part in dark[4:-1].split(",")) < 80
+        await page.click("#inside-here")
         await page.until("document.querySelector('.lanes').offsetWidth")
+        assert await page.value("document.documentElement.scrollWidth <= innerWidth")
+        await page.press("Escape", 27)
+        await page.until("!document.querySelector('.lanes').offsetWidth")
 
 
 MARKDOWN = [

@@ -27,14 +27,14 @@ from slack_bot.testing.tape.recording import read_recording
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.thread_state import ListensTo
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 FILES = sorted([*CAPTURES.glob("a2a/*.txt"), *CAPTURES.glob("frameworks/*.sse")])
 QUESTIONS = (
     "what is agntcy",
     "fail",
-    "long 8000",
-    "unicode 2000",
+    "long 4000",
     "create a github pull request",
 )
 NO_MODEL = {"data_table", "data_visualization"}
@@ -132,7 +132,7 @@ def test_the_longest_values_that_we_send_are_what_the_sdk_takes(caplog: pytest.L
         TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300)
         for number, state in enumerate(CardState)
     ]
-    under = [feedback("t" * 2_000), footer("C1"), context("c" * 4_000), buttons("t" * 3_000)]
+    under = [feedback("t" * 2_000), footer(ListensTo.ASKER), context("c" * 4_000), buttons("t" * 3_000)]
     for display in ("plan", "timeline"):
         assert judged([{"blocks": [*cards(shown, "t" * 300, display, 256), *under]}], caplog)
 

@@ -26,9 +26,12 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.live_agent import live_agent
+from tests.slack.test_extras import CHART, READS, ROWS, artifact
+from tests.slack.test_extras import tape as extras_tape
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 SECONDS = 12.0
+EXTRAS = [f"Table\n{READS}", "Visits\nweb: Mon 3, Tue 4"]
 
 
 @asynccontextmanager
@@ -49,6 +52,22 @@ async def killed_after(points: int, *tapes: Tape) -> AsyncIterator[tuple[BotHarn
             yield next_bot, root
 
 
+@on_virtual_time
+async def test_killed_at_any_point_tables_and_files_are_there_once() -> None:
+    tape = extras_tape(artifact("Two cities:", ROWS, b"one"), artifact(CHART, name="b"))
+    for points, name in enumerate(await names_of_points(tape)):
+        async with killed_after(points, tape) as (bot, root):
+            read = [message for message in bot.thread(root) if message.is_bot]
+            if "cannot find out what became of this question" in str(read):
+                continue
+            assert [message.text for message in read if message.text] == ["Two cities:", *EXTRAS], (
+                points,
+                name,
+            )
+            assert [file.content for message in read for file in message.files] == [b"one"], (points, name)
+            assert str([message.extras for message in read]).count("Helpful") == 1, (points, name)
+
+
 async def work(bot: BotHarness, events: Sequence[Envelope]) -> None:
     await bot.deliver(events)
     await bot.idle()
@@ -64,7 +83,8 @@ async def names_of_points(*tapes: Tape) -> list[str]:
 
 @on_virtual_time
 async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
-    tape = answer(LINES, seconds=SECONDS)
+    lines = "".join(LINES.splitlines(keepends=True)[:4])
+    tape = answer(lines, seconds=4.0)
     names = await names_of_points(tape)
     told = []
     for points, name in enumerate(names):
@@ -76,7 +96,7 @@ async def test_killed_at_any_point_the_answer_is_there_whole_and_once() -> None:
                 told.append(points)
                 assert len(read) == 1, (points, name)
             else:
-                assert " ".join(bot.read(root)).split() == LINES.split(), (points, name, read)
+                assert " ".join(bot.read(root)).split() == lines.split(), (points, name, read)
                 assert str(read).count("helpful") <= 1, (points, name)
     # between asking and knowing the task nobody can tell: this agent cannot be asked for its tasks
     send, known = names.index("after save"), names.index("before save_conversation")

@@ -35,3 +35,16 @@ async def text_of(page: Page, selector: str) -> str:
 async def outcome(page: Page, wanted: str) -> None:
     """Wait until the turn that is shown has ended so."""
     await page.until(f"document.querySelector('#figures [data-outcome={wanted}]')")
+
+
+async def look_inside(page: Page) -> None:
+    """Open the drawer, if it is closed."""
+    if await page.value("document.querySelector('#inside').hidden"):
+        await page.value("document.querySelector('#inside-open').click()")
+
+
+async def choose_turn(page: Page, turn: str) -> None:
+    """Choose in the list of turns: `follow`, `all`, or the key of one."""
+    await look_inside(page)
+    await page.click("#past summary")
+    await page.click(f"#turns [data-turn={json.dumps(turn)}]")

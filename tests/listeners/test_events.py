@@ -200,7 +200,7 @@ async def test_a_bot_that_asks_gets_a_post() -> None:
 # -- a store in trouble
 
 
-NOT_TAKEN = "The bot has a problem and could not take this question. Please ask again in a few minutes."
+NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
 
 
 async def test_a_question_on_a_nearly_full_disk_is_answered(tmp_path: Path) -> None:
@@ -445,73 +445,6 @@ async def test_it_is_acknowledged_and_nothing_happens(payload: dict[str, Any]) -
 
 
 # -- buttons ----------------------------------------------------------------------------------------------
-
-# -- feedback
-
-
-@pytest.mark.parametrize("side", ["positive", "negative"])
-@on_virtual_time
-async def test_feedback_is_stored_and_thanked_for_in_private(side: str) -> None:
-    store = MemoryStore()
-    async with run_bot(store=store) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=side)
-        assert await bot.deliver() == [200]
-        await bot.idle()
-        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", side, bot.now)  # it is there
-        assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")]
-
-
-@on_virtual_time
-async def test_the_same_feedback_again_is_not_thanked_for_and_another_value_is() -> None:
-    store = MemoryStore()
-    async with run_bot(store=store) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        for value in ("positive", "positive", "negative"):
-            bot.workspace.press("U2", CHANNEL, seen.ts, "feedback", now=bot.now, value=value)
-            await bot.deliver()
-            await bot.idle()
-        assert not await store.save_feedback(f"T1:{CHANNEL}:{root}", "U2", "negative", bot.now)
-        assert bot.ephemeral(root) == [("U2", "Thanks for your feedback.")] * 2
-
-
-@on_virtual_time
-async def test_feedback_that_cannot_be_stored_gets_a_notice() -> None:
-    store = MemoryStore()
-
-    async def full(*_: object) -> bool:
-        raise StoreError("The disk is full.")
-
-    store.save_feedback = full  # type: ignore[method-assign]
-    async with run_bot(store=store) as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        (seen,) = [seen for seen in bot.thread(root) if seen.is_bot]
-        bot.workspace.press("U1", CHANNEL, seen.ts, "feedback", now=bot.now, value="positive")
-        await bot.deliver()
-        await bot.idle()
-        assert "could not be stored" in bot.ephemeral(root)[0][1]
-
-
-@on_virtual_time
-async def test_feedback_of_an_unknown_shape_is_acknowledged_and_dropped() -> None:
-    async with run_bot() as bot:
-        payload = {
-            "type": "block_actions",
-            "user": {"id": "U1"},
-            "team": {"id": "T1"},
-            "actions": [
-                {"type": "feedback_buttons", "action_id": "feedback", "block_id": "b", "value": "sideways|t"}
-            ],
-        }
-        assert await bot.deliver([Envelope("e1", "interactive", payload)]) == [200]
-        await bot.idle()
-        assert bot.calls("chat.postEphemeral") == []
-
 
 # -- retry
 

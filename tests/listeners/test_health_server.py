@@ -53,6 +53,18 @@ class Probe:
         async with aiohttp.ClientSession() as session, session.get(self._at + path) as response:
             return response.status, await response.json()
 
+    async def until_metrics(self, *wanted: str) -> None:
+        """Return once `/metrics` has these lines of the bot's, and the process's own."""
+        lines = {"process_max_fds", *(f"slack_bot_{each}" for each in wanted)}
+        async with asyncio.timeout(60), aiohttp.ClientSession() as session:
+            while True:
+                async with session.get(f"{self._at}/metrics") as response:
+                    assert response.headers["Content-Type"].startswith("text/plain; version=")
+                    text = await response.text()
+                if lines <= {*text.splitlines(), *(line.split()[0] for line in text.splitlines())}:
+                    return
+                await asyncio.sleep(0.02)
+
     async def until(self, condition: Callable[[dict[str, Any]], bool]) -> int:
         """The status once the checks are so."""
         async with asyncio.timeout(60):
@@ -248,6 +260,9 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
             assert await probe.until(lambda checks: checks == ALL_WELL) == 200
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
+            await probe.until_metrics(
+                "running 1.0", "ready 1.0", "connections 2.0", "first_text_seconds_count 1.0"
+            )
             os.kill(os.getpid(), signal.SIGTERM)
             assert await probe.until(lambda checks: checks["running"] != "ok") == 503
             assert (await probe.ask("/livez"))[0] == 200

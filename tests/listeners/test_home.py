@@ -6,8 +6,11 @@ import asyncio
 
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
+from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+
+from .payloads import event
 
 
 async def open_home(bot: BotHarness, user: str = "U1", tab: str = "home") -> None:
@@ -54,6 +57,27 @@ async def test_questions_are_suggested_above_the_messages() -> None:
         await open_home(bot, tab="messages")
         assert bot.workspace.prompts(bot.workspace.direct("U1")) == ["What is new?", "Who are you?"]
         assert bot.calls("views.publish") == []
+
+
+@on_virtual_time
+async def test_a_thread_of_an_assistant_is_answered_as_an_ordinary_direct_message_is() -> None:
+    """Slack begins it with a message of the app, below which people write."""
+    async with run_bot(answer("One."), answer("Two."), suggested_prompts=("What is new?",)) as bot:
+        direct = bot.workspace.direct("U1")
+        begun = {"channel": direct, "text": "New thread"}
+        root = str(bot.workspace.call("chat.postMessage", begun, now=bot.now, token=BOT_TOKEN).body["ts"])
+        bot.workspace.take()
+        thread = {"user_id": "U1", "channel_id": direct, "thread_ts": root, "context": {}}
+        await bot.deliver(
+            [Envelope("e1", "events_api", event("assistant_thread_started", assistant_thread=thread))]
+        )
+        await bot.say("hello", channel=direct, thread_ts=root)
+        await bot.idle()
+        assert bot.workspace.prompts(direct, root) == ["What is new?"]
+        other = await bot.say("hello", channel=direct)
+        await bot.idle()
+        assert bot.read(root, direct) == ["New thread", "One."]
+        assert bot.read(other, direct) == ["Two."]
 
 
 @on_virtual_time

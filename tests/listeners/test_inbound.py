@@ -18,6 +18,7 @@ from slack_bot.listeners.inbound import (
     StreamStarted,
     ThreadReply,
     read_asker,
+    read_form_press,
     read_message,
     read_press,
     read_stop,
@@ -260,6 +261,27 @@ def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
     assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2", ())
     assert read_stop(event("agent_session_stopped")) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"actions": []},
+        {"actions": [{"action_id": "form_hack", "value": "h"}]},
+        {"actions": [{"action_id": "form_send", "value": "|1"}]},
+        {"actions": [{"action_id": "form_send", "value": 3}]},
+        {"user": None},
+        {"type": "view_submission"},
+        {"type": "view_submission", "view": {"callback_id": "form_fill", "private_metadata": []}},
+    ],
+)
+def test_what_is_no_press_of_a_form(changes: dict[str, Any]) -> None:
+    action = {"action_id": "form_send", "value": "h"}
+    body = {"type": "block_actions", "user": {"id": "U1"}, "actions": [action]}
+    found = read_form_press(body)
+    assert found is not None
+    assert (found.handle, found.user, found.action, found.state) == ("h", "U1", "form_send", {})
+    assert read_form_press({**body, **changes}) is None
 
 
 def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> dict[str, Any]:

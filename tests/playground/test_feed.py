@@ -17,7 +17,7 @@ from slack_bot.observe.facts import (
 )
 from slack_bot.playground.feed import Feed, PageUpdate, named, plain
 from slack_bot.slack.blocks import buttons
-from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
+from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile, SeenFile, Workspace
 from slack_bot.turn.actions import AppendText, CardState, TaskCard, UpdateCard
 from slack_bot.turn.events import AnswerText, StreamEnd, StreamEnded, TurnBegun
 from slack_bot.turn.record import Outcome
@@ -157,12 +157,14 @@ def test_a_file_is_told_with_its_size_and_can_be_had(stand: Stand) -> None:
     assert (file.name, file.content) == ("answer.md", content)
 
 
-def test_a_file_that_a_person_gave_has_only_its_name(stand: Stand) -> None:
-    stand.workspace.say("U1", "C1", "see", now=1.5, thread_ts=stand.root, files=["in.pdf"])
+def test_a_file_that_a_person_gave_has_its_bytes(stand: Stand) -> None:
+    given = PersonFile("in.pdf", b"%PDF")
+    stand.workspace.say("U1", "C1", "see", now=1.5, thread_ts=stand.root, files=[given])
     stand.workspace.say("U1", "C1", "well?", now=1.6, thread_ts=stand.root)
     (file,) = stand.feed.snapshot()["messages"][1]["files"]
-    assert (file["name"], file["size"]) == ("in.pdf", 0)
-    assert stand.feed.file(file["id"]) is None
+    assert (file["name"], file["size"]) == ("in.pdf", 4)
+    assert stand.feed.file(file["id"]) == SeenFile("in.pdf", content=b"%PDF")
+    assert stand.feed.file("F9") is None
 
 
 def test_the_typing_status_is_told_and_goes_with_the_answer(stand: Stand) -> None:

@@ -14,7 +14,7 @@ from aiohttp import web
 from slack_bot.observe.facts import AgentEvent, TurnStarted
 from slack_bot.playground.feed import Feed, Listener, PageUpdate
 from slack_bot.playground.page_server import build_site
-from slack_bot.testing.slack.workspace import BOT_TOKEN, Workspace
+from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile, Workspace
 
 
 class WatchedFeed(Feed):
@@ -87,7 +87,7 @@ async def told(link: aiohttp.ClientWebSocketResponse) -> list[PageUpdate]:
         ("/", "text/html", "<title>slack_bot playground</title>"),
         ("/page/app.js", "text/javascript", "import"),
         ("/page/markdown.js", "text/javascript", "export function"),
-        ("/page/style.css", "text/css", "prefers-color-scheme"),
+        ("/page/style.css", "text/css", "color-scheme: light dark"),
     ],
 )
 async def test_files_are_served_under_a_strict_policy(site: Site, path: str, kind: str, words: str) -> None:
@@ -124,6 +124,16 @@ async def test_a_file_of_a_message_is_given_as_plain_text(site: Site) -> None:
         assert (answer.content_disposition.type, answer.content_disposition.filename) == ("inline", name)
     async with site.http.get(f"{site.base}/file/{file_id}", headers={"Host": "evil.example"}) as answer:
         assert answer.status == 403
+
+
+async def test_a_picture_of_a_message_is_given_as_one(site: Site) -> None:
+    workspace = site.visitor.workspace
+    content = b"\x89PNG\r\n\x1a\n<script>"
+    workspace.say("U1", "C1", "", now=1.0, files=[PersonFile("a.html", content)])
+    (file,) = workspace.history("C1")[0].files
+    workspace.state.changed("C1", workspace.history("C1")[0].ts)
+    async with site.http.get(f"{site.base}/file/{file.id}") as answer:
+        assert (answer.content_type, await answer.read()) == ("image/png", content)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL, PARTNER
 from slack_bot.settings.load import Settings, load
 from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.harness import wait_until
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import write_tape
@@ -62,7 +63,7 @@ async def test_a_mention_is_answered_and_the_facts_of_it_are_told() -> None:
         assert answer["state"] == "sealed"
         assert {task["status"] for task in answer["tasks"]} == {"complete"}
         kinds = {fact["kind"] for fact in playground.visitor.feed.snapshot()["facts"]}
-        assert kinds == {"opened", "event", "decision", "call", "visible", "closed"}
+        assert kinds == {"opened", "sent", "event", "decision", "call", "visible", "closed"}
 
 
 async def test_another_agent_is_asked_in_its_place() -> None:
@@ -174,7 +175,7 @@ def test_a_port_that_needs_rights_is_said_in_one_sentence() -> None:
     assert said == "Port 80 is not ours to use: choose one above 1023 with --port."
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -248,7 +249,7 @@ async def test_the_replay_begins_when_the_page_is_opened(tmp_path: Path) -> None
     calls = [fact for fact in facts_of(updates) if fact["kind"] == "call"]
     chunks = [chunk for call in calls for chunk in call["args"].get("chunks", ())]
     assert "".join(chunk.get("text", "") for chunk in chunks) == "One planned answer."
-    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2}
+    assert updates[0]["faults"] == {"slack_faults": {}, "cut_after": 2, "away": False}
     assert "the scenario's channel, thread_ts and team are not used" in errors
     assert status == 0
 
@@ -313,3 +314,24 @@ async def test_variables_for_channels_count_here() -> None:
     async with open_playground(channels=load(env, None, None)) as playground:
         order = {"type": "say", "user": PARTNER, "channel": CHANNEL, "text": "<@U0BOT> tell me a joke"}
         assert (await closed(playground, order))["outcome"] == "answered"
+
+
+async def test_who_may_ask_and_how_often_count_here(tmp_path: Path) -> None:
+    config = tmp_path / "slack_bot.toml"
+    config.write_text('[channels.incidents]\ngroups = ["S0OPS"]\n', "utf-8")
+    env = {"SLACK_BOT_CONFIG": str(config), "SLACK_BOT_TURNS__HOURLY_PERSON": "1"}
+    async with open_playground(channels=load(env, None, None)) as playground:
+        here = {"type": "say", "channel": "C0INCIDENTS", "text": "<@U0BOT> tell me a joke"}
+        assert (await closed(playground, {**here, "user": "U0MAYA"}))["outcome"] == "answered"
+        for user in ("U0MAYA", "U0JONAS"):
+            await playground.visitor.take({**here, "user": user})
+            await told_alone(playground, user)
+
+
+async def told_alone(playground: Playground, user: str) -> None:
+    """Wait for what somebody is told that nobody else sees."""
+
+    def is_told() -> bool:
+        return any(message["for"] == user for message in playground.visitor.feed.snapshot()["messages"])
+
+    await wait_until(is_told, playground.workspace)

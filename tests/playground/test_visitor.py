@@ -177,7 +177,7 @@ async def test_what_goes_wrong_is_told_to_every_page_and_meets_each_question(sce
     scene.visitor.feed.listen(told.append)
     faults = {"chat.appendStream": [None, "ratelimited:2"]}
     assert await scene.take("faults", slack_faults=faults, cut_after=3) == {}
-    faults_set = {"slack_faults": faults, "cut_after": 3}
+    faults_set = {"slack_faults": faults, "cut_after": 3, "away": False}
     assert told == [{"type": "faults", "faults": faults_set}]
     assert scene.visitor.feed.snapshot()["faults"] == faults_set
     script = scene.workspace.faults
@@ -209,7 +209,7 @@ async def test_faults_that_cannot_be_are_refused(scene: Scene, order: dict[str, 
     refused = await scene.take("faults", **order)
     assert refused["type"] == "refused"
     assert said in refused["text"]
-    assert scene.visitor.feed.snapshot()["faults"] == {"slack_faults": {}, "cut_after": None}
+    assert scene.visitor.feed.snapshot()["faults"] == {"slack_faults": {}, "cut_after": None, "away": False}
 
 
 def opened_turn(scene: Scene, *, closed: bool) -> None:

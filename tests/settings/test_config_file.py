@@ -10,7 +10,7 @@ from slack_bot.settings.channels import ChannelSettings
 from slack_bot.settings.config_file import read_config
 
 TABLES = "the tables are [channel], [channels.dm] and, by its id, [channels.C0123456]"
-SETTINGS = "respond, busy, context, identity, audience, external, guests, people, groups"
+SETTINGS = "respond, busy, context, identity, audience, external, guests, people, groups, approvers"
 DETAILS = (
     "write its id (C0123456), which is at the end of the channel's details in Slack, or dm for all direct"
     " messages"
@@ -52,6 +52,15 @@ def problems(tmp_path: Path, text: str) -> list[str]:
             '[channel]\ngroups = ["U1"]',
             ["channel.groups is ['U1']: should be ids of user groups, as S0123456"],
         ),
+        ('[channel]\npeople = "U1"', ["channel.people is 'U1': should be a list: write people = [\"U1\"]"]),
+        (
+            '[channels.C012]\ngroups = "S1, S2"\nbusy = 1',
+            [
+                'channels.C012.groups is \'S1, S2\': should be a list: write groups = ["S1", "S2"]',
+                "channels.C012.busy is 1: should be queue, collect or interrupt",
+            ],
+        ),
+        ('[channel]\npeople = ""', ["channel.people is '': should be a list: write people = [\"...\"]"]),
         (
             "[channel]\npeople = [1]",
             ['channel.people is [1]: should be a list of texts: write a,b or ["a","b"]'],

@@ -8,23 +8,21 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.faults import CallOk
 from slack_bot.slack.model import Batch, Ending, WriteResult
-from slack_bot.slack.sink import COMING, WRITING_ON, upload
+from slack_bot.slack.sink import COMING, WRITING_ON
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
 from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 
-UPDATE, SEND = "chat.update", "upload"
+UPDATE = "chat.update"
 GET_URL, SHOW = "files.getUploadURLExternal", "files.completeUploadExternal"
 LINES = [f"Line {number} of a long answer.\n" for number in range(60)]
 TEXT = "".join(LINES)
 FEEDBACK = ("Helpful Not helpful", "Mention me in this thread to go on.")
 IN_FILE = "This answer is too long for the thread. All of it is in answer.md."
 ANSWERED = Ending(Outcome.ANSWERED)
-CONTENT = "Grüße,\r\n漢字 🎉\x00\n".encode() * 3
 
 
 def play(story: Callable[[Scene], Coroutine[Any, Any, None]], faults: Any = None, **settings: Any) -> Scene:
@@ -152,50 +150,3 @@ def test_a_note_that_is_refused_costs_nothing() -> None:
 
     scene = play(story, {UPDATE: ["invalid_blocks", "internal_error", "internal_error", None]})
     assert answers(scene)[-1].extras == (IN_FILE, *FEEDBACK)
-
-
-# -- byte for byte, once, or not at all ------------------------------------------------------------------
-
-
-def uploaded(faults: Any = None) -> tuple[bool, Scene]:
-    async def go() -> tuple[bool, Scene]:
-        scene = Scene(faults)
-        return isinstance(await upload(scene.turn_client(), CONTENT), CallOk), scene
-
-    return virtual_clock.run(go())
-
-
-def contents(scene: Scene) -> list[bytes]:
-    return [file.content for message in scene.thread() for file in message.files]
-
-
-def test_the_thread_has_the_bytes() -> None:
-    stands, scene = uploaded()
-    assert stands
-    assert contents(scene) == [CONTENT]
-    assert scene.only().files[0].name == "answer.md"
-    assert [call.method for call in scene.told()] == [GET_URL, SEND, SHOW]
-
-
-@pytest.mark.parametrize("entry", ["timeout", "timeout!", "http:502", "http:502!", "cut", "cut!"])
-@pytest.mark.parametrize("method", [GET_URL, SEND, SHOW])
-def test_without_an_answer_it_stands_there_once(method: str, entry: str) -> None:
-    stands, scene = uploaded({method: [entry, None]})
-    assert stands
-    assert contents(scene) == [CONTENT]
-
-
-@pytest.mark.parametrize("method", [GET_URL, SEND, SHOW])
-def test_refused_it_does_not_stand(method: str) -> None:
-    error = "http:400" if method == SEND else "missing_scope"
-    stands, scene = uploaded({method: [error]})
-    assert not stands
-    assert contents(scene) == []
-    assert len([call for call in scene.told() if call.method == method]) == 1
-
-
-def test_it_is_not_tried_for_ever() -> None:
-    faults = {SHOW: ["internal_error"], "conversations.replies": ["internal_error"]}
-    stands, scene = uploaded(faults)
-    assert not stands
-    assert len([call for call in scene.told() if call.method == SHOW]) == 4

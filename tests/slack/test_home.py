@@ -52,7 +52,7 @@ def test_it_says_who_answers_how_to_ask_and_what_is_under_way() -> None:
 def test_without_the_agent_and_without_questions_it_says_so() -> None:
     words = read(None)
     assert words[0] == "Your agent"
-    assert "cannot be reached right now" in words[1]
+    assert "cannot reach the agent right now" in words[1]
     assert words[-1] == "You have no question under way."
 
 

@@ -22,7 +22,9 @@ from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.state import Bot, WorkspaceState
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.record import Field, Form, Outcome
+from slack_bot.turn.form import Choice, Field, Form
+from slack_bot.turn.record import Outcome
+from slack_bot.turn.thread_state import ListensTo
 from tests.bench.reading import reads_as
 from tests.examples import Scripts, examples, lose_blocks, scripts, texts, unheard
 from tests.slack.scene import TURN, Scene
@@ -245,7 +247,7 @@ def test_a_failure_after_some_text_stands_below_it() -> None:
 
 
 def test_a_question_is_streamed_and_the_thread_waits() -> None:
-    form = Form("Which repository?", (Field("repo", choices=("a", "b"), required=True),))
+    form = Form("Which repository?", (Field("repo", choices=(Choice("a"), Choice("b")), required=True),))
     scene = play(answer("I can do that.", ending=Ending(Outcome.ASKED, form=form)))
     assert sealed(scene).text == f"I can do that.\n\n{form.as_markdown()}"
     assert sealed(scene).extras == ("Reply in this thread to answer.",)
@@ -253,7 +255,7 @@ def test_a_question_is_streamed_and_the_thread_waits() -> None:
 
 
 def test_nobody_is_called_by_the_names_of_fields() -> None:
-    form = Form("Which?", (Field("<!here>", choices=("<@U2>",)),))
+    form = Form("Which?", (Field("<!here>", choices=(Choice("<@U2>"),)),))
     text = sealed(play(answer(ending=Ending(Outcome.ASKED, form=form)))).text
     assert "<!" not in text
     assert "<@" not in text
@@ -1081,7 +1083,7 @@ def words(made: list[dict[str, Any]]) -> str:
 
 
 def test_under_an_answer_stand_feedback_and_footer() -> None:
-    under = footer_blocks(Ending(Outcome.ANSWERED), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.ANSWERED), TURN)
     assert taken(under) == ["context_actions", "context"]
     assert words(under) == "Helpful Not helpful / Mention me in this thread to go on."
     (buttons,) = under[0]["elements"]
@@ -1090,12 +1092,20 @@ def test_under_an_answer_stand_feedback_and_footer() -> None:
     assert buttons["negative_button"]["value"] == f"negative|{TURN}"
 
 
-def test_in_a_direct_message_nobody_has_to_mention_anybody() -> None:
-    assert words(footer_blocks(Ending(Outcome.ANSWERED), TURN, "D1")[1:]) == "Write in this thread to go on."
+@pytest.mark.parametrize(
+    ("listens_to", "said"),
+    [
+        (ListensTo.NOBODY, "Mention me in this thread to go on."),
+        (ListensTo.ASKER, "Write in this thread to go on. If you did not ask, mention me."),
+        (ListensTo.EVERYBODY, "Write in this thread to go on."),
+    ],
+)
+def test_the_footer_says_who_need_not_mention_the_bot(listens_to: ListensTo, said: str) -> None:
+    assert words(footer_blocks(Ending(Outcome.ANSWERED, listens_to=listens_to), TURN)[1:]) == said
 
 
 def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
-    under = footer_blocks(Ending(Outcome.FAILED, note="It broke.", offer_retry=True), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.FAILED, note="It broke.", offer_retry=True), TURN)
     assert taken(under) == ["context", "actions"]
     assert words(under) == "It broke. / Try again"
     assert under[1]["elements"][0]["action_id"] == "retry"
@@ -1103,19 +1113,19 @@ def test_under_a_failure_stands_the_reason_with_a_way_to_try_again() -> None:
 
 
 def test_under_a_question_stands_where_to_answer() -> None:
-    under = footer_blocks(Ending(Outcome.ASKED, form=Form("Which?")), TURN, "C1")
+    under = footer_blocks(Ending(Outcome.ASKED, form=Form("Which?")), TURN)
     assert taken(under) == ["context"]
     assert words(under) == "Reply in this thread to answer."
 
 
 def test_a_note_may_be_a_button_only_or_nothing() -> None:
-    assert taken(footer_blocks(Ending(Outcome.FAILED, offer_retry=True), TURN, "C1")) == ["actions"]
-    assert footer_blocks(Ending(Outcome.FAILED), TURN, "C1") == []
+    assert taken(footer_blocks(Ending(Outcome.FAILED, offer_retry=True), TURN)) == ["actions"]
+    assert footer_blocks(Ending(Outcome.FAILED), TURN) == []
 
 
 def test_a_long_note_is_cut_where_slack_would_refuse_it() -> None:
     ending = Ending(Outcome.FAILED, note="x" * 5_000, offer_retry=True)
-    assert taken(footer_blocks(ending, "t" * 3_000, "C1")) == ["context", "actions"]
+    assert taken(footer_blocks(ending, "t" * 3_000)) == ["context", "actions"]
 
 
 # -- another process goes on ---------------------------------------------------------------------------------

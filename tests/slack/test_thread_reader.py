@@ -104,7 +104,9 @@ def test_a_slow_slack_is_waited_for_only_so_long(page: int, caplog: pytest.LogCa
     assert "not read in time" in problem
 
 
-def test_an_app_that_may_read_once_a_minute_reads_no_more(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_app_that_may_read_once_a_minute_is_refused_the_second_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def story() -> None:
         thread = Thread(3, {REPLIES: [None, "ratelimited:57", None]})
         assert not (await thread.read()).is_failed
@@ -118,12 +120,13 @@ def test_an_app_that_may_read_once_a_minute_reads_no_more(caplog: pytest.LogCapt
     assert "remembered as it is said" in problem
 
 
-def test_nor_one_whose_operator_says_so() -> None:
+def test_one_whose_operator_says_so_reads_a_single_small_page() -> None:
     async def story() -> None:
-        thread = Thread(3)
+        thread = Thread(20)
         thread.reader = ThreadReader(thread.scene.api, ContextSettings(), 1)
-        assert (await thread.read()).is_failed
-        assert thread.calls == 0
+        found = await thread.read()
+        assert (len(found.messages), found.is_failed, found.is_cut) == (15, False, True)
+        assert thread.calls == 1
 
     play(story)
 

@@ -10,6 +10,7 @@ from typing import Any
 from slack_bot.store.contracts import (
     Conversation,
     Erased,
+    FeedbackStore,
     KeptEvent,
     PersonalData,
     PersonRecords,
@@ -18,6 +19,9 @@ from slack_bot.store.contracts import (
     StoreAdmin,
 )
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.feedback import FeedbackRecord
+from slack_bot.turn.form import Choice, Field, FieldKind, Form, ReplyFormat, answer_of
+from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.people import PersonKind
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
@@ -41,6 +45,26 @@ def overheard(at: int, user: str = "U1") -> ThreadMessage:
     return ThreadMessage(f"{at}.000000", user, PersonKind.MEMBER, "words", ("a.txt",), "Pager")
 
 
+def opened(handle: str, at: float = 1000.0, *, user: str = "U1", thread: ThreadKey = THREAD) -> OpenForm:
+    field = Field("env", "Where?", FieldKind.SELECT, (Choice("p", "Prod"),), default="p", most=3.0)
+    more = (
+        Field("n", kind=FieldKind.NUMBER, default=2.5),
+        Field("on", default=True),
+        Field("l", default=("a",)),
+    )
+    form = Form("Which? 😀", (field, *more), reply=ReplyFormat("adk", '{"id": 1}'))
+    return OpenForm(handle, "T1:C1:1.0", thread, user, "T1", "task", form, at)
+
+
+async def pressed(store: FeedbackStore, key: str, user: str, value: str, at: float) -> bool:
+    """Somebody rates an answer. False: as before."""
+    said = FeedbackRecord(key, user, value, at)
+    before = await store.change_feedback(
+        key, user, lambda known: known if known and known.value == value else said
+    )
+    return before is None or before.value != value
+
+
 class StoreContract:
     """Collected only where a subclass gives the `store` fixture (dedupe time: 24 hours)."""
 
@@ -57,6 +81,23 @@ class StoreContract:
             await store.save((replace(kept, heard=heard), 0))
             assert await store.turn(kept.key) == replace(kept, heard=heard)
 
+    async def test_of_an_answer_all_but_its_secrets_is_given_back(self, store: Store) -> None:
+        fields = (
+            Field("size", "Size", FieldKind.SELECT, (Choice("s", "Small"),)),
+            Field("key", is_secret=True),
+        )
+        form = Form("Which?", fields, reply=ReplyFormat("strands", '["i1"]'))
+        given = answer_of(form, {"size": "s", "key": "hunter2"})
+        kept = turn("1.0", 1000.0)
+        kept = replace(kept, question=replace(kept.question, form=form, answer=given))
+        assert await store.accept(kept)
+        await store.save((replace(kept, task_id="t"), 0))
+        found = await store.turn(kept.key)
+        assert found is not None and found.question.answer is not None
+        assert found.question.form == form
+        assert replace(found.question.answer, secrets=given.secrets) == given
+        assert found.question.answer.has_lost_secrets or not store.is_durable
+
     async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
         other = replace(THREAD, ts="9.0")
         for at in (1001, 1003, 1002, 1003, 1004):
@@ -66,6 +107,34 @@ class StoreContract:
         assert sorted(found, key=lambda each: each.ts) == [overheard(at) for at in (1002, 1003, 1004)]
         assert await store.overheard(other) == [overheard(1001)]
         assert await store.overheard(replace(THREAD, channel="C9")) == []
+
+    async def test_a_form_is_given_back_as_it_was_stored(self, store: Store) -> None:
+        form = opened("h1")
+        await store.open_form(form)
+        shown = replace(form, message=message("5.1", "Which?", is_open=True))
+        await store.open_form(shown)
+        assert await store.form("h1") == shown
+        assert await store.form("h2") is None
+
+    async def test_the_forms_of_a_thread_are_known_in_their_order(self, store: Store) -> None:
+        elsewhere = replace(THREAD, ts="9.0")
+        forms = [opened("h3", 1.0), opened("h1", 2.0), opened("h2", 3.0)]
+        for form in (*forms[::-1], opened("h4", thread=elsewhere)):
+            await store.open_form(form)
+        assert await store.forms_in(THREAD) == forms
+        assert await store.forms_in(replace(THREAD, channel="C9")) == []
+
+    async def test_a_form_is_taken_once_and_stays_so(self, store: Store) -> None:
+        form = opened("h1")
+        await store.open_form(form)
+        takers = [(f"key-{number}", f"U{number}") for number in range(20)]
+        found = await asyncio.gather(*(store.take_form("h1", *each, 1001.0) for each in takers))
+        assert len(set(found)) == 1
+        assert (found[0] and found[0].taken_by, found[0] and found[0].ended_by) in takers
+        await store.open_form(replace(form, message=message("5.1", "late")))
+        assert await store.form("h1") == found[0]
+        assert await store.forms_in(THREAD) == [found[0]]
+        assert await store.take_form("h9", "key", "U1", 1002.0) is None
 
     async def test_a_question_is_accepted_once(self, store: Store) -> None:
         assert await store.accept(turn("1.0", 1000.0))
@@ -279,14 +348,45 @@ class StoreContract:
         assert await store.thread_state(THREAD) is not None
 
     async def test_a_later_entry_of_the_same_person_replaces_the_earlier(self, store: Store) -> None:
-        assert await store.save_feedback("turn", "U1", "positive", 1.0)
-        assert await store.save_feedback("turn", "U2", "positive", 2.0)
-        assert not await store.save_feedback("turn", "U2", "positive", 2.5)
-        assert await store.save_feedback("turn", "U1", "negative", 3.0)
-        assert await store.save_feedback("other", "U1", "positive", 4.0)
-        assert not await store.save_feedback("turn", "U1", "negative", 5.0)
-        assert not await store.save_feedback("turn", "U2", "positive", 5.0)
-        assert await store.save_feedback("turn", "U1", "positive", 6.0)
+        assert await pressed(store, "turn", "U1", "positive", 1.0)
+        assert await pressed(store, "turn", "U2", "positive", 2.0)
+        assert not await pressed(store, "turn", "U2", "positive", 2.5)
+        assert await pressed(store, "turn", "U1", "negative", 3.0)
+        assert await pressed(store, "other", "U1", "positive", 4.0)
+        assert not await pressed(store, "turn", "U1", "negative", 5.0)
+        assert not await pressed(store, "turn", "U2", "positive", 5.0)
+        assert await pressed(store, "turn", "U1", "positive", 6.0)
+
+    async def test_feedback_is_kept_whole_and_changed_as_it_stands(self, store: Store) -> None:
+        ids = "task", "ctx", "trace"
+        whole = FeedbackRecord("turn", "U1", "negative", 1.0, ("Wrong", "Too long"), "no 😀", *ids)
+        seen = list[FeedbackRecord | None]()
+
+        def change(known: FeedbackRecord | None) -> FeedbackRecord | None:
+            seen.append(known)
+            return whole if known is None else None
+
+        assert await store.change_feedback("turn", "U1", change) is None
+        assert await store.change_feedback("turn", "U1", change) == whole
+        assert await store.change_feedback("turn", "U2", lambda _: None) is None
+        assert await store.change_feedback("turn", "U1", change) == whole
+        assert (seen[0], seen[-1]) == (None, whole)
+
+    async def test_what_is_to_be_sent_is_found_when_it_is_due(self, store: Store) -> None:
+        said = [FeedbackRecord(f"turn{at}", "U1", "positive", float(at)) for at in range(4)]
+        for each in said[1:]:
+            await store.change_feedback(each.turn, "U1", lambda _, each=each: each.to_send(("webhook",)))  # type: ignore[misc]
+        await store.change_feedback("turn0", "U1", lambda _: said[0].to_send(()))
+        due = [each.to_send(("webhook",)) for each in said]
+        assert await store.due_feedback(0.5, 10) == []
+        assert await store.due_feedback(2.0, 10) == due[1:3]
+        assert await store.due_feedback(9.0, 2) == due[1:3]
+        held = due[1].held(3.0, 60.0)
+        await store.change_feedback("turn1", "U1", lambda _: held)
+        assert await store.due_feedback(9.0, 10) == due[2:]
+        assert await store.due_feedback(63.0, 10) == [*due[2:], held]
+        await store.change_feedback("turn2", "U1", lambda _: replace(said[2], due=None))
+        assert await store.due_feedback(9.0, 10) == due[3:]
 
     async def test_facts_about_an_agent_are_kept_by_name(self, store: Store) -> None:
         assert await store.profile("agent") == {}
@@ -349,11 +449,11 @@ class AgesContract:
         assert await store.thread_state(THREAD) is None
 
     async def test_feedback_is_kept_for_its_days(self, store: Store) -> None:
-        assert await store.save_feedback("turn", "U1", "positive", 0.0)
+        assert await pressed(store, "turn", "U1", "positive", 0.0)
         await store.remove_old(90 * DAY - 1)
-        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert not await pressed(store, "turn", "U1", "positive", 1.0)
         await store.remove_old(90 * DAY)
-        assert await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert await pressed(store, "turn", "U1", "positive", 1.0)
 
     async def test_what_is_overheard_is_forgotten_after_its_hours(self, store: Store) -> None:
         for at in (1000, 2000):
@@ -362,6 +462,13 @@ class AgesContract:
         assert len(await store.overheard(THREAD)) == 2
         await store.remove_old(1000.0 + 24 * HOUR)
         assert await store.overheard(THREAD) == [overheard(2000)]
+
+    async def test_forms_are_kept_for_their_days_answered_or_not(self, store: Store) -> None:
+        for handle, at in (("old", 1000.0), ("taken", 1000.0), ("new", 1001.0)):
+            await store.open_form(opened(handle, at))
+        await store.take_form("taken", "key", "U1", 1000.0 + 3 * DAY)
+        await store.remove_old(1000.0 + 7 * DAY)
+        assert [form.handle for form in await store.forms_in(THREAD)] == ["new"]
 
 
 class PersonalDataContract:
@@ -378,8 +485,8 @@ class PersonalDataContract:
             ended = TurnRecord(asked, float(number), Stage.ENDED, messages=shown, ended_at=number + 0.5)
             await store.save((ended, 0))
             await store.save_events(KeptEvent(ended.key, number + 0.2, f'"event {number}"'))
-            await store.save_feedback(ended.key, "U1", "positive", float(number))
-            await store.save_feedback(ended.key, "U2", "negative", float(number))
+            await pressed(store, ended.key, "U1", "positive", float(number))
+            await pressed(store, ended.key, "U2", "negative", float(number))
             waits = {"U2": f"task {number}", user: f"task {number}"}
             await store.save_conversation("agent", thread, Conversation("ctx", waits), float(number))
             state = ThreadState(user, float(number), float(number))
@@ -443,6 +550,25 @@ class PersonalDataContract:
         assert (await people.erase("U1", None)).overheard == 1
         assert await store.overheard(THREAD) == [overheard(1002, "U2")]
         assert (await store.conversation("agent", THREAD)).heard == ("1.0",)
+
+    async def test_the_forms_that_a_person_was_shown_or_answered_are_given_and_erased(
+        self, store: Store, people: PersonalData
+    ) -> None:
+        other = replace(THREAD, team="T2")
+        for form in (
+            opened("a"),
+            opened("b", user="U2"),
+            opened("c", thread=other),
+            opened("d", user="U2"),
+        ):
+            await store.open_form(form)
+        taken = await store.take_form("b", "key", "U1", 1001.0)
+        found = {form.handle: form for form in (await people.person("U1", None)).forms}
+        assert found == {"a": opened("a"), "b": taken, "c": opened("c", thread=other)}
+        assert (await people.erase("U1", "T2")).forms == 1
+        assert (await people.erase("U1", None)).forms == 2
+        assert [await store.form(handle) for handle in "abc"] == [None, None, None]
+        assert await store.form("d") == opened("d", user="U2")
 
     async def test_who_is_erased_is_gone_and_nobody_else(self, store: Store, people: PersonalData) -> None:
         await self.fill(store)
@@ -527,8 +653,8 @@ class AdminContract(PersonalDataContract):
         await people.erase("U9", None)
         await store.save((replace(turn("1.0", 11.0), stage=Stage.SENT, task_id="task"), 0))
         await store.save_conversation("agent", THREAD, Conversation("ctx"), 30.0)
-        await store.save_feedback("T1:C1:0.0", "U1", "positive", 31.0)
-        await store.save_feedback("T1:C1:0.0", "U2", "positive", 31.0)
+        await pressed(store, "T1:C1:0.0", "U1", "positive", 31.0)
+        await pressed(store, "T1:C1:0.0", "U2", "positive", 31.0)
         await store.save_events(KeptEvent("T1:C1:0.0", 12.0, "{}"), KeptEvent("T1:C1:0.0", 13.0, "{}"))
         for number in range(25):
             said = OutboundRecord(f"k{number}", OutboundMessage("hi", channel="C1"), 40.0 + number)
@@ -547,6 +673,10 @@ class AdminContract(PersonalDataContract):
             "outbound: sent": (22, 42.0, 63.0),
             "outbound: waiting": (2, 40.0, 41.0),
         }
+        assert [(each.turn, each.user) for each in await people.feedback()] == [
+            ("T1:C1:0.0", "U1"),
+            ("T1:C1:0.0", "U2"),
+        ]
         others = ("conversations", "feedback", "events")
         assert [by_kind[kind][0] for kind in others] == [1, 2, 2]
         assert [(each.key, each.task_id) for each in found.unfinished] == [
@@ -559,5 +689,5 @@ class AdminContract(PersonalDataContract):
 
     async def test_an_empty_store_is_counted_too(self, store: Store, people: StoreAdmin) -> None:
         found = await people.summary()
-        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0]
+        assert [each.number for each in found.counts] == [0, 0, 0, 0, 0, 0]
         assert (found.unfinished, found.outbound, await people.keys()) == ((), (), [])

@@ -67,6 +67,7 @@ async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
         Count("feedback", 0, None, None),
         Count("events", 0, None, None),
         Count("overheard", 0, None, None),
+        Count("forms", 0, None, None),
     )
     assert (found.place, found.format) == (f"{tmp_path}/store.sqlite", VERSION)
     assert found.bytes is not None

@@ -23,7 +23,7 @@ from slack_bot.turn.record import ThreadKey
 from tests.redis_proxy import redis_proxy
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, StoreContract, message, overheard, turn
+from .contract import THREAD, StoreContract, message, opened, overheard, pressed, turn
 
 LEASE = 0.4  # seconds: that of replicas whose end is waited for
 FIRM = 3.0  # seconds: this machine does not stand still for so long
@@ -40,7 +40,7 @@ class TestRedis(StoreContract):
 async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> None:
     store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
     await store.save_conversation("agent", THREAD, Conversation("ctx"), 0.0)
-    await store.save_feedback("turn", "U1", "positive", 0.0)
+    await pressed(store, "turn", "U1", "positive", 0.0)
     days = {}
     for kind in ("conversation", "feedback"):
         (name,) = [each async for each in client.scan_iter(f"*{kind}:*")]
@@ -50,6 +50,18 @@ async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> N
     assert await store.conversation("agent", THREAD) == Conversation("ctx")
     (name,) = [each async for each in client.scan_iter("*conversation:*")]
     assert await client.ttl(name) > 29 * 86_400
+    await client.aclose()
+    await store.close()
+
+
+async def test_a_form_has_an_age(redis_server: RedisServer) -> None:
+    store, client = await open_redis(redis_server.url, Ages(form_days=2.0)), connect(redis_server.url)
+    await store.open_form(opened("h1"))
+    await store.take_form("h1", "key", "U1", 1001.0)
+    names = [each async for each in client.scan_iter("*form*")]
+    assert len(names) == 2
+    for name in names:
+        assert 86_400 < await client.ttl(name) <= 2 * 86_400
     await client.aclose()
     await store.close()
 

@@ -17,7 +17,7 @@ from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from slack_bot.turn.record import ThreadKey
 
-from .contract import DAY, HOUR, THREAD, AgesContract, StoreContract, turn
+from .contract import DAY, HOUR, THREAD, AgesContract, StoreContract, pressed, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
 NOBODY = 65534
@@ -47,14 +47,14 @@ async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: P
     first = await open_sqlite(file, Ages())
     await first.accept(turn("1.0", 1.0))
     await first.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-    await first.save_feedback("turn", "U1", "positive", 1.0)
+    await pressed(first, "turn", "U1", "positive", 1.0)
     await first.save_fact("agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, Ages())
     assert not await second.accept(turn("1.0", 2.0))
     assert await second.conversation("agent", THREAD) == Conversation("ctx", {"U1": "task"})
-    assert not await second.save_feedback("turn", "U1", "positive", 1.0)
+    assert not await pressed(second, "turn", "U1", "positive", 1.0)
     assert await second.profile("agent") == {"wire": "0.3"}
     await second.close()
 
@@ -172,7 +172,7 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
         assert await store.conversation("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
         assert await store.conversation("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
         assert not await store.accept(turn("1.0", 2.0))
-        assert not await store.save_feedback("turn", "U1", "positive", 1.0)
+        assert not await pressed(store, "turn", "U1", "positive", 1.0)
         assert await store.profile("agent") == {"wire": "0.3"}
         assert await store._read("SELECT at FROM conversations ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
         assert await store._read("PRAGMA user_version") == [(VERSION,)]

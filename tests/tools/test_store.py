@@ -21,10 +21,11 @@ from slack_bot.store.redis import open_redis
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer
+from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
-from tests.store.contract import message, turn
+from tests.store.contract import message, pressed, turn
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +87,7 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
             "feedback                   0",
             "events                     0",
             "overheard                  0",
+            "forms                      0",
             "outbound: failed           1  1970-01-01 00:00:07Z to 1970-01-01 00:00:07Z",
             "outbound: sent             1  1970-01-01 00:00:05Z to 1970-01-01 00:00:05Z",
             "outbound: waiting          1  1970-01-01 00:00:09Z to 1970-01-01 00:00:09Z",
@@ -100,6 +102,21 @@ def test_show_counts_and_names_what_has_not_ended(url: str, capsys: pytest.Captu
         assert found["counts"][0] == {"kind": "turns: ended", "number": 1, "oldest": 1.0, "newest": 1.0}
 
 
+async def test_feedback_is_printed_as_json_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_STORE__URL", f"sqlite:///{tmp_path}/rated.sqlite")
+    store = await open_store(f"sqlite:///{tmp_path}/rated.sqlite", Ages(), 0.0)
+    why = FeedbackRecord("turn", "U1", "negative", 1.0, ("Wrong",), "no\n😀", trace_id="trace")
+    await store.change_feedback("turn", "U1", lambda _: why)
+    await pressed(store, "turn", "U2", "positive", 2.0)
+    assert await asyncio.to_thread(main, ["store", "feedback"]) == 0
+    await store.close()
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["reasons"], first["words"], first["trace_id"]) == (["Wrong"], "no\n😀", "trace")
+    assert (second["user"], second["value"], second["words"]) == ("U2", "positive", "")
+
+
 def test_a_person_is_exported_and_erased_while_the_bot_runs(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,10 +128,12 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
             "Erased of U1: turns 1, feedback 0, open questions of an agent 0, messages to them 0, overheard"
-            " messages 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
+            " messages 0, forms 0. Left because it has not ended: T1:C1:2.0; erase again when it has.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
         assert [each["question"]["ts"] for each in json.loads(capsys.readouterr().out)["turns"]] == ["2.0"]
+        assert main(["store", "erase", "--user", "U404", "--team", "T1"]) == 0
+        assert capsys.readouterr().out == "The store holds nothing of U404 in the workspace T1.\n"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ def names_in(folder: Path) -> list[str]:
     ("words", "said"),
     [
         (["trace", "{}", "held", "--svg", "x.svg"], "the trace ends here, nothing was drawn"),
-        (["trace", "{}", "held"], "the trace ends here"),
         (["compare", "{}", "{}", "held", "-o", "x.md"], "nothing was compared"),
         (
             ["conform", "--url", "{}", "--suite", "suite.json", "--report"],

@@ -614,6 +614,25 @@ def test_what_another_process_showed_beyond_its_record_is_confirmed() -> None:
     assert (ledger.released, ledger.is_misread) == ("Three.\n", False)
 
 
+def test_what_is_held_is_not_compared_again_with_each_piece() -> None:
+    read: list[int] = []
+
+    def part_of(text: str, is_all: bool) -> tuple[int, bool] | None:
+        read.append(len(text))
+        return (len(text), True) if is_all else None
+
+    ledger = Ledger(MessageLimits(max_call_chars=100_000))
+    ledger.restore([Segment(0.0)])
+    ledger.compare(part_of)
+    for _ in range(5_000):
+        ledger.push("piece ")
+        ledger.release(ledger.waiting.size)
+    ledger.place_held(is_all=True)
+    assert sum(read) < 12 * 30_000
+    assert read[:4] == [6, 12, 18, 24]
+    assert ledger.segments[-1].body == "piece " * 5_000
+
+
 def test_while_that_is_not_known_nothing_is_given_out() -> None:
     ledger = restored("One.\n", None, (3, False))
     ledger.push("One.\nTwo")

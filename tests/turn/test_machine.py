@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,7 @@ from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,
     AnswerText,
+    Attached,
     AuthCompleted,
     Event,
     FinalAnswer,
@@ -36,6 +38,7 @@ from slack_bot.turn.events import (
     NarrationConfirmed,
     PlanChanged,
     PlanStep,
+    SourcesFound,
     StepState,
     StopRequested,
     StreamEnd,
@@ -48,8 +51,10 @@ from slack_bot.turn.events import (
     ToolStarted,
     TurnBegun,
 )
+from slack_bot.turn.extras import DataTable, Source
+from slack_bot.turn.form import Choice, Field, Form, FormKind, ReplyFormat
 from slack_bot.turn.machine import NO_ANSWER, TABLE, THINKING, State, Turn
-from slack_bot.turn.record import Field, Form, Outcome
+from slack_bot.turn.record import Outcome
 from tests.examples import examples
 
 from .work import steps, work
@@ -66,6 +71,8 @@ SAMPLES: dict[type, Event] = {
     ToolStarted: ToolStarted("search#1", "search"),
     ToolEnded: ToolEnded("search#1", "search"),
     PlanChanged: PlanChanged((PlanStep("s1", "Search", StepState.RUNNING),)),
+    Attached: Attached(DataTable(("city",), (("Oslo",),))),
+    SourcesFound: SourcesFound((Source("https://x.example"),)),
     InputRequired: InputRequired(Form("Which one?")),
     TaskEnded: TaskEnded(TaskEnd.COMPLETED),
     AgentIdle: AgentIdle(130.0),
@@ -363,7 +370,7 @@ def test_a_cut_after_the_agents_own_final_result_loses_nothing() -> None:
 
 
 def test_an_agent_that_asks_has_its_question_shown() -> None:
-    form = Form("Which environment?", (Field("env", choices=("dev", "prod")),))
+    form = Form("Which environment?", (Field("env", choices=(Choice("dev"), Choice("prod"))),))
     _, actions = run(InputRequired(form), CLOSED)
     assert only(actions, ShowForm) == [ShowForm(form, "the agent waits for the human")]
     assert actions[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
@@ -372,10 +379,17 @@ def test_an_agent_that_asks_has_its_question_shown() -> None:
 def test_a_question_that_stands_in_the_answer_is_not_shown_twice() -> None:
     form = Form("Which one?", (Field("env"),))
     _, actions = run(FinalAnswer("Which one?", "final_result"), InputRequired(form), CLOSED)
-    assert [action.form for action in only(actions, ShowForm)] == [Form("", form.fields)]
+    assert [action.form for action in only(actions, ShowForm)] == [replace(form, prompt="", is_told=True)]
     _, actions = run(FinalAnswer("Which one?", "final_result"), InputRequired(Form("Which one?")), CLOSED)
     assert not only(actions, ShowForm)
     assert actions[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
+
+
+def test_what_an_answer_in_words_needs_is_kept_though_nothing_is_left_to_show() -> None:
+    form = Form("Which one?", reply=ReplyFormat("strands", '{"ids": ["1"]}'))
+    _, actions = run(AnswerText("Which one?"), InputRequired(form), CLOSED)
+    assert [action.form for action in only(actions, ShowForm)] == [replace(form, prompt="", is_told=True)]
+    assert only(actions, ShowForm)[0].form.as_markdown() == ""
 
 
 def test_a_question_without_words_of_its_own_stands_in_the_answer() -> None:
@@ -385,7 +399,7 @@ def test_a_question_without_words_of_its_own_stands_in_the_answer() -> None:
     assert len(only(actions, ShowForm)) == 1
 
 
-SIGN_IN = InputRequired(Form("Sign in", is_auth=True))
+SIGN_IN = InputRequired(Form("Sign in", kind=FormKind.AUTH))
 
 
 def test_an_agent_that_asked_and_then_answered_has_answered() -> None:
@@ -398,8 +412,8 @@ def test_a_sign_in_is_shown_while_the_turn_goes_on_and_once() -> None:
     turn, actions = run(SIGN_IN, SIGN_IN)
     assert turn.waits_for_human
     assert [action.form for action in only(actions, ShowForm)] == [SIGN_IN.form]
-    assert turn.handle(InputRequired(Form("Sign in there", is_auth=True)))[-1] == ShowForm(
-        Form("Sign in there", is_auth=True), "the agent may go on by itself after a sign-in"
+    assert turn.handle(InputRequired(Form("Sign in there", kind=FormKind.AUTH)))[-1] == ShowForm(
+        Form("Sign in there", kind=FormKind.AUTH), "the agent may go on by itself after a sign-in"
     )
     assert turn.handle(CLOSED)[-1] == EndTurn(Outcome.ASKED, reason="the agent asked")
     assert not turn.waits_for_human

@@ -5,9 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 
-import pytest
-
-from slack_bot.turn.record import Field, Form, Question, ThreadKey
+from slack_bot.turn.record import Outcome, Question, ThreadKey
 
 ASKED = Question(ThreadKey("T1", "C1", "1.1"), "1.2", "U1", "T1", "hello")
 
@@ -22,22 +20,7 @@ def test_the_message_id_depends_on_the_slack_message_and_on_nothing_else() -> No
     assert replace(ASKED, ts="1.3").message_id != ASKED.message_id
 
 
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        (Form("Which one?"), "Which one?"),
-        (Form("Which one?", title="Deploy"), "**Deploy**\n\nWhich one?"),
-        (Form(""), "The agent needs your input."),
-        (Form("", is_auth=True), "The agent needs a sign-in."),
-        (
-            Form("", (Field("env", "Environment", ("dev", "prod"), required=True), Field("note", "note"))),
-            "- **env**: Environment (dev, prod)\n- **note** – optional",
-        ),
-        (
-            Form("", (Field("env", "", ("dev",), required=True, hidden_choices=1_200),), hidden_fields=3),
-            "- **env** (dev, … and 1,200 more)\n- … and 3 more, which are not shown here",
-        ),
-    ],
-)
-def test_a_question_as_a_person_reads_it(form: Form, text: str) -> None:
-    assert form.as_markdown() == text
+def test_an_answer_is_whole_or_not_or_was_not_to_be_had() -> None:
+    judged = {each: each.is_whole for each in Outcome}
+    assert {each for each, is_whole in judged.items() if is_whole} == {Outcome.ANSWERED, Outcome.ASKED}
+    assert {each for each, is_whole in judged.items() if is_whole is False} == {Outcome.LOST}

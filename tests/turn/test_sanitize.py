@@ -3,6 +3,7 @@
 import re
 from collections.abc import Generator
 from copy import deepcopy
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.turn.actions import LONGEST, CardState, TaskCard
-from slack_bot.turn.record import Field, Form
+from slack_bot.turn.form import Choice, Field, Form, ProposedCall
 from slack_bot.turn.sanitize import (
     MASK,
     MAX_UNDECIDED,
@@ -370,12 +371,46 @@ def test_a_card() -> None:
 
 
 def test_a_form() -> None:
-    field = Field(f"n {SECRET}", f"l {SECRET}", choices=("a", SECRET))
-    form = Form(f"p {SECRET}", (field,), "<@U1> asks", is_auth=True)
-    shown = Field(f"n {MASK}", f"l {MASK}", choices=("a", MASK))
-    assert result(sanitize_form(form, (SECRET,), 9, 9)) == Form(
-        f"p {MASK}", (shown,), "&lt;@U1> asks", is_auth=True
+    choices = Choice("a"), Choice(SECRET), Choice("b", f"B {SECRET}"), Choice("\ud83d")
+    field = Field(f"n {SECRET}", "", choices=choices, help=f"h {SECRET}", default="a")
+    own = Field("own", default=SECRET)
+    call = ProposedCall(f"c {SECRET}", f"d {SECRET}", "{}")
+    form = Form(
+        f"p {SECRET}",
+        (field, own, Field("\ud83d")),
+        "<@U1> asks",
+        calls=(call,),
+        may_edit=True,
+        url="https://a.b",
     )
+    shown = result(sanitize_form(form, (SECRET,), 9, 9))
+    assert shown == replace(
+        form,
+        prompt=f"p {MASK}",
+        title="&lt;@U1> asks",
+        fields=(
+            replace(
+                field,
+                label=f"n {MASK}",
+                help=f"h {MASK}",
+                choices=(Choice("a", "a"), Choice(SECRET, MASK), Choice("b", f"B {MASK}")),
+                hidden_choices=1,
+            ),
+            Field("own", "own"),
+        ),
+        hidden_fields=1,
+        calls=(ProposedCall(f"c {MASK}", f"d {MASK}", "{}"),),
+    )
+    assert SECRET not in shown.as_markdown()
+
+
+def test_what_would_be_lost_by_a_change_is_not_offered_for_one() -> None:
+    call = ProposedCall("run", "", f'{{"key": "{SECRET}"}}')
+    form = result(
+        sanitize_form(Form("", calls=(call,), may_edit=True, url=f"https://a.b/{SECRET}"), (SECRET,), 9, 9)
+    )
+    assert not form.may_edit
+    assert form.url == ""
 
 
 def test_a_very_long_text_is_cut_and_never_within_a_secret() -> None:
@@ -387,7 +422,9 @@ def test_a_very_long_text_is_cut_and_never_within_a_secret() -> None:
 
 
 def test_of_too_many_fields_and_choices_the_reader_is_told_how_many_there_are() -> None:
-    many = tuple(Field(f"f{number}", choices=tuple("abcd"), required=True) for number in range(5_000))
+    many = tuple(
+        Field(f"f{number}", choices=tuple(map(Choice, "abcd")), required=True) for number in range(5_000)
+    )
     form = result(sanitize_form(Form("Which?", many), (), 2, 3))
     assert form.as_markdown() == (
         "Which?\n\n- **f0** (a, b, c, … and 1 more)\n- **f1** (a, b, c, … and 1 more)\n"
@@ -405,7 +442,9 @@ def test_a_long_text_is_read_in_steps_of_one_size() -> None:
 
 def test_a_short_form_is_read_in_one_step_and_a_long_one_in_many() -> None:
     def form(size: int) -> Form:
-        return Form("p", tuple(Field(f"f{n}", "l" * size, ("c" * size,) * 9) for n in range(50)))
+        return Form(
+            "p", tuple(Field(f"f{n}", "l" * size, choices=(Choice("c", "c" * size),) * 9) for n in range(50))
+        )
 
     assert len(steps(sanitize_form(form(3), (), 50, 100))) == 1
     assert len(steps(sanitize_form(form(3_000), (), 50, 100))) > 50

@@ -8,7 +8,15 @@ from typing import Literal
 import pytest
 
 from slack_bot.turn.record import Question, ThreadKey
-from slack_bot.turn.thread_state import ThreadState, heard, mentioned, stopped, went_on
+from slack_bot.turn.thread_state import (
+    ListensTo,
+    ThreadState,
+    heard,
+    mentioned,
+    read_alone,
+    stopped,
+    went_on,
+)
 
 THREAD = ThreadKey("T1", "C1", "100.0")
 DAY = 86_400.0
@@ -52,8 +60,26 @@ def test_in_the_middle_of_a_thread_others_may_have_written() -> None:
     assert is_question(state, 106.0, "U2", "thread")
 
 
+def test_who_has_read_that_nobody_else_wrote_there_goes_on() -> None:
+    state = read_alone(mentioned(None, said(105.0)), said(105.0))
+    assert is_question(state, 106.0)
+    assert state == read_alone(None, said(105.0)), "the thread may be read before the mention is noted"
+    assert not is_question(read_alone(heard(mentioned(None, said(105.0)), "U2"), said(105.0)), 107.0)
+    assert not is_question(read_alone(mentioned(None, said(105.0)), said(106.0, "U2")), 107.0)
+
+
+def test_who_need_not_mention_the_bot() -> None:
+    state = mentioned(None, said(100.0))
+    assert state.listens_to("mention") is ListensTo.NOBODY
+    assert state.listens_to("auto") is ListensTo.ASKER
+    assert state.listens_to("thread") is ListensTo.EVERYBODY
+    assert mentioned(None, said(105.0)).listens_to("auto") is ListensTo.NOBODY
+    ended = stopped(state, 101.0)
+    assert ended is not None and ended.listens_to("thread") is ListensTo.NOBODY
+
+
 @pytest.mark.parametrize("respond", ["auto", "thread"])
-def test_who_wants_to_be_heard_no_longer_is_heard_after_another_mention(respond: str) -> None:
+def test_who_wants_wants_to_be_heard_no_longer_is_heard_after_another_mention(respond: str) -> None:
     state = stopped(mentioned(None, said(100.0)), 110.0)
     assert not is_question(state, 111.0, respond=respond)
     assert mentioned(state, said(100.0)) == state, "the mention was brought again"

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
-from ...turn.record import Form
+from ...turn.form import Form
 from ..wire.frames import Artifact
 from .delta_detector import GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
@@ -238,17 +238,20 @@ class AnswerAssembler:
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
         """The task's artifacts by now: id, name, raw text."""
-        found = ((key, self._filtered(key, raw)) for key, raw in self._joined(artifacts))
-        texts = [(key, self._all_deltas(key, self.mend(text))) for key, text in found if text]
+        found = ((key, self._in_task(key, raw)) for key, raw in self._joined(artifacts))
+        texts = [(key, text) for key, text in found if text]
         if not texts:
             return []
         self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}
         return self._show(ARTIFACT, self._artifacts.snapshot(texts), "the task as it stands")
 
-    def _all_deltas(self, key: str, text: str) -> str:
-        """`text`, or all the deltas where the agent's server kept the last one only."""
+    def _in_task(self, key: str, raw: str) -> str:
+        """The text of the task's artifact; all the deltas where the agent's server kept the last one only."""
         streamed = self._artifacts.text_of(key) if key in self._delta_keys else ""
-        return streamed if streamed.endswith(text) else text
+        if raw and streamed.endswith(raw):  # before the filters, which would take it for a beginning
+            return streamed
+        text = self.mend(self._filtered(key, raw))
+        return streamed if text and streamed.endswith(text) else text
 
     def _joined(self, artifacts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
         """Key and text of the artifacts, chunks put together."""

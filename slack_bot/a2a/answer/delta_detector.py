@@ -17,7 +17,7 @@ that; then the following texts of the same name are chunks too.
 from dataclasses import replace
 
 from ...turn.compare import normalize
-from ..content.parts import extract_content, is_true
+from ..content.parts import extract_answer, is_true
 from ..wire.frames import (
     AgentMessage,
     Artifact,
@@ -305,7 +305,7 @@ class SnapshotMerger:
 def stored_text(artifact: Artifact) -> str:
     """The text of a task's artifact, whose parts are the chunks that came."""
     texts = [part.text for part in artifact.parts if part.text is not None and not part.metadata]
-    text = extract_content(artifact.parts, artifact.metadata).text
+    text = extract_answer(artifact).text
     if not text or len(texts) != len(artifact.parts) or len(texts) <= _FEW_CHUNKS:
         return text
     detector = DeltaDetector(appends=True)

@@ -9,9 +9,10 @@ import json
 import re
 from typing import Any
 
-from ...turn.record import Form
+from ...turn.form import Form
 from ..content.data_markdown import as_markdown
-from ..content.parts import extract_content, form_of
+from ..content.forms import form_of
+from ..content.parts import extract_answer
 from ..wire.frames import Artifact, object_of, text_of
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
@@ -55,7 +56,7 @@ def result_text(artifact: Artifact) -> str:
     for part in artifact.parts:
         if (content := object_of(part.data).get("content")) is not None:
             return text_of(content) or as_markdown(content)
-    return extract_content(artifact.parts).text
+    return extract_answer(artifact).text
 
 
 class TextFilter:

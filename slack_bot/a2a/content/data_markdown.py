@@ -76,10 +76,15 @@ def beside(part: Part, text: TextBeside) -> str:
     """What a part without text adds to `text`, as a paragraph, or ""."""
     if part.file is not None:
         return file_line(part.file)
-    mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
-    if not part.has_data or (isinstance(mime, str) and _MACHINE_TYPES.match(mime)):
+    if not part.has_data or is_machine_data(part):
         return ""
     return "" if text.contains(part.data) else as_markdown(part.data)
+
+
+def is_machine_data(part: Part) -> bool:
+    """Its type says that it is for a program."""
+    mime = part.metadata.get("mimeType") or part.metadata.get("mediaType")
+    return isinstance(mime, str) and bool(_MACHINE_TYPES.match(mime))
 
 
 def _only_text(value: Mapping[str, Any]) -> str:

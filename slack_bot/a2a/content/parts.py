@@ -1,24 +1,23 @@
-"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls, questions, plans.
+"""PURE. What the parts of a message or an artifact hold: text, thoughts, tool calls, plans.
 
 Text parts are joined with nothing between: chunks are parts (facts: A2A 8.1). A data part is a tool call or
-its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing. There
-is no standard form: ADK sends the tool call that waits, Strands a list of interrupts, LangGraph an artifact
-with a value, others fields or a JSON schema (facts: A2A 3).
+its result where a type in its metadata, in itself or in what holds it says so; a name proves nothing.
 """
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
-from ...turn.record import Field, Form
+from ...turn.extras import Extra, LinkedFile
 from ..dialects import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
-from .data_markdown import TextBeside, as_markdown, beside, from_json
+from .data_markdown import TextBeside, beside, from_json
+from .extras import extra_in
+from .sources import names_sources
 
-_MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 _STATES = {
     "in_progress": StepState.RUNNING,
     "running": StepState.RUNNING,
@@ -90,8 +89,13 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
     return _tool_of(data, begins=not _BEGINS.isdisjoint(types), waits=waits)
 
 
+def is_list_of_tools(part: Part) -> bool:
+    """It lists calls or results: `{"tool_results": [...]}`."""
+    return _listed_tools(part) is not None
+
+
 def _listed_tools(part: Part) -> list[ToolPart] | None:
-    """The calls or results that `part` lists: `{"tool_results": [...]}`. None: it is no such list."""
+    """None: it is no such list."""
     data = part.data
     if not isinstance(data, dict) or len(data) != 1:
         return None
@@ -213,12 +217,13 @@ def _normalized(value: Any) -> str:
 
 
 class Content(NamedTuple):
-    """The parts, sorted. `is_block`: the text begins with data or a file."""
+    """The parts, sorted. `is_block`: the text begins with data or a file, or stands behind an extra."""
 
     text: str = ""
     thoughts: str = ""
     tools: tuple[ToolPart, ...] = ()
     is_block: bool = False
+    extras: tuple[Extra, ...] = ()
 
     @property
     def calls_a_tool(self) -> bool:
@@ -226,8 +231,22 @@ class Content(NamedTuple):
         return any(tool.begins for tool in self.tools)
 
 
-def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -> Content:
-    """What `parts` hold. `metadata` is that of what holds them."""
+def extract_answer(artifact: Artifact) -> Content:
+    """What an artifact of the answer holds: what is no text is taken out of it."""
+    return extract_content(
+        artifact.parts, artifact.metadata, keeps_extras=True, description=artifact.description
+    )
+
+
+def extract_content(
+    parts: tuple[Part, ...],
+    metadata: Metadata | None = None,
+    *,
+    keeps_extras: bool = False,
+    description: str = "",
+) -> Content:
+    """What `parts` hold. `metadata` and `description` are those of what holds them. `keeps_extras`: tables,
+    charts and files apart; else all of them are in the text."""
     if len(parts) == 1 and parts[0].text is not None and not parts[0].metadata and not metadata:
         return Content(parts[0].text)
     around, tools, thoughts, plain = tool_words(metadata), list[ToolPart](), "", list[Part]()
@@ -240,31 +259,41 @@ def extract_content(parts: tuple[Part, ...], metadata: Metadata | None = None) -
             thoughts += part.text or ""
         elif not around:
             plain.append(part)
-    text, is_block = _joined(plain)
+    keeps_extras = keeps_extras and not (metadata and is_thought(metadata))
+    text, is_block, extras = _joined(plain, keeps_extras=keeps_extras, description=description)
     if metadata and is_thought(metadata):
         return Content("", thoughts + text, tuple(tools))
-    return Content(text, thoughts, tuple(tools), is_block)
+    return Content(text, thoughts, tuple(tools), is_block, extras)
 
 
-def _joined(parts: list[Part]) -> tuple[str, bool]:
-    """The text, and whether it begins with data or a file. There may be 100,000 parts."""
+def _joined(
+    parts: list[Part], *, keeps_extras: bool, description: str
+) -> tuple[str, bool, tuple[Extra, ...]]:
+    """The text, whether it begins with data or a file, and the extras. There may be 100,000 parts."""
     text_beside = TextBeside("".join(part.text for part in parts if part.text))
     pieces: list[str] = []
+    extras: list[Extra] = []
     is_block = False
     for part in parts:
         if part.text:
-            if is_block and part.text.strip() and not "".join(pieces[-2:]).endswith("\n\n"):
+            before = "".join(pieces[-2:])
+            if is_block and before and part.text.strip() and not before.endswith("\n\n"):
                 pieces.append("\n\n")
             pieces.append(part.text)
             is_block = False
-        elif part.text is None and (block := beside(part, text_beside)):
-            while pieces and not pieces[-1].rstrip():
-                pieces.pop()
-            pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
-            pieces += ["\n\n", block] if pieces else [block]
-            is_block = True
+        elif part.text is None and not (part.has_data and names_sources(part.data)):
+            found = extra_in(part, text_beside, description) if keeps_extras else None
+            extras += [found] if found is not None else []
+            is_text = found is None or isinstance(found, LinkedFile)
+            block = beside(part, text_beside) if is_text else ""
+            if block:
+                while pieces and not pieces[-1].rstrip():
+                    pieces.pop()
+                pieces[-1:] = [each.rstrip() for each in pieces[-1:]]
+                pieces += ["\n\n", block] if pieces else [block]
+            is_block = is_block or bool(block) or not is_text
     text = "".join(pieces)
-    return text, bool(parts) and parts[0].text is None and bool(text)
+    return text, bool(parts) and parts[0].text is None and bool(text or extras), tuple(extras)
 
 
 def last_message(history: Sequence[AgentMessage]) -> str:
@@ -277,120 +306,6 @@ def last_message(history: Sequence[AgentMessage]) -> str:
     said = [each for each in reversed(since) if each.role == "agent"]
     texts = (extract_content(each.parts, each.metadata).text for each in said)
     return next((text for text in texts if text.strip()), "")
-
-
-def question_in(parts: tuple[Part, ...], prompt: str = "", told: str = "") -> Form | None:
-    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt.
-
-    `told`: text that the reader sees already. A tool call that asks only that is not named.
-    """
-    if form := form_in(parts, prompt) or _schema_in(parts, prompt):
-        return form
-    paragraphs = [prompt.strip()] if prompt.strip() else []
-    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
-    before = TextBeside(told)
-    for part in parts:
-        if told and _asks_again(part, before):
-            continue
-        for each in _questions(part, shown):
-            if len(paragraphs) == most:
-                return Form("\n\n".join([*paragraphs, "_… and more, which is not shown here_"]))
-            paragraphs.append(each)
-            shown = TextBeside("\n".join(paragraphs))
-    return Form("\n\n".join(paragraphs)) if len(paragraphs) > bool(prompt.strip()) else None
-
-
-def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
-    """The first question in the data parts."""
-    return next(filter(None, (form_of(object_of(part.data), prompt) for part in parts)), None)
-
-
-def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
-    """The question in an object with fields or flags; None if there is none."""
-    inner = object_of(data.get("metadata"))
-    source = inner if inner.get("input_fields") else data
-    fields = tuple(map(_listed_field, objects_of(source.get("input_fields") or source.get("fields"))))
-    asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
-    if not fields and not any(asks):
-        return None
-    prompt = prompt or text_of(data.get("content")) or text_of(source.get("input_description"))
-    title = text_of(source.get("input_title")) or text_of(data.get("title"))
-    return Form(prompt or text_of(data.get("description")), fields, title)
-
-
-def _listed_field(row: Mapping[str, Any]) -> Field:
-    name = first_text(row, ("field_name", "id", "name")) or "answer"
-    label = first_text(row, ("field_description", "label"))
-    offered = _as_list(row.get("field_values") or row.get("options"))
-    choices = (first_text(object_of(each), ("label", "value")) or text_of(each) for each in offered)
-    return Field(name, label, tuple(filter(None, choices)), required=is_true(row, "required"))
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
-    """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
-    for part in parts:
-        data = object_of(part.data)
-        schema = object_of(data.get("schema") or data.get("form")) or data
-        properties = object_of(schema.get("properties"))
-        if schema.get("type") == "object" and properties:
-            required = {each for each in _as_list(schema.get("required")) if isinstance(each, str)}
-            fields = tuple(
-                Field(
-                    name,
-                    first_text(about, ("title", "description")),
-                    tuple(map(str, _as_list(about.get("enum")))),
-                    name in required,
-                )
-                for name, about in properties.items()
-                if isinstance(about, dict)
-            )
-            prompt = prompt or text_of(data.get("instructions"))
-            return Form(prompt, fields, text_of(schema.get("title")) or text_of(data.get("title")))
-    return None
-
-
-def _asks_again(part: Part, before: TextBeside) -> bool:
-    tool, data = tool_part(part), object_of(part.data)
-    asked = _arguments(data)
-    return bool(asked) and tool is not None and tool.begins and before.contains(asked)
-
-
-def _arguments(data: Mapping[str, Any]) -> Any:
-    return data.get("args") or data.get("arguments") or data.get("input")
-
-
-def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
-    data = object_of(part.data)
-    tool = tool_part(part)
-    if _listed_tools(part) is not None:
-        return
-    if tool is not None:
-        if tool.begins:
-            yield _named(tool.name, _arguments(data))
-    elif isinstance(data.get("interrupts"), list):
-        for each in objects_of(data["interrupts"]):
-            if not shown.contains(name := text_of(each.get("name"))):
-                yield _named(name, each.get("reason"))
-    elif set(data) == {"id", "value"}:
-        yield from filter(None, [_value(data["value"])])
-    elif text := beside(part, shown):
-        yield text
-
-
-def _value(value: Any) -> str:
-    for key in ("question", "prompt", "description"):
-        if text := text_of(object_of(value).get(key)):
-            rest = {name: each for name, each in value.items() if name != key}
-            return "\n\n".join(filter(None, [text, as_markdown(rest)]))
-    return as_markdown(value)
-
-
-def _named(name: str, details: Any) -> str:
-    return "\n".join(filter(None, [f"**{name}**" if name else "", as_markdown(details)]))
 
 
 def plan_in(parts: tuple[Part, ...]) -> tuple[tuple[PlanStep, ...], str]:

@@ -5,6 +5,7 @@ sentence says what cannot be used, with the setting to change.
 """
 
 import asyncio
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +25,7 @@ _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, 
 _MAX_CARD_BYTES = 1024 * 1024
 _MAX_SKILLS = 20  # and examples of each
 _ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
+_SPOKEN = re.compile(r"/(ui/form_request|interactions/approval)/v1\Z")  # AgentStack's (facts: A2A 3)
 _NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
 _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "mtls": "mtls"}
@@ -34,7 +36,7 @@ class AgentCard:
     """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
     `push`: it says that the agent posts news of a task to an address. `takes_json`: data parts are among what
-    it reads by default.
+    it reads by default. `extensions`: those of its own that this bot speaks.
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header or other with a name.
@@ -47,6 +49,7 @@ class AgentCard:
     push: bool = False
     introduction: Introduction = field(default_factory=Introduction)
     takes_json: bool = False
+    extensions: tuple[str, ...] = ()
 
     def on(self, wire: Wire) -> Interface:
         found = (each for each in self.interfaces if each.wire == wire)
@@ -138,9 +141,11 @@ def _refused(status: int) -> str:
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
     """Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used."""
     capabilities = object_of(card.get("capabilities"))
-    for each in objects_of(capabilities.get("extensions")):
+    offers = objects_of(capabilities.get("extensions"))
+    spoken = tuple(uri for each in offers if _SPOKEN.search(uri := text_of(each.get("uri"))))
+    for each in offers:
         uri = text_of(each.get("uri"))
-        if each.get("required") is True and uri not in settings.extensions:
+        if each.get("required") is True and uri not in (*settings.extensions, *spoken):
             raise CardError(
                 f"the agent card at {found_at} requires the extension {uri}; name it in"
                 " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
@@ -159,6 +164,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         push=capabilities.get("pushNotifications") is True,
         introduction=_introduction(card),
         takes_json=isinstance(modes, list) and "application/json" in modes,
+        extensions=spoken,
     )
 
 

@@ -19,6 +19,7 @@ import httpx
 
 from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
+from ...turn.files import GivenFile
 from . import frames, sse, transport
 from .auth import origin_of
 
@@ -63,7 +64,8 @@ class Interface:
 class MessageRequest:
     """One question. `task_id` only where it answers that task's question; `references`: other tasks.
 
-    `quoted`: what was said before it, as a part of its own behind the question. `metadata`: of the message.
+    `files`: behind the text. `quoted`: what was said before it, as a part of its own behind the question.
+    `data`: further parts, each with its metadata, which may be all there is. `metadata`: of the message.
     """
 
     text: str
@@ -71,13 +73,18 @@ class MessageRequest:
     context_id: str | None = None
     task_id: str | None = None
     references: tuple[str, ...] = ()
+    files: tuple[GivenFile, ...] = field(default=(), repr=False)
     quoted: str | Mapping[str, Any] | None = None
+    data: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def ask_body(at: Interface, request: MessageRequest, *, stream: bool) -> Json:
     """A question, with the streaming or the waiting method."""
-    parts = [_part(at.wire, request.text)]
+    parts = [_part(at.wire, request.text)] if request.text or not request.data else []
+    parts += [_file_part(at.wire, each) for each in request.files]
+    for content, about in request.data:
+        parts.append({**_part(at.wire, content), **({"metadata": dict(about)} if about else {})})
     if request.quoted is not None:
         parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
     if at.wire == "0.3":
@@ -104,6 +111,15 @@ def _part(wire: Wire, content: str | Mapping[str, Any]) -> Json:
     if wire == "0.3":
         return {"kind": "data", "data": dict(content)}
     return {"data": dict(content), "mediaType": "application/json"}
+
+
+def _file_part(wire: Wire, file: GivenFile) -> Json:
+    """A part of bytes, or of an address (facts: A2A 1.4)."""
+    if wire == "0.3":
+        where = {"uri": file.url} if file.url else {"bytes": file.content}
+        return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **where}}
+    where = {"url": file.url} if file.url else {"raw": file.content}
+    return {**where, "filename": file.name, "mediaType": file.media_type}
 
 
 def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Json:
@@ -181,12 +197,18 @@ def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
 
 
 class Client:
-    """The calls at one interface. `http` is shared and not closed here."""
+    """The calls at one interface. `http` is shared and not closed here. `extensions`: besides those set."""
 
     def __init__(
-        self, http: httpx.AsyncClient, interface: Interface, settings: AgentSettings, auth: httpx.Auth
+        self,
+        http: httpx.AsyncClient,
+        interface: Interface,
+        settings: AgentSettings,
+        auth: httpx.Auth,
+        extensions: Sequence[str] = (),
     ) -> None:
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
+        self._extensions = tuple(dict.fromkeys([*settings.extensions, *extensions]))
         self._host = str(origin_of(interface.url) or "the agent")
 
     def ask(self, asking: MessageRequest, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
@@ -194,7 +216,8 @@ class Client:
 
         The caller keeps the time between events.
         """
-        return self._received(ask_body(self._interface, asking, stream=stream), stream=stream)
+        body, is_large = ask_body(self._interface, asking, stream=stream), bool(asking.files)
+        return self._received(body, stream=stream, is_large=is_large)
 
     def subscribe(self, task_id: str) -> AsyncGenerator[frames.Received, None]:
         """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
@@ -230,7 +253,7 @@ class Client:
         body = delete_push_body(self._interface, task_id, push_id)
         await self._called(body, self._settings.call_timeout)
 
-    async def _called(self, body: Json, limit: float) -> tuple[frames.Object, int]:
+    async def _called(self, body: Json | bytes, limit: float) -> tuple[frames.Object, int]:
         """The result, and the size of the answer in bytes."""
         with transport.map_exceptions(self._host):
             try:
@@ -239,12 +262,15 @@ class Client:
             except TimeoutError as error:
                 raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
 
-    async def _received(self, body: Json, *, stream: bool = True) -> AsyncGenerator[frames.Received, None]:
+    async def _received(
+        self, body: Json, *, stream: bool = True, is_large: bool = False
+    ) -> AsyncGenerator[frames.Received, None]:
+        content = await transport.offload(_encoded, body) if is_large else _encoded(body)
         if not stream:
-            yield await self._framed(*await self._called(body, self._settings.turn_timeout))
+            yield await self._framed(*await self._called(content, self._settings.turn_timeout))
             return
         with transport.map_exceptions(self._host):
-            async with self._posted(body, stream=True) as response:
+            async with self._posted(content, stream=True) as response:
                 if transport.media_type(response) != _SSE:
                     yield await self._framed(*await self._result(response))
                     return
@@ -258,13 +284,13 @@ class Client:
                             yield received
 
     @asynccontextmanager
-    async def _posted(self, body: Json, *, stream: bool) -> AsyncIterator[httpx.Response]:
+    async def _posted(self, body: Json | bytes, *, stream: bool) -> AsyncIterator[httpx.Response]:
         """The successful response. Others are raised."""
         async with self._http.stream(
             "POST",
             self._interface.url,
-            content=json.dumps(body).encode("ascii"),
-            headers=headers(self._interface.wire, self._settings.extensions, stream=stream),
+            content=body if isinstance(body, bytes) else _encoded(body),
+            headers=headers(self._interface.wire, self._extensions, stream=stream),
             auth=self._auth,
         ) as response:
             if not response.is_success:
@@ -300,6 +326,10 @@ class Client:
         if event.name == "error" and isinstance(frame, frames.Unknown):
             raise frames.failure(payload)
         return frames.Received(raw, frame, len(data))
+
+
+def _encoded(body: Json) -> bytes:
+    return json.dumps(body).encode("ascii")
 
 
 def _holder(tasks: Sequence[frames.Object], message_id: str) -> str | None:

@@ -44,11 +44,12 @@ TERMINAL = frozenset({TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED,
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file by address, or by value, which is not kept."""
+    """A file by address, or by value: `content` in Base64."""
 
     name: str = ""
     mime_type: str = ""
     url: str | None = None
+    content: str | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)
@@ -160,9 +161,10 @@ _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.C
 _NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's numbers
 _SAFE = {
     -32001: "The agent no longer knows this task.",
-    -32601: "The agent does not understand this bot's requests.",
-    -32008: "The agent asks for an extension that this bot does not speak.",
-    -32009: "The agent does not understand this bot's requests.",
+    -32601: "The agent does not understand my requests.",
+    -32005: "The agent does not take this kind of content.",
+    -32008: "The agent asks for an extension that I do not speak.",
+    -32009: "The agent does not understand my requests.",
 }
 _NOT_PLAIN = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -399,6 +401,7 @@ def _file(part: Object) -> FileRef | None:
         name=text_of(_either(source, "name", "filename") or part.get("filename")),
         mime_type=text_of(_either(source, "mimeType", "mediaType", "mime_type", "media_type")),
         url=url if isinstance(url, str) else None,
+        content=value if isinstance(value, str) else None,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
@@ -68,6 +69,7 @@ _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
 _REFUSALS: Mapping[int, str] = {
     401: "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN or SLACK_BOT_AGENT__HEADER_*)",
     403: "does not allow the bot to ask",
+    413: "does not take a question this large",
     407: "stands behind a proxy that wants a login",
     429: "has too many requests",
     503: "is not available",
@@ -151,7 +153,12 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
         return BadAgentData(
             f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
         )
-    return AgentRefused(f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said)
+    refused = AgentRefused(
+        f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said
+    )
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        refused.safe = "The agent does not take a question this large."
+    return refused
 
 
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:

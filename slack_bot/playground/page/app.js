@@ -4,66 +4,71 @@
 // An update changes the `model` and marks what has to be drawn (`due`); `draw` draws it, once a frame.
 
 import { h, icon, refill } from "./dom.js";
-import { paced, scrollAll, stickToEnd } from "./frames.js";
+import { paced, scrollAll } from "./frames.js";
 import { Link } from "./link.js";
 import { Composer } from "./composer.js";
 import { Column } from "./column.js";
-import { Lanes } from "./lanes.js";
-import { TurnStory, rows, seconds } from "./facts.js";
 import { FaultPanel, save } from "./faults.js";
+import { Inside } from "./inside.js";
+import { Model, isRoot, mayRead, rootOf, threadKey } from "./model.js";
+import { Sidebar } from "./sidebar.js";
+import { confirmed } from "./confirm.js";
+import { read, written } from "./address.js";
+import { Modal } from "./modal.js";
+import { blockNode } from "./blocks.js";
+import { themeSwitch } from "./theme.js";
+import { shownText, slackText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
-const TONES = 4;
 const DRAWN_EVERY_MS = 80;
-const STORIES_KEPT = 30; // as many as the playground keeps
 const CLOCK_EVERY_MS = 100;
 const LARGEST_FILE = 32 * 1024 * 1024;
 
-const model = { people: {}, channels: [], bot: { user_id: "", name: "slack_bot" }, messages: new Map(), statuses: new Map(), stories: new Map(), suggestions: [], agent: null, now: 0, receivedAt: 0 };
-const view = { me: "", place: "", thread: null, turn: "follow", story: null, known: false };
-const world = { names: {}, person, press, open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
+const model = new Model();
+const view = { me: "", place: "", tab: "messages", thread: null, known: false };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
-const lanes = new Lanes($("lanes"));
-const narration = stickToEnd($("narration"));
-const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send);
+const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), bot: () => model.bot.user_id, act, deeds,
+  fill: (message, element, given) => send({ type: "fill", channel: message.channel, ts: message.ts, action_id: element.action_id, given }),
+  open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
+const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
+const inside = new Inside(Object.fromEntries(["inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"].map((id) => [id, $(id)])), model, {
+  place: () => view.thread, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
+const modal = new Modal($("modal"), { names: () => model.names, submit: (values) => send({ type: "submit", values }), close: () => send({ type: "close" }) });
+const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
 const link = new Link((updates) => { for (const update of updates) HANDLERS[update.type]?.(update); page.ask(); }, linkChanged);
 
 // -- updates
 
 const HANDLERS = {
   snapshot(all) {
-    Object.assign(model, { people: Object.fromEntries(all.people.map((one) => [one.id, one])), channels: all.channels, bot: all.bot, suggestions: all.suggestions, agent: all.agent, now: all.now, receivedAt: performance.now() });
-    world.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [all.bot.user_id]: all.bot.name };
-    model.messages = new Map();
-    model.statuses = new Map();
-    model.stories = new Map();
-    for (const message of all.messages) keep(message);
-    for (const status of all.statuses) model.statuses.set(threadKey(status.channel, status.thread_ts), status.text);
-    for (const fact of all.facts) note(fact);
+    model.begin(all);
     faultPanel.show(all.faults);
-    $("where").textContent = $("where").title = model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
-    if (!model.people[view.me]) view.me = all.people.find((one) => !one.virtual)?.id ?? "";
-    if (!model.channels.some((channel) => channel.id === view.place)) view.place = model.channels[0]?.id ?? "";
+    $("where").textContent = model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
+    if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
+    if (!view.known) model.seenAll();
     if (!view.known && location.hash) visitAddress();
     else if (!view.known) showLastThread();
     view.known = true;
-    if (view.thread && !messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
+    if (view.thread && !model.messagesOf(view.thread.channel).has(view.thread.ts)) leaveThread();
+    modal.show(model.modals[view.me] ?? null);
     change("people", "room", "thread", "inside");
   },
   message({ message }) {
-    keep(message);
+    if (model.keep(message)) change("places");
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
   },
   grow({ channel, ts, text }) {
-    const message = messagesOf(channel).get(ts);
+    const message = model.messagesOf(channel).get(ts);
     if (message) HANDLERS.message({ message: { ...message, text: message.text + text } });
   },
   gone({ channel, ts }) {
-    messagesOf(channel).delete(ts);
+    model.messagesOf(channel).delete(ts);
     due.messages.delete(`${channel} ${ts}`);
-    change("room", "thread");
+    if (view.thread?.ts === ts && model.repliesTo(channel, ts).length === 0) leaveThread();
+    change("places", "room", "thread");
   },
   status({ channel, thread_ts, text }) {
     model.statuses.set(threadKey(channel, thread_ts), text);
@@ -71,13 +76,13 @@ const HANDLERS = {
     change("typing");
   },
   fact({ fact }) {
-    const story = note(fact);
+    const story = model.note(fact);
     if (!story) return;
     if (["opened", "closed", "ignored"].includes(fact.kind)) turnChanged(story, fact);
-    if (!watched(story)) return;
-    view.story = story;
+    if (!inside.watches(story)) return;
+    inside.story = story;
     change("story");
-    if (!due.parts.has("inside")) for (const row of rows(fact, story.began)) lanes.add(row);
+    if (!due.parts.has("inside")) inside.add(fact, story);
   },
   said({ channel, ts, thread_ts }) {
     if (thread_ts) return;
@@ -85,6 +90,18 @@ const HANDLERS = {
     openThread(channel, ts);
     page.now();
     if (wasTyping && !composers.root.field.checkVisibility()) composers.reply.field.focus();
+  },
+  prompts({ channel, thread_ts, prompts }) {
+    model.prompts.set(threadKey(channel, thread_ts), prompts);
+    change("prompts");
+  },
+  home({ user, home }) {
+    model.homes[user] = home;
+    if (user === view.me) change("home");
+  },
+  modal({ user, modal: open }) {
+    if (open) model.modals[user] = open; else delete model.modals[user];
+    if (user === view.me) modal.show(open);
   },
   faults(update) { faultPanel.show(update.faults); },
   tape({ name, text }) { save(name, text); },
@@ -95,59 +112,49 @@ const HANDLERS = {
   },
 };
 
-function keep(message) { messagesOf(message.channel).set(message.ts, message); }
+function recount(channel, root) { due.roots.set(threadKey(channel, root), [channel, root]); }
 
-function messagesOf(channel) {
-  if (!model.messages.has(channel)) model.messages.set(channel, new Map());
-  return model.messages.get(channel);
-}
-
-function note(fact) {
-  if (fact.kind === "opened" || fact.kind === "ignored") model.stories.set(fact.turn, new TurnStory(fact));
-  if (model.stories.size > STORIES_KEPT) model.stories.delete(model.stories.keys().next().value);
-  const story = model.stories.get(fact.turn);
-  story?.add(fact);
-  return story;
-}
-
+/** A turn begins or ends: what is watched may be another one, and somebody who cannot see it hears of it. */
 function turnChanged(story, fact) {
   recount(story.channel, story.thread);
-  change("typing", "turns");
-  if (fact.kind !== "closed" && view.turn === "follow" && watched(story)) change("inside");
-  const here = view.thread?.channel === story.channel && view.thread.ts === story.thread;
-  if (fact.kind === "ignored" && here) $("spoken").textContent = `${model.bot.name} does not answer: ${fact.reason}.`;
-  if (fact.kind === "closed" && here) $("spoken").textContent = `${model.bot.name}: ${fact.outcome}, after ${seconds(fact.at - story.began)}.`;
+  change("typing", "inside");
+  if (fact.kind === "ignored" || story.user !== view.me) return;
+  $("spoken").textContent = fact.kind === "opened" ? `${model.bot.name} begins to answer.` : `The answer is over: ${fact.outcome}.`;
 }
 
 // -- drawing
 
-function change(...parts) {
-  for (const part of parts) due.parts.add(part);
-  page.ask();
-}
+function change(...parts) { for (const part of parts) due.parts.add(part); page.ask(); }
 
-function recount(channel, ts) { due.roots.set(threadKey(channel, ts), [channel, ts]); }
+const DRAWERS = {
+  people() { sidebar.showPeople(view.me); change("places"); },
+  room: showRoom,
+  places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); },
+  home: showHome,
+  thread() { showThread(); change("typing", "prompts"); },
+  prompts: showPrompts,
+  typing: showTyping,
+  inside() { inside.showLanes(); inside.showTurns(); change("story"); },
+  story() { inside.showStory(); },
+};
 
 function draw() {
-  const parts = due.parts;
-  due.parts = new Set();
-  if (parts.has("people")) showPeople();
-  if (parts.has("room")) showRoom();
-  if (parts.has("thread")) showThread();
-  for (const message of due.messages.values()) {
-    if (!parts.has("room")) room.take(message);
-    if (!parts.has("thread")) thread.take(message);
+  const parts = new Set(due.parts);
+  for (const name of Object.keys(DRAWERS)) {
+    if (!due.parts.has(name)) continue;
+    DRAWERS[name]();
+    for (const more of due.parts) parts.add(more);
+    due.parts.delete(name);
   }
-  due.messages.clear();
+  if (!parts.has("room")) for (const message of due.messages.values()) room.take(message);
+  if (!parts.has("thread")) for (const message of due.messages.values()) thread.take(message);
   for (const [channel, ts] of due.roots.values()) room.countReplies(channel, ts);
-  due.roots.clear();
-  if (parts.has("typing") || parts.has("thread")) showTyping();
-  if (parts.has("inside")) showInside();
-  if (parts.has("turns") || parts.has("inside")) showTurns();
-  lanes.draw();
-  if (parts.has("story") || parts.has("inside")) showStory(view.story);
-  for (const button of document.querySelectorAll("[data-sends]")) if (button.disabled === link.up) button.disabled = !link.up;
+  inside.draw();
+  for (const box of document.querySelectorAll("[data-sends]")) box.disabled = !link.up;
   scrollAll(parts.has("sizes"));
+  due.parts.clear();
+  due.messages.clear();
+  due.roots.clear();
   if (!document.body.dataset.ready && link.up) begin();
 }
 
@@ -156,24 +163,12 @@ function begin() {
   if (document.activeElement === document.body && innerWidth > 800) composers.root.field.focus();
 }
 
-// -- who and where
+function roomIsSeen() { return document.visibilityState === "visible" && view.tab === "messages"; }
 
-function person(id) {
-  if (id === model.bot.user_id) return { name: model.bot.name, letter: "✳", tone: "bot", app: true };
-  const one = model.people[id];
-  const name = one?.name ?? id;
-  return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Object.keys(model.people).indexOf(id) % TONES, app: false };
-}
+// -- where the visitor is
 
-function threadKey(channel, ts) { return `${channel} ${ts}`; }
-function rootOf(message) { return message.thread_ts ?? message.ts; }
-function isRoot(message) { return rootOf(message) === message.ts; }
-function mayRead(message) { return !message.for || message.for === view.me; }
-function isDm(channel) { return model.channels.find((one) => one.id === channel)?.kind === "im"; }
-function runningIn(channel, ts) { return [...model.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts); }
-
-function press(message, action, value) {
-  send({ type: "press", channel: message.channel, ts: message.ts, action_id: action, value });
+function act(message, block, element, value) {
+  send({ type: "press", channel: message.channel, ts: message.ts, action_id: element.action_id, value });
 }
 
 function openThread(channel, ts) {
@@ -193,42 +188,58 @@ function closeThread() {
 }
 
 function choosePlace(channel) {
-  view.place = channel;
-  change("room");
+  if (view.thread && view.thread.channel !== channel) view.thread = null;
+  [view.place, view.tab] = [channel, "messages"];
+  look(view.thread ? "thread" : "room");
+  openMenu(false);
+  visitApp();
+  change("room", "places", "thread", "inside");
   keepAddress();
   page.now();
-  composers.root.field.focus();
+  if (composers.root.field.checkVisibility()) composers.root.field.focus();
 }
 
-// -- the address: a conversation and perhaps a thread, for a reload and a second tab
+function chooseTab(tab) {
+  view.tab = tab;
+  if (tab === "home") { view.thread = null; look("room"); change("thread"); }
+  visitApp();
+  keepAddress();
+  change("room");
+  page.now();
+}
+
+/** Slack tells the app when somebody comes to its Home tab or to their direct messages. */
+function visitApp() { if (model.isDm(view.place) && link.up) send({ type: "home", tab: view.tab }); }
 
 function keepAddress() {
-  const { channel, ts } = view.thread ?? { channel: view.place };
-  const address = `#${channel}${ts ? `/${ts}` : ""}`;
+  const address = written({ ...view, turn: inside.isOpen ? inside.named : null });
   if (location.hash !== address) history.pushState(null, "", address);
 }
 
 /** Go to the address; to a direct message as the person it belongs to. */
 function visitAddress() {
-  const [id, ts] = location.hash.slice(1).split("/");
-  const channel = model.channels.find((one) => one.id === id);
+  const { place, ts, tab, turn } = read(location.hash);
+  const channel = model.channel(place);
   const reader = channel?.kind !== "im" || channel.members.includes(view.me) ? view.me : channel.members.find((one) => model.people[one]?.virtual === false);
   view.thread = null;
   if (channel && reader) {
-    [view.me, view.place] = [reader, id];
-    if (messagesOf(id).has(ts)) view.thread = { channel: id, ts };
+    [view.me, view.place, view.tab] = [reader, place, channel.kind === "im" ? tab : "messages"];
+    if (model.messagesOf(place).has(ts)) view.thread = { channel: place, ts };
     else if (ts) complain("The thread of this address is not here any more: a playground that has ended keeps nothing.");
+    if (view.thread && model.stories.has(turn)) { inside.turn = turn; inside.open(true); }
   }
+  visitApp();
   look(view.thread ? "thread" : "room");
   change("people", "room", "thread", "inside");
 }
 
 /** A page without an address shows the last thread that everybody may read, beside its channel. */
 function showLastThread() {
-  const last = [...model.stories.values()].findLast((story) => !isDm(story.channel) && messagesOf(story.channel).has(story.thread));
+  const last = [...model.stories.values()].findLast((story) => !model.isDm(story.channel) && model.messagesOf(story.channel).has(story.thread));
   if (!last) return;
   view.place = last.channel;
   view.thread = { channel: last.channel, ts: last.thread };
+  look("thread");
 }
 
 /** The thread was deleted: its draft moves to the channel. */
@@ -243,46 +254,93 @@ function leaveThread() {
 
 function look(name) {
   document.body.dataset.view = name;
-  for (const button of document.querySelectorAll(".views button")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
   change("sizes");
+}
+
+function openMenu(open) {
+  document.body.classList.toggle("menu-open", open);
+  $("veil").hidden = !open;
+  $("menu").setAttribute("aria-expanded", String(open));
+}
+
+function become(id) {
+  const dm = model.directOf(id);
+  if (model.isDm(view.place) && dm) view.place = dm.id;
+  view.me = id;
+  if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }
+  if (!model.isDm(view.place)) view.tab = "messages";
+  else visitApp();
+  modal.show(model.modals[id] ?? null);
+  keepAddress();
+  change("people", "room", "thread", "inside");
+  page.now();
 }
 
 // -- messages
 
-const room = new Column($("roots"), world, { replies,
-  wants: (message) => message.channel === view.place && isRoot(message) && mayRead(message) });
+const room = new Column($("roots"), world, { replies: (channel, ts) => ({ count: model.repliesTo(channel, ts).length, live: model.runningIn(channel, ts) }),
+  wants: (message) => message.channel === view.place && isRoot(message) && mayRead(message, view.me) });
 const thread = new Column($("thread"), world, {
-  wants: (message) => view.thread && message.channel === view.thread.channel && rootOf(message) === view.thread.ts && mayRead(message) });
-
-function replies(channel, ts) {
-  const count = [...messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && !one.for).length;
-  return { count, live: runningIn(channel, ts) };
-}
+  wants: (message) => view.thread && message.channel === view.thread.channel && rootOf(message) === view.thread.ts && mayRead(message, view.me) });
 
 function showRoom() {
-  refill($("places"), model.channels.filter((channel) => channel.kind !== "im" || channel.members.includes(view.me)).map((channel) =>
-    h("button", { type: "button", class: "tab", "aria-pressed": String(channel.id === view.place), data: { channel: channel.id },
-      on: { click: () => choosePlace(channel.id) } }, channel.kind === "im" ? "Direct message" : `# ${channel.name}`)));
-  refill($("chips"), model.suggestions.map(({ label, text }) =>
-    h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say({ channel: view.place, ts: null }, address(view.place) + text) } }, label)));
-  room.show(messagesOf(view.place).values(), welcome);
+  const isDm = model.isDm(view.place);
+  $("place-title").replaceChildren(isDm ? h("span", { class: "face small face-bot", "aria-hidden": "true", text: "✳" }) : icon("hash"), model.title(view.place));
+  $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
+  showTabs(isDm);
+  room.show(model.messagesOf(view.place).values(), welcome);
   composers.root.visit();
+  change("places", "home", "prompts");
+}
+
+/** What can be asked with one click: what the bot suggests in its direct messages, else the playground's questions. */
+function showPrompts() {
+  const chip = (place, { label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say(place, begun(place) + text) } }, label);
+  const of = (channel, ts) => (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
+  const here = { channel: view.place, ts: null };
+  const own = of(view.place, "");
+  refill($("chips"), room.views.size > 3 || view.tab === "home" ? [] : (own.length ? own : model.suggestions).map((one) => chip(here, one)));
+  const open = view.thread;
+  const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
+  refill($("prompts"), isFresh ? of(open.channel, open.ts).map((one) => chip(open, one)) : []);
+}
+
+function showTabs(isDm) {
+  $("tabs").hidden = !isDm;
+  $("place-about").hidden = isDm;
+  refill($("tabs"), isDm ? [["home", "Home"], ["messages", "Messages"]].map(([name, title]) =>
+    h("button", { type: "button", role: "tab", "aria-selected": String(view.tab === name), data: { tab: name }, on: { click: () => chooseTab(name) } }, title)) : []);
+  const isHome = isDm && view.tab === "home";
+  $("home").hidden = !isHome;
+  for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
+}
+
+/** The Home tab as the bot published it for this person. */
+function showHome() {
+  if ($("home").hidden) return;
+  const blocks = model.homes[view.me]?.blocks;
+  const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => send({ type: "press_home", action_id: element.action_id, value }), fill: () => {} };
+  const held = $("home").contains(document.activeElement) && document.activeElement !== $("home");
+  $("home").replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
+    : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
+  if (held) ($("home").querySelector("button") ?? $("home")).focus();
 }
 
 function welcome() {
+  const isDm = model.isDm(view.place);
   return [h("div", { class: "welcome" },
-    h("h2", { text: isDm(view.place) ? "Talk to the bot alone" : "Ask the bot something" }),
-    h("p", { text: isDm(view.place) ? "No mention is needed here: every message of yours is a question."
+    h("h2", { text: isDm ? "Talk to the bot alone" : "Ask the bot something" }),
+    h("p", { text: isDm ? "No mention is needed here: every message of yours is a question."
       : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
-    h("p", { class: "dim", text: "On the right you see what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
+    h("p", { class: "dim", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
 }
 
 function showThread() {
   const open = view.thread;
-  $("thread-place").textContent = open ? (isDm(open.channel) ? "direct message" : `# ${model.channels.find((one) => one.id === open.channel)?.name ?? ""}`) : "";
+  $("thread-place").textContent = open ? (model.isDm(open.channel) ? "direct message" : `# ${model.channel(open.channel)?.name ?? ""}`) : "";
   $("close-thread").hidden = !open;
   $("say-reply").hidden = !open;
-  thread.show(open ? messagesOf(open.channel).values() : [], () => [h("div", { class: "welcome small" },
+  thread.show(open ? model.messagesOf(open.channel).values() : [], () => [h("div", { class: "welcome small" },
     h("p", { class: "dim", text: "No thread is open. Ask something, or open the replies of a message." }))]);
   composers.reply.visit();
 }
@@ -293,80 +351,25 @@ function showTyping() {
   const text = status ? `${model.bot.name} ${status}` : "";
   if ($("status").textContent !== text) $("status").textContent = text;
   $("status").classList.toggle("busy", Boolean(text));
-  const runs = Boolean(open && runningIn(open.channel, open.ts));
+  const runs = Boolean(open && model.runningIn(open.channel, open.ts));
   if (!runs && document.activeElement === $("stop")) composers.reply.field.focus();
   $("stop").hidden = !runs;
 }
 
-function showPeople() {
-  refill($("people"), Object.values(model.people).filter((one) => !one.virtual).map((one) => {
-    const { letter, tone } = person(one.id);
-    return h("button", { type: "button", class: "who", "aria-pressed": String(one.id === view.me), title: `Be ${one.name}`, on: { click: () => become(one.id) } },
-      h("span", { class: `face small face-${tone}`, "aria-hidden": "true", text: letter }), one.name);
-  }));
-}
-
-function become(id) {
-  const dm = model.channels.find((channel) => channel.kind === "im" && channel.members.includes(id));
-  if (isDm(view.place) && dm) view.place = dm.id;
-  view.me = id;
-  if (view.thread && isDm(view.thread.channel) && view.thread.channel !== dm?.id) view.thread = null;
-  keepAddress();
-  change("people", "room", "thread", "inside");
-  page.now();
-}
-
-// -- the right side
-
-function followed() {
-  const stories = [...model.stories.values()];
-  const here = view.thread ? stories.filter((story) => story.channel === view.thread.channel && story.thread === view.thread.ts) : stories;
-  return here.findLast((story) => !story.outcome) ?? here.at(-1);
-}
-
-function watched(story) {
-  return view.turn === "all" || (view.turn === "follow" ? followed() === story : view.turn === story.key);
-}
-
-function showTurns() {
-  if (view.turn !== "all" && !model.stories.has(view.turn)) view.turn = "follow";
-  const short = (story) => `${story.text.replace(/\s+/g, " ").slice(0, 42)}${story.outcome ? ` (${story.outcome})` : ""}`;
-  const option = (value, text) => h("option", { value, selected: value === view.turn, text });
-  $("turn").replaceChildren(option("follow", "Follow the thread"), option("all", "All turns"),
-    ...[...model.stories.values()].reverse().map((story) => option(story.key, short(story))));
-}
-
-function showInside() {
-  const shown = [...model.stories.values()].filter(watched);
-  lanes.show(shown.flatMap((story) => story.facts.map((fact) => [story, fact])).sort((one, two) => one[1].n - two[1].n)
-    .flatMap(([story, fact]) => rows(fact, story.began)));
-  view.story = shown[shown.length - 1];
-}
-
-function showStory(story) {
-  $("figures").hidden = !story;
-  $("export").hidden = !story?.outcome || story.outcome === "ignored";
-  const figures = story?.figures(model.now + (performance.now() - model.receivedAt) / 1000) ?? [];
-  while ($("figures").childElementCount > figures.length) $("figures").lastElementChild.remove();
-  figures.forEach(([label, value], index) => {
-    const box = $("figures").children[index] ?? $("figures").appendChild(h("div", {}, h("span"), h("b")));
-    write(box.firstElementChild, label);
-    write(box.lastElementChild, String(value));
-    if (label === "outcome") box.dataset.outcome = value;
-  });
-  const thoughts = story?.thoughts ?? [];
-  while ($("narration").childElementCount > thoughts.length) $("narration").lastElementChild.remove();
-  thoughts.forEach((thought, index) => {
-    const line = $("narration").children[index] ?? $("narration").appendChild(h("p", {}, h("time"), h("span")));
-    write(line.firstElementChild, seconds(thought.at - story.began));
-    write(line.lastElementChild, thought.text);
-  });
-  $("thinking").classList.toggle("none", thoughts.length === 0);
-  narration.follow();
-}
-
-function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+/** What can be done with a message: [name, icon, run]. */
+function deeds(message, shown) {
+  const found = [];
+  if (isRoot(message) && !message.for && shown.foot) found.push(["Reply in thread", "reply", () => world.open(message)]);
+  found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shown.node.querySelector(".said").innerText)]);
+  const story = model.turnOf(message);
+  if (story) found.push(["What the bot did with it", "inside", () => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); }]);
+  if (message.author !== view.me) return found;
+  const about = { channel: message.channel, ts: message.ts };
+  found.push(["Edit message", "edit", () => shown.rewrite(shownText(shown.message.text, model), (text, settled) => send({ type: "edit", ...about, text: slackText(text, model) }, settled))]);
+  found.push(["Delete message…", "trash", async () => {
+    if (await confirmed($("ask"), { title: "Delete message", text: "Are you sure you want to delete this message? This cannot be undone.", confirm: "Delete", deny: "Cancel", danger: true })) send({ type: "delete", ...about });
+  }]);
+  return found;
 }
 
 // -- what the visitor does
@@ -381,20 +384,18 @@ function linkChanged(up) {
   held = null;
 }
 
-function address(channel) { return isDm(channel) ? "" : `@${model.bot.name} `; }
+/** What a message begins with: a mention in a channel; a reply has to be for the bot only where it does not follow. */
+function begun({ channel, ts }) { return ts || model.isDm(channel) ? "" : `@${model.bot.name} `; }
 
-/** The text as Slack has it: escaped, and with one mention where a second one was typed or pasted. */
-function plain(text) {
-  const mention = `<@${model.bot.user_id}>`;
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const said = escaped.replaceAll(`@${model.bot.name}`, mention).trim();
-  return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim();
-}
+function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
+function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }
 
-function lacks(text) { return plain(text) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
-function say(place, text, settled) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: plain(text) }, settled); }
+/** A question to an agent that is away; "Try again" heals it. */
+function demo() { send({ type: "say", channel: view.place, thread_ts: null, text: slackText(`${begun({ channel: view.place, ts: null })}What is AGNTCY?`, model), away: true }); }
 
-const writing = { begin: address, lacks, send: say };
+function named() { return [model.bot.user_id, ...model.here.map((one) => one.id).filter((id) => id !== view.me)].map((id) => model.person(id)); }
+
+const writing = { begin: begun, lacks, send: say, people: named, complain };
 const composers = {
   root: new Composer($("say-root"), { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
   reply: new Composer($("say-reply"), { ...writing, where: () => view.thread }),
@@ -412,6 +413,14 @@ async function replay(file) {
   complain(`${file.name} will be replayed when the connection is back.`);
 }
 
+/** On a field files go with the message; anywhere else one is replayed. */
+function takeDrop(event) {
+  const files = event.dataTransfer?.files ?? [];
+  const form = event.target.closest?.(".composer");
+  const composer = Object.values(composers).find((one) => one.form === form);
+  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay(files[0]);
+}
+
 /** A file that may have arrived is not sent again by itself: it could have broken the connection. */
 function lostOnTheWay({ name }) {
   return (taken) => { if (!taken && !link.up) complain(`The connection was lost while ${name} was on its way. Drop it again if no replay begins.`); };
@@ -427,9 +436,23 @@ function choose(name, keys) {
 /** Escape: the browser itself closes a dialog. */
 function closeUppermost() {
   if (document.querySelector("dialog[open]")) return;
-  if (!$("notice").hidden) complain("");
-  else if (!document.querySelector(".pane.room").checkVisibility() && document.body.dataset.view === "inside") look(view.thread ? "thread" : "room");
+  if ($("past").open) $("past").open = false;
+  else if (!$("notice").hidden) complain("");
+  else if (!$("veil").hidden) { openMenu(false); $("menu").focus(); }
+  else if (inside.isOpen) inside.open(false);
   else if (view.thread) closeThread();
+}
+
+/** A link to a message of this workspace leads to it here. */
+function followLink(event) {
+  const found = /\/archives\/([A-Z0-9]+)\/p(\d+)(\d{6})(?:\?(?:.*&)?thread_ts=([\d.]+))?/.exec(event.target.closest?.("a")?.href ?? "");
+  const [, channel, seconds, micros, root] = found ?? [];
+  const message = found && model.messagesOf(channel).get(`${seconds}.${micros}`);
+  if (!message) return;
+  event.preventDefault();
+  [view.place, view.tab] = [channel, "messages"];
+  openThread(channel, root ?? rootOf(message));
+  change("room");
 }
 
 let complaint = 0;
@@ -443,24 +466,26 @@ function complain(text) {
 }
 
 function listen() {
-  $("close-thread").append(icon("close"));
+  themeSwitch($("theme"));
+  for (const [id, sign] of [["close-thread", "close"], ["menu", "menu"], ["pick", "file"], ["stop", "stop"]]) $(id).prepend(icon(sign));
+  $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("button")?.focus(); });
+  $("veil").addEventListener("click", () => openMenu(false));
+  $("inside-open").addEventListener("click", () => openMenu(false));
   $("close-thread").addEventListener("click", closeThread);
+  document.addEventListener("click", followLink);
   addEventListener("popstate", () => { visitAddress(); page.now(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
-  setInterval(() => { if (link.up && view.story && !view.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
-  $("stop").prepend(icon("stop"));
+  setInterval(() => { if (link.up && inside.story && !inside.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
-  $("turn").addEventListener("change", () => { view.turn = $("turn").value; change("inside"); page.now(); });
-  $("export").addEventListener("click", () => view.story && send({ type: "export", turn: view.story.key }));
+  $("export").addEventListener("click", () => inside.story && send({ type: "export", turn: inside.story.key }));
   $("pick").addEventListener("click", () => $("file").click());
   $("file").addEventListener("change", () => { replay($("file").files[0]); $("file").value = ""; });
-  for (const button of document.querySelectorAll(".views button")) button.addEventListener("click", () => { look(button.dataset.view); page.now(); });
   let within = 0;
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
   addEventListener("dragleave", () => over(-1));
   addEventListener("dragover", (event) => event.preventDefault());
-  addEventListener("drop", (event) => { event.preventDefault(); over(-within); replay(event.dataTransfer?.files[0]); });
+  addEventListener("drop", (event) => { event.preventDefault(); over(-within); takeDrop(event); });
 }
 
 listen();

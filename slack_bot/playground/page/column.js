@@ -1,7 +1,8 @@
 // A column of messages, oldest first. It takes each changed message, once a frame.
 
-import { MessageView } from "./thread.js";
+import { MessageView } from "./message.js";
 import { stickToEnd } from "./frames.js";
+import { h } from "./dom.js";
 
 export class Column {
   /** `wants(message)`: does it stand here? `replies(channel, ts)`: {count, live} of a root, or null in a thread. */
@@ -9,6 +10,7 @@ export class Column {
     Object.assign(this, { box, world, wants, replies });
     this.stick = stickToEnd(box);
     this.views = new Map();
+    box.addEventListener("keydown", (event) => this.key(event));
   }
 
   show(messages, empty) {
@@ -16,12 +18,13 @@ export class Column {
     this.box.replaceChildren();
     for (const message of [...messages].filter(this.wants).sort((one, two) => (one.ts < two.ts ? -1 : 1))) this.place(message);
     if (this.views.size === 0) this.box.replaceChildren(...empty());
+    this.divide();
     this.stick.toEnd();
   }
 
   take(message) {
     if (this.views.has(message.ts)) this.views.get(message.ts).update(message);
-    else if (this.wants(message)) this.place(message);
+    else if (this.wants(message)) { this.place(message); this.divide(); }
     this.stick.follow();
   }
 
@@ -34,6 +37,34 @@ export class Column {
     this.countReplies(message.channel, message.ts);
   }
 
+  /** A line with the date where a day begins. */
+  divide() {
+    for (const line of this.box.querySelectorAll(".day")) line.remove();
+    let before = "";
+    for (const node of this.box.querySelectorAll(".message")) {
+      const day = dayOf(node.dataset.ts);
+      if (day !== before) node.before(h("h3", { class: "day", text: day }));
+      before = day;
+    }
+  }
+
+  /** Up and down go from message to message, right into what can be done with one. */
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.matches("input, textarea, select")) return;
+    const messages = [...this.box.querySelectorAll(".message")];
+    const at = messages.findIndex((node) => node.contains(event.target));
+    const deeds = at < 0 ? [] : [...messages[at].querySelectorAll(".hover button")];
+    const next = {
+      ArrowDown: at < 0 ? messages.at(0) : messages[at + 1],
+      ArrowUp: at < 0 ? messages.at(-1) : messages[at - 1] ?? this.box,
+      ArrowRight: deeds[deeds.indexOf(event.target) + 1],
+      ArrowLeft: deeds.includes(event.target) ? deeds[deeds.indexOf(event.target) - 1] ?? messages[at] : undefined,
+    }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+
   countReplies(channel, ts) {
     const view = this.views.get(ts);
     if (!this.replies || view?.message.channel !== channel) return;
@@ -41,4 +72,13 @@ export class Column {
     view.replies(count, live);
     this.stick.follow();
   }
+}
+
+function dayOf(ts) {
+  const date = new Date(ts * 1000);
+  const today = new Date();
+  if (date.toDateString() === today.toDateString()) return "Today";
+  today.setDate(today.getDate() - 1);
+  if (date.toDateString() === today.toDateString()) return "Yesterday";
+  return date.toLocaleDateString([], { weekday: "long", month: "long", day: "numeric" });
 }

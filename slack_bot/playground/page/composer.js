@@ -2,6 +2,8 @@
 // refusal, another thread in between.
 
 import { h, icon } from "./dom.js";
+import { Attachments } from "./attach.js";
+import { Completion } from "./completion.js";
 
 const TALLEST = 160; // pixels; then the field scrolls
 const TOO_EARLY = "Not connected yet. This is sent as soon as the playground answers.";
@@ -9,26 +11,28 @@ const CUT_OFF = "Not connected. The text stays here: send it when the connection
 
 export class Composer {
   /**
-   * `where()` is the place that is written to: {channel, ts}, or null. `begin(channel)` is what a message there
-   * begins with. `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled)` is false if it
-   * could not be sent.
+   * `where()` is the place that is written to: {channel, ts}, or null. `begin(place)` is what a message there
+   * begins with (it gets the place). `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled, files)` is false if it
+   * could not be sent. `people()`: who can be named; `complain(text)` says what is not taken.
    */
-  constructor(form, { where, begin, lacks, send }) {
-    Object.assign(this, { where, begin, lacks, send });
+  constructor(form, { where, begin, lacks, send, people, complain }) {
+    Object.assign(this, { form, where, begin, lacks, send });
     this.place = null;
     this.sending = false;
     this.wanted = false; // Enter was pressed before the first connection
     this.drafts = new Map();
     this.field = form.querySelector("textarea"); // there from the first moment, so nobody types into nothing
     this.hint = h("p", { class: "hint", role: "status" });
+    this.names = new Completion(form, this.field, people, () => this.fit());
     this.field.addEventListener("input", () => { this.wanted = false; this.say(""); this.fit(); });
     this.field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.defaultPrevented) return;
       event.preventDefault();
       this.submit();
     });
     form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
     form.append(h("button", { type: "submit", class: "bare", "aria-label": "Send", data: { sends: "" } }, icon("send")), this.hint);
+    this.attached = new Attachments(form, this.field, { complain, changed: () => this.say("") });
   }
 
   /** Go to the place of `where`, with the draft for it. */
@@ -39,7 +43,7 @@ export class Composer {
     if (!this.place && this.field.value.trim()) { this.settleIn(here); return; }
     if (this.place) this.drafts.set(keyOf(this.place), this.field.value);
     this.place = here;
-    this.write(this.drafts.get(key) ?? (here ? this.begin(here.channel) : ""));
+    this.write(this.drafts.get(key) ?? (here ? this.begin(here) : ""));
     this.drafts.delete(key);
   }
 
@@ -47,7 +51,7 @@ export class Composer {
   settleIn(here) {
     const { value: typed, selectionStart, selectionEnd } = this.field;
     const { wanted } = this;
-    const begin = this.begin(here.channel);
+    const begin = this.begin(here);
     const added = typed.startsWith(begin.trim()) ? "" : begin;
     this.place = here;
     this.write(added + typed);
@@ -58,7 +62,7 @@ export class Composer {
   /** What the visitor has written and not sent; "" for an untouched field. */
   draft() {
     const text = this.field.value;
-    return this.place && text.trim() !== this.begin(this.place.channel).trim() ? text : "";
+    return this.place && text.trim() !== this.begin(this.place).trim() ? text : "";
   }
 
   write(text) {
@@ -77,25 +81,29 @@ export class Composer {
     this.field.style.height = `${Math.min(this.field.scrollHeight + 2, TALLEST)}px`;
   }
 
-  submit() {
+  async submit() {
     const { place, field: { value: text } } = this;
-    if (!text.trim() || this.sending) return;
+    const hasFiles = this.attached.files.length > 0;
+    if (!(text.trim() || hasFiles) || this.sending) return;
     this.wanted = !place;
     if (!place) { this.say(TOO_EARLY); return; }
-    const lack = this.lacks(text);
+    const lack = hasFiles ? "" : this.lacks(text);
     this.say(lack);
     if (lack) return;
-    this.sending = this.send(place, text, (taken) => this.settled(keyOf(place), text, taken));
+    this.sending = true;
+    const files = hasFiles ? await this.attached.read() : [];
+    this.sending = this.send(place, text, (taken) => this.settled(keyOf(place), text, taken, hasFiles), files);
     if (!this.sending) this.say(CUT_OFF);
   }
 
-  settled(key, text, taken) {
+  settled(key, text, taken, hadFiles) {
     this.sending = false;
     if (!taken) return;
+    if (hadFiles) this.attached.clear();
     if (key !== keyOf(this.place)) {
       if (this.drafts.get(key) === text) this.drafts.delete(key);
     } else if (this.field.value.startsWith(text)) {
-      this.write(this.field.value.slice(text.length) || this.begin(this.place.channel));
+      this.write(this.field.value.slice(text.length) || this.begin(this.place));
     }
   }
 }

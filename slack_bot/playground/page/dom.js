@@ -32,17 +32,29 @@ const PATHS = {
   close: "M4 4l8 8M12 4l-8 8",
   send: "M2.500 3l11 5-11 5 1.800-5z",
   file: "M4 2.5h5l3 3v8H4zM9 2.5v3h3",
+  menu: "M2.500 4.500h11M2.500 8h11M2.500 11.500h11",
+  sun: "M8 5.300a2.700 2.700 0 1 0 0 5.400 2.700 2.700 0 0 0 0-5.400M8 1.500v1.500M8 13v1.500M1.500 8H3M13 8h1.500M3.400 3.400l1.100 1.100M11.500 11.500l1.100 1.100M3.400 12.600l1.100-1.100M11.500 4.500l1.100-1.100",
+  moon: "M13 9.500A5.500 5.500 0 0 1 6.500 3 5.500 5.500 0 1 0 13 9.500",
+  hash: "M3 6h10.500M2.500 10.500H13M6.500 2.500L5 13.500M11 2.500L9.500 13.500",
+  reply: "M6.500 4L2.500 8l4 4M2.500 8H9a4.500 4.500 0 0 1 4.500 4.500",
+  edit: "M3 13l.7-3.200L10.900 2.600l2.500 2.500L6.200 12.300z",
+  trash: "M3 4.500h10M6.500 4.500V3h3v1.500M4.500 4.500l.6 9h5.800l.6-9M6.800 7v4M9.200 7v4",
+  copy: "M5.500 5.500h7.500v8H5.500zM10.500 5.500v-3H3v8h2.500",
+  inside: "M2.500 3h11v10h-11zM9.500 3v10M11 5.500h1M11 8h1",
+  clip: "M12.800 7.500l-5 5a3 3 0 0 1-4.300-4.300l5.600-5.600a2 2 0 0 1 2.900 2.900L6.600 10.900a1 1 0 0 1-1.400-1.400l4.600-4.600",
+  home: "M2.500 7.500L8 3l5.500 4.500M4 6.500v7h8v-7",
   retry: "M12.800 6.200A5 5 0 1 0 13 9M13 3v3.400H9.600",
 };
 
+/** An element of a drawing; `children` are elements or text. */
+export function svg(tag, props = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props)) node.setAttribute(name, String(value));
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
 /** A 16-pixel line icon; decorative, so hidden from readers. */
 export function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  svg.classList.add("icon", `icon-${name}`);
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", PATHS[name]);
-  svg.append(path);
-  return svg;
+  return svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true", class: `icon icon-${name}` }, svg("path", { d: PATHS[name] }));
 }

@@ -78,7 +78,7 @@ function eventNote(raw) {
 /** One turn, gathered from its facts. */
 export class TurnStory {
   constructor(opened) {
-    Object.assign(this, { key: opened.turn, began: opened.at, channel: opened.channel, thread: opened.thread_ts, text: opened.text, user: opened.user });
+    Object.assign(this, { key: opened.turn, began: opened.at, channel: opened.channel, thread: opened.thread_ts, text: opened.text, user: opened.user, ts: opened.turn.split(":")[2] });
     this.facts = [];
     this.thoughts = [];
     this.fresh = true;
@@ -89,6 +89,7 @@ export class TurnStory {
   add(fact) {
     this.facts.push(fact);
     this.until = fact.at;
+    if (fact.kind === "sent") this.sent = fact.params;
     if (fact.kind === "event") this.counts.events += 1;
     if (fact.kind === "call") this.counts.calls += 1;
     if (fact.kind === "visible") this.visibleAt = fact.at;

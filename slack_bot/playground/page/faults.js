@@ -1,39 +1,46 @@
-// The panel for faults of Slack, call by call, and for a cut of the agent's stream. It gives an order; the faults
-// in force come back as an update, to every page.
+// The panel for what shall go wrong: faults of Slack call by call, a cut of the agent's stream, an agent that is
+// away. The controls and the written form beside them say the same. The faults in force come back as an update.
 
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
 
 const METHODS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.postMessage", "assistant.threads.setStatus", "conversations.replies"];
-const EXAMPLES = ["ratelimited:2", "internal_error", "internal_error!", "timeout", "timeout!", "cut", "http:503", "slow:5", "msg_too_long", "message_not_in_streaming_state", "channel_type_not_supported"];
+const KINDS = [["ratelimited:2", "rate limit, 2 s"], ["internal_error", "error, not done"], ["internal_error!", "error, but done"], ["timeout", "no answer, not done"],
+  ["timeout!", "no answer, but done"], ["cut", "connection cut"], ["http:503", "HTTP 503"], ["slow:5", "slow, 5 s"], ["msg_too_long", "message too long"],
+  ["message_not_in_streaming_state", "stream is over"], ["channel_type_not_supported", "not in this channel"]];
+const CALLS = [["-, X, -", "on the 2nd call"], ["X, -", "on the 1st call"], ["-, -, X, -", "on the 3rd call"], ["X", "on every call"], ["-, X", "from the 2nd call on"]];
 const NO_FAULT = "-";
+const NONE = { slack_faults: {}, cut_after: null, away: false };
 
 export class FaultPanel {
-  /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order. */
-  constructor(dialog, button, send) {
+  /** `dialog` is filled; `button` opens it and shows that something is in force; `send(order, settled)` gives an order; `demo()` asks a question that fails until it is tried again. */
+  constructor(dialog, button, send, demo) {
     this.button = button;
-    this.inForce = { slack_faults: {}, cut_after: null };
+    this.label = h("span", { text: "Faults…" });
+    button.replaceChildren(icon("alert"), this.label);
+    this.inForce = NONE;
     this.dialog = dialog;
     this.rows = h("div", { class: "faults" });
     this.cut = h("input", { type: "number", min: "0", step: "1", id: "cut-after", class: "short", placeholder: "never" });
-    const order = () => ({ type: "faults", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value) });
+    this.away = h("input", { type: "checkbox", id: "agent-away" });
+    const order = () => ({ type: "faults", slack_faults: this.faults(), cut_after: this.cut.value === "" ? null : Number(this.cut.value), away: this.away.checked });
     this.why = h("p", { class: "bad", role: "alert" });
     const settled = (taken, why) => {
       if (taken) dialog.close();
       this.why.textContent = why;
       return dialog.open;
     };
-    const calm = () => send({ type: "faults", slack_faults: {}, cut_after: null }, settled);
-    const use = (event) => { event.preventDefault(); send(order(), settled); };
-    dialog.append(h("form", { method: "dialog", on: { submit: use } },
-      h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
-      h("p", { class: "dim", text: "Slack's answers, call by call; the last one repeats, - is none:" }), this.rows,
-      this.why,
-      h("datalist", { id: "fault-examples" }, ...EXAMPLES.map((value) => h("option", { value }))),
-      h("div", { class: "deeds" },
-        h("button", { type: "submit", class: "button", data: { sends: "" }, id: "faults-set" }, "Use from the next question on"),
-        h("button", { type: "button", class: "button", data: { sends: "" }, id: "faults-clear", on: { click: calm } }, "Nothing goes wrong"),
-        h("button", { type: "button", class: "button", on: { click: () => this.add() } }, "One more method"),
-        h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
+    dialog.append(h("p", { class: "dim", text: "Try it: a question while the agent is away, which heals when it is asked again." }),
+      h("div", { class: "demo" }, h("button", { type: "button", class: "button", id: "fault-demo", data: { sends: "" }, on: { click: () => { dialog.close(); demo(); } } }, icon("retry"), "Fail, then heal on “Try again”")),
+      h("form", { method: "dialog", on: { submit: (event) => { event.preventDefault(); send(order(), settled); } } },
+        h("label", { class: "field" }, this.away, "The agent is away until somebody presses “Try again”"),
+        h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
+        h("div", {}, h("p", { class: "dim", text: "Slack's answers. In the written form: call by call, the last one repeats, - is none." }), this.rows,
+          h("button", { type: "button", class: "button small", on: { click: () => this.add() } }, "One more method")),
+        this.why,
+        h("div", { class: "deeds" },
+          h("button", { type: "submit", class: "button primary", data: { sends: "" }, id: "faults-set" }, "Use from the next question on"),
+          h("button", { type: "button", class: "button", data: { sends: "" }, id: "faults-clear", on: { click: () => send({ type: "faults", ...NONE }, settled) } }, "Nothing goes wrong"),
+          h("button", { type: "button", class: "button", on: { click: () => dialog.close() } }, "Cancel"))));
     button.addEventListener("click", () => { this.why.textContent = ""; this.fill(); dialog.showModal(); });
   }
 
@@ -41,15 +48,16 @@ export class FaultPanel {
   show(inForce) {
     this.inForce = inForce;
     this.fill();
-    const count = Object.keys(inForce.slack_faults).length + (inForce.cut_after === null ? 0 : 1);
-    this.button.setAttribute("aria-pressed", String(count > 0));
-    this.button.textContent = count ? "Faults are on…" : "Faults…";
+    const isOn = Object.keys(inForce.slack_faults).length > 0 || inForce.cut_after !== null || inForce.away;
+    this.button.setAttribute("aria-pressed", String(isOn));
+    this.label.textContent = isOn ? "Faults are on…" : "Faults…";
   }
 
   /** Show the faults in force; a draft is dropped. */
   fill() {
-    const { slack_faults, cut_after } = this.inForce;
+    const { slack_faults, cut_after, away } = this.inForce;
     this.cut.value = cut_after ?? "";
+    this.away.checked = away;
     this.rows.replaceChildren();
     for (const [method, entries] of Object.entries(slack_faults)) this.add(method, entries.map((entry) => entry ?? NO_FAULT).join(", "));
     if (!this.rows.childElementCount) this.add();
@@ -57,9 +65,20 @@ export class FaultPanel {
 
   add(method = METHODS[1], entries = "") {
     const known = METHODS.includes(method) ? METHODS : [method, ...METHODS];
-    this.rows.append(h("div", { class: "fault" },
-      h("select", { "aria-label": "Method" }, ...known.map((value) => h("option", { value, selected: value === method, text: value }))),
-      h("input", { type: "text", "aria-label": "Its answers", list: "fault-examples", value: entries, placeholder: "-, ratelimited:2, -" })));
+    const choice = (label, options) => h("select", { "aria-label": label }, ...options.map(([value, text]) => h("option", { value, text })));
+    const kind = choice("What goes wrong", [["", "nothing"], ...KINDS, ["own", "as written"]]);
+    const call = choice("On which call", [...CALLS, ["own", "as written"]]);
+    const written = h("input", { type: "text", "aria-label": "As it is written", value: entries, placeholder: "-, ratelimited:2, -", spellcheck: "false" });
+    const write = () => {
+      if (kind.value === "own") return;
+      if (call.value === "own") call.value = CALLS[0][0];
+      written.value = kind.value && call.value.replace("X", kind.value);
+    };
+    const read = () => { [kind.value, call.value] = controlsOf(written.value); };
+    for (const select of [kind, call]) select.addEventListener("change", write);
+    written.addEventListener("input", read);
+    read();
+    this.rows.append(h("div", { class: "fault" }, h("select", { "aria-label": "Method" }, ...known.map((value) => h("option", { value, selected: value === method, text: value }))), kind, call, written));
   }
 
   faults() {
@@ -70,6 +89,16 @@ export class FaultPanel {
     }
     return found;
   }
+}
+
+/** What the two controls say of a written form. */
+function controlsOf(text) {
+  const entries = text.split(",").map((entry) => entry.trim()).filter(Boolean);
+  const faults = entries.filter((entry) => entry !== NO_FAULT);
+  if (faults.length === 0) return ["", CALLS[0][0]];
+  const call = entries.map((entry) => (entry === faults[0] ? "X" : entry)).join(", ");
+  const isKnown = faults.length === 1 && KINDS.some(([value]) => value === faults[0]) && CALLS.some(([value]) => value === call);
+  return isKnown ? [faults[0], call] : ["own", "own"];
 }
 
 /** Give the visitor a file. */

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import resources
@@ -23,7 +23,9 @@ from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
+from .files import ReceivedFile, described, look_at, received_files
 from .local import LocalModel
+from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
 from .scenarios import THOROUGH, think
 from .search import Library
@@ -54,7 +56,8 @@ class PlaygroundAgent(AgentExecutor):
         task, said, settings = context.current_task, context.get_user_input(), self._settings
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
             question = get_message_text(task.history[0]) if task.history else said
-            prompt = Prompt(question, reply=said, asked=get_message_text(task.status.message))
+            asked, decision = get_message_text(task.status.message), decision_in(context.message)
+            prompt = Prompt(question, reply=said, asked=asked, decision=decision)
         else:
             prompt = Prompt(said)
         if task is None:
@@ -67,7 +70,8 @@ class PlaygroundAgent(AgentExecutor):
                 prompt = replace(prompt, skill=SKILL)
                 await writer.announce(f"[SKILL] {SKILL}", f"📚 Supervisor: Using the skill {SKILL}\n")
             tools = Toolbox(self._library, settings)
-            await AgentRun(writer, self._turn(prompt), tools, settings).carry_out()
+            turn = self._turn(prompt, received_files(context.message))
+            await AgentRun(writer, turn, tools, settings).carry_out()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Say that the task is canceled; the SDK ends `execute`."""
@@ -78,10 +82,14 @@ class PlaygroundAgent(AgentExecutor):
         if self._http is not None:
             await self._http.aclose()
 
-    def _turn(self, prompt: Prompt) -> ModelTurn:
+    def _turn(self, prompt: Prompt, files: Sequence[ReceivedFile]) -> ModelTurn:
         if self._http is not None:
+            prompt = replace(prompt, question=described(prompt.question, files))
             return EndpointModel(self._http, self._settings, prompt).turn
-        return LocalModel(think(prompt.question, self._library, prompt.reply), self._settings).turn
+        if files:
+            return LocalModel(look_at(files), self._settings).turn
+        thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
+        return LocalModel(thought, self._settings).turn
 
 
 def _new_task(context: RequestContext) -> Task:
@@ -103,8 +111,8 @@ def agent_card(url: str) -> AgentCard:
             AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
             for version in ("1.0", "0.3")
         ],
-        capabilities=AgentCapabilities(streaming=True),
-        default_input_modes=["text/plain"],
+        capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
+        default_input_modes=["text/plain", "image/*", "application/octet-stream"],
         default_output_modes=["text/markdown", "text/plain"],
         skills=[
             AgentSkill(
@@ -117,6 +125,9 @@ def agent_card(url: str) -> AgentCard:
                     "explain how agntcy agents communicate with each other",
                     "tell me everything about streaming",
                     "deploy the bot",
+                    "plan a release",
+                    "restart the search service",
+                    "connect my calendar",
                     "tell me a joke",
                     "long 8000",
                 ],

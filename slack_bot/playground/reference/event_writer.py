@@ -15,6 +15,7 @@ from a2a.helpers import new_data_part, new_text_part, new_text_status_update_eve
 from a2a.server.events import EventQueue
 from a2a.types import Artifact, Part, Task, TaskArtifactUpdateEvent, TaskState
 
+from .requests import HumanRequest
 from .scenarios import InputField, ScenarioStep
 from .structured import Response
 from .voice_splitter import Voice
@@ -93,6 +94,15 @@ class EventWriter:
             part = new_data_part({"user_input": True, "input_fields": [asdict(each) for each in fields]})
             await self._artifact("UserInputMetaData", part, self._new_id("form"), "Structured user input")
         await self.status(TaskState.TASK_STATE_INPUT_REQUIRED, prompt)
+
+    async def request(self, prompt: str, asked: HumanRequest) -> None:
+        """Ask with more than words: it stands in the status's message."""
+        state = TaskState.TASK_STATE_INPUT_REQUIRED
+        event = new_text_status_update_event(self._task.id, self._task.context_id, state, prompt)
+        if asked.data is not None:
+            event.status.message.parts.append(new_data_part(dict(asked.data)))
+        event.status.message.metadata.update(asked.metadata)
+        await self._queue.enqueue_event(event)
 
     async def status(
         self, state: TaskState, text: str = "", metadata: Mapping[str, Any] | None = None

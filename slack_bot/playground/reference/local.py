@@ -95,12 +95,19 @@ class LocalModel:
                 yield self._call(PLAN, {"todos": [asdict(each) for each in steps], "title": title})
             case CallTool(tool, argument):
                 yield self._call(tool, {argument_name(tool): argument})
-            case AskBack(prompt, fields) if self._is_structured:
-                yield from self._respond(Response(prompt, False, True, fields=fields))
-            case AskBack(prompt, fields):
-                yield self._call(ASK, {"prompt": prompt, "input_fields": [asdict(each) for each in fields]})
+            case AskBack():
+                yield from self._ask_back(move)
             case _:
                 assert_never(move)
+
+    def _ask_back(self, asked: AskBack) -> Iterator[_Said]:
+        if asked.request:
+            yield self._call(ASK, {"prompt": asked.prompt, "request": asked.request})
+        elif self._is_structured:
+            yield from self._respond(Response(asked.prompt, False, True, fields=asked.fields))
+        else:
+            fields = [asdict(each) for each in asked.fields]
+            yield self._call(ASK, {"prompt": asked.prompt, "input_fields": fields})
 
     def _write(self, text: str) -> Iterator[str]:
         if self._is_structured:

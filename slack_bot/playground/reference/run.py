@@ -3,6 +3,7 @@
 Text goes out as soon as it is known to be narration or answer, all of it before the final result.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -10,11 +11,14 @@ from a2a.types import TaskState
 
 from ...settings.models import ReferenceSettings
 from .event_writer import EventWriter
+from .requests import REQUESTS
 from .scenarios import STATUSES, InputField, ScenarioStep
 from .structured import Response, ResponseReader, chunks, read_fields, wrapped
-from .toolbox import ASK, PLAN, RESPONSE, ModelFailed, ModelTurn, Toolbox, ToolCall, ToolResult
+from .toolbox import ASK, PLAN, RESPONSE, SIGN_IN, ModelFailed, ModelTurn, Toolbox, ToolCall, ToolResult
 from .voice_splitter import SpokenPiece, Voice, VoiceSplitter
 
+SIGN_IN_HERE = "Please sign in at https://login.example.com/device?code=PLAY-GROUND so that I may go on."
+_SIGN_IN_SECONDS = 10.0  # for which a person could sign in: the agent cannot know, and goes on
 COMPOSING = "composing_answer"
 """What is announced when the model begins its structured response (facts: CAIPE 6)."""
 _MOST_MESSAGES = 50  # of a model that calls tools for ever
@@ -46,7 +50,7 @@ class AgentRun:
             returned = []
             for call in calls:
                 if call.tool == ASK:
-                    await self._ask(*read_question(call))
+                    await self._ask(*read_question(call), request=str(call.values().get("request") or ""))
                     return
                 returned.append((call, await self._call(call)))
             if self._reader is not None:
@@ -80,7 +84,7 @@ class AgentRun:
         return list(calls.values())
 
     async def _show(self, call: ToolCall | None) -> None:
-        if call is None or call.tool == ASK:
+        if call is None or call.tool in (ASK, SIGN_IN):
             return
         if call.tool != PLAN:
             text = f"🔧 Supervisor: Calling Agent {call.tool.title()}...\n"
@@ -93,6 +97,11 @@ class AgentRun:
         if call.tool == PLAN:
             noted = bool(read_plan(call))
             return ToolResult("noted" if noted else "the plan could not be read", failed=not noted)
+        if call.tool == SIGN_IN:
+            await self._writer.status(TaskState.TASK_STATE_AUTH_REQUIRED, SIGN_IN_HERE)
+            await asyncio.sleep(_SIGN_IN_SECONDS if self._settings.pace else 0)
+            await self._writer.status(TaskState.TASK_STATE_WORKING)
+            return ToolResult("signed in")
         result = await self._tools.call(call)
         note = f"{result.text}\n" if result.capped or result.failed else ""
         await self._writer.tool_ended(call.tool, failed=result.failed, note=note)
@@ -130,7 +139,10 @@ class AgentRun:
             raise ModelFailed("The model gave no answer.")
         await self._writer.finish(text, response, as_data=as_data)
 
-    async def _ask(self, prompt: str, fields: tuple[InputField, ...]) -> None:
+    async def _ask(self, prompt: str, fields: tuple[InputField, ...], request: str = "") -> None:
+        if request in REQUESTS:
+            await self._writer.request(prompt, REQUESTS[request])
+            return
         await self._writer.ask(prompt, fields if self._settings.self_service_middleware else ())
 
     async def _say(self, pieces: Iterable[SpokenPiece]) -> None:

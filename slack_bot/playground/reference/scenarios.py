@@ -70,10 +70,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class AskBack:
-    """Ask the human and stop. The answer comes as another message to the same task."""
+    """Ask the human and stop. The answer comes as another message to the same task.
+
+    `request`: one of `requests.REQUESTS`, in place of fields.
+    """
 
     prompt: str
     fields: tuple[InputField, ...] = ()
+    request: str = ""
 
 
 Move: TypeAlias = str | ShowPlan | CallTool | WriteMove | Pause | AskBack

@@ -18,11 +18,12 @@ SEARCH = "search"
 FETCH = "fetch_document"
 PLAN = "write_todos"
 ASK = "ask_human"
+SIGN_IN = "sign_in"
 RESPONSE = "PlatformEngineerResponse"
 
 POLICY_SECONDS = 0.15
 _TOOL_SECONDS = 0.4  # long enough to be seen as running
-_ARGUMENTS = {SEARCH: "query", FETCH: "name"}
+_ARGUMENTS = {SEARCH: "query", FETCH: "name", SIGN_IN: "service"}
 _LABELS = {SEARCH: "Search", FETCH: "Read"}
 _FILE = re.compile(r"@([\w-]+?)(?:\.md)?\Z")
 
@@ -62,12 +63,15 @@ class ModelFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked. `reply` is the human's answer where the agent had asked `asked`."""
+    """What a model is asked. `reply` is the human's answer where the agent had asked `asked`, `decision` what
+    they decided by a button: `approve` or `reject`.
+    """
 
     question: str
     reply: str | None = None
     asked: str = ""
     skill: str = ""
+    decision: str = ""
 
 
 def parse_object(text: str, *, strict: bool = True) -> dict[str, Any]:

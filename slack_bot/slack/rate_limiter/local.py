@@ -19,7 +19,14 @@ _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
 
 _GROUP = "usergroups.users.list"
 READS = frozenset(
-    {"conversations.replies", "conversations.history", "conversations.info", "users.info", _GROUP}
+    {
+        "conversations.replies",
+        "conversations.history",
+        "conversations.info",
+        "files.info",
+        "users.info",
+        _GROUP,
+    }
 )
 """Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
 

@@ -1,6 +1,7 @@
 """A scripted agent: serves any tape or recording as an A2A server does, behind httpx or on a port."""
 
 import asyncio
+import base64
 import json
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
@@ -61,10 +62,30 @@ class AgentCall:
         found = (part.get("data") or part.get("text") for part in self._parts() if _is_context(part))
         return next(found, None)
 
+    @property
+    def files(self) -> list[tuple[str, str, bytes]]:
+        """Name, media type and bytes of each file that came with the question, on either wire."""
+        return [
+            (str(file.get("name")), str(file.get("mimeType")), base64.b64decode(file.get("bytes") or ""))
+            for part in self._parts()
+            if (file := _file(part)) is not None
+        ]
+
     def _parts(self) -> list[Json]:
         message = self.params.get("message")
         parts = message.get("parts") if isinstance(message, dict) else None
         return [part for part in parts or () if isinstance(part, dict)]
+
+
+def _file(part: Json) -> Json | None:
+    """A file part as 0.3 spells it."""
+    if part.get("kind") == "file" and isinstance(part.get("file"), dict):
+        file: Json = part["file"]
+        return file
+    if "raw" in part or "url" in part:
+        about = {"name": part.get("filename"), "mimeType": part.get("mediaType")}
+        return {**about, "bytes": part.get("raw"), "uri": part.get("url")}
+    return None
 
 
 def _is_context(part: Json) -> bool:

@@ -3,19 +3,18 @@
 Limits are Slack's documented ones (facts: Slack 1.4 and 5). A field that a type does not have is refused.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from functools import partial
 from typing import Any, TypeAlias
 
+from . import data_blocks
+from .data_blocks import BadBlock as _Bad
 from .state import Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
 Check: TypeAlias = Callable[[Any, str], object]
 """Raises `_Bad` for a wrong value of a field; the text is where the field is."""
-
-
-class _Bad(Exception):
-    def __init__(self, why: str, at: str) -> None:
-        super().__init__(f"{why} [json-pointer:{at}]")
 
 
 def check(
@@ -31,6 +30,8 @@ def check(
         _check_unique([b["block_id"] for b in blocks if "block_id" in b], "/blocks: block_id")
     except _Bad as bad:
         raise Refused("invalid_blocks", str(bad)) from None
+    if too_much := data_blocks.check_message(blocks):
+        raise Refused("invalid_blocks", too_much)
     total = sum(len(b["text"]) for b in blocks if b["type"] == "markdown")
     if total > state.rules.call_chars:
         raise Refused("msg_blocks_too_long", f"markdown blocks hold {total} characters")
@@ -52,8 +53,12 @@ def check_chunks(state: WorkspaceState, chunks: list[Any]) -> None:
 
 
 def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
-    """The blocks as Slack keeps them: each has a `block_id`."""
-    return [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]
+    """The blocks as Slack keeps them: each has a `block_id`, each input an `action_id`."""
+    kept = [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]
+    for block in kept:
+        if block["type"] == "input" and not block["element"].get("action_id"):
+            block["element"] = {**block["element"], "action_id": state.next_id("a")}
+    return kept
 
 
 # ---- what a field may hold
@@ -77,6 +82,8 @@ def _check_fields(item: Any, at: str) -> str:
     for name, (_, check_value) in fields.items():
         if check_value is not None and item.get(name) is not None:
             check_value(item[name], f"{at}/{name}")
+    if "options" in fields:
+        _check_chosen(item, at)
     return kind
 
 
@@ -115,7 +122,8 @@ def _check_items(least: int, most: int, check_item: Check, value: Any, at: str) 
 
 def _check_controls(most: int, kinds: tuple[str, ...], value: Any, at: str) -> None:
     _check_items(1, most, partial(_check_object, kinds), value, at)
-    _check_unique([element["action_id"] for element in value], f"{at}: action_id")
+    named = [element["action_id"] for element in value if "action_id" in element]
+    _check_unique(named, f"{at}: action_id")
 
 
 def _check_unique(values: list[Any], what: str) -> None:
@@ -142,6 +150,42 @@ def _check_rich_part(element: Any, at: str) -> None:
         raise _Bad("must be an object with elements", at)
 
 
+def _check_date(value: Any, at: str) -> None:
+    try:
+        date.fromisoformat(value if isinstance(value, str) and len(value) == len("2026-01-31") else "")
+    except ValueError:
+        raise _Bad("must be a date as 2026-01-31", at) from None
+
+
+def _check_number(value: Any, at: str) -> None:
+    try:
+        if not isinstance(value, str) or not math.isfinite(float(value)):
+            raise ValueError(value)
+    except ValueError:
+        raise _Bad("must be a number as a string", at) from None
+
+
+def _check_length(least: int, most: int, value: Any, at: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise _Bad(f"must be from {least} to {most}", at)
+
+
+def _check_option(option: Any, at: str) -> None:
+    if not isinstance(option, dict) or set(option) - {"text", "value", "description"}:
+        raise _Bad("must have text and value", at)
+    _check_words(75, _TEXTS, option.get("text"), f"{at}/text")
+    _check_string(1, 150, option.get("value"), f"{at}/value")
+    if "description" in option:
+        _LABEL(option["description"], f"{at}/description")
+
+
+def _check_chosen(element: Json, at: str) -> None:
+    """What is chosen at first must be among the options."""
+    given = [*(element.get("initial_options") or ()), element.get("initial_option")]
+    if any(each is not None and each not in element["options"] for each in given):
+        raise _Bad("must match one of the options", at)
+
+
 def _check_source(source: Any, at: str) -> None:
     if not isinstance(source, dict) or source.get("type") != "url" or not source.get("url"):
         raise _Bad("must be a url source", at)
@@ -149,6 +193,7 @@ def _check_source(source: Any, at: str) -> None:
 
 _TEXTS = ("plain_text", "mrkdwn")
 _LABEL = partial(_check_words, 75, ("plain_text",))
+_PICKERS = ("checkboxes", "datepicker", "multi_static_select", "radio_buttons", "static_select")
 _VALUES: Mapping[str, Check] = {
     "id": partial(_check_string, 0, 255),
     "action": partial(_check_string, 1, 255),
@@ -160,8 +205,18 @@ _VALUES: Mapping[str, Check] = {
     "words": partial(_check_words, 3_000, _TEXTS),
     "fields": partial(_check_items, 0, 10, partial(_check_words, 2_000, _TEXTS)),
     "notes": partial(_check_items, 1, 10, _check_context_element),
-    "button": partial(_check_object, ("button",)),
-    "buttons": partial(_check_controls, 25, ("button",)),
+    "controls": partial(_check_controls, 25, ("button", *_PICKERS)),
+    "control": partial(_check_object, ("button", *_PICKERS)),
+    "input": partial(_check_object, ("plain_text_input", "number_input", *_PICKERS)),
+    "options": partial(_check_items, 1, 100, _check_option),
+    "few": partial(_check_items, 1, 10, _check_option),
+    "option": _check_option,
+    "question": partial(_check_words, 2_000, ("plain_text",)),
+    "placeholder": partial(_check_words, 150, ("plain_text",)),
+    "length": partial(_check_length, 0, 3_000),
+    "chars": partial(_check_string, 0, 3_000),
+    "date": _check_date,
+    "number": _check_number,
     "context_controls": partial(_check_controls, 5, ("feedback_buttons", "icon_button")),
     "feedback": _check_feedback_button,
     "style": partial(_check_choice, ("primary", "danger")),
@@ -172,31 +227,49 @@ _VALUES: Mapping[str, Check] = {
     "name": partial(_check_string, 1, 10_000),
     "list": partial(_check_items, 0, 100, lambda item, at: None),
     "blocks": partial(_check_items, 0, 10**9, lambda item, at: None),
+    "data_rows": data_blocks.check_data_rows,
+    "table_rows": data_blocks.check_table_rows,
+    "page_size": data_blocks.check_page_size,
+    "chart_title": data_blocks.check_chart_title,
+    "chart": data_blocks.check_chart,
     "sources": partial(_check_items, 0, 10**9, _check_source),
 }
 # type: its fields, with ! where they are needed, and after a colon what they may hold
 _TYPES = {
-    "actions": "elements!:buttons block_id:id",
+    "actions": "elements!:controls block_id:id",
     "blocks": "blocks!:blocks",
     "button": "text!:label action_id!:action value:value url style:style confirm accessibility_label",
+    "checkboxes": "action_id:action options!:few initial_options:few confirm focus_on_load",
     "context": "elements!:notes block_id:id",
     "context_actions": "elements!:context_controls block_id:id",
+    "data_table": "rows!:data_rows caption!:some page_size:page_size row_header_column_index block_id:id",
+    "data_visualization": "title!:chart_title chart!:chart block_id:id",
+    "datepicker": "action_id:action placeholder:placeholder initial_date:date confirm focus_on_load",
     "divider": "block_id:id",
     "feedback_buttons": "action_id!:action positive_button!:feedback negative_button!:feedback",
     "header": "text!:heading block_id:id level",
     "icon_button": "icon!:icon text!:label action_id!:action value:value visible_to_user_ids"
     " accessibility_label confirm",
     "image": "image_url slack_file alt_text! title block_id:id",
-    "input": "label! element! block_id:id hint optional dispatch_action",
+    "input": "label!:question element!:input block_id:id hint:question optional dispatch_action",
     "markdown": "text!:some block_id:id",
     "markdown_text": "text!:some",
     "mrkdwn": "text!:some verbatim",
+    "multi_static_select": "action_id:action options!:options initial_options:options"
+    " placeholder:placeholder max_selected_items confirm focus_on_load",
+    "number_input": "action_id:action is_decimal_allowed! initial_value:number min_value:number"
+    " max_value:number placeholder:placeholder dispatch_action_config focus_on_load",
     "plain_text": "text!:some emoji",
+    "plain_text_input": "action_id:action initial_value:chars multiline min_length:length max_length:length"
+    " placeholder:placeholder dispatch_action_config focus_on_load",
     "plan": "title!:title tasks:cards plan_id block_id:id",
     "plan_update": "title!:some",
+    "radio_buttons": "action_id:action options!:few initial_option:option confirm focus_on_load",
     "rich_text": "elements!:parts block_id:id",
-    "section": "text:words fields:fields accessory:button block_id:id expand",
-    "table": "rows! column_settings block_id:id",
+    "section": "text:words fields:fields accessory:control block_id:id expand",
+    "static_select": "action_id:action options!:options initial_option:option placeholder:placeholder confirm"
+    " focus_on_load",
+    "table": "rows!:table_rows column_settings block_id:id",
     "task_card": "task_id!:name title!:name status!:status details output sources:list icon hide_title"
     " block_id:id",
     "task_update": "id!:some title!:some status!:status details output sources:sources hide_title icon",
@@ -211,8 +284,8 @@ _FIELDS = {
 _CHUNKS = ("blocks", "markdown_text", "plan_update", "task_update")
 _BLOCKS: Mapping[str, tuple[str, ...]] = {
     "message": (
-        "actions", "context", "context_actions", "divider", "header", "image", "input", "markdown", "plan",
-        "rich_text", "section", "table", "task_card",
+        "actions", "context", "context_actions", "data_table", "data_visualization", "divider", "header",
+        "image", "input", "markdown", "plan", "rich_text", "section", "table", "task_card",
     ),
     "view": ("actions", "context", "divider", "header", "image", "input", "rich_text", "section"),
 }  # fmt: skip
@@ -221,8 +294,10 @@ _BLOCKS: Mapping[str, tuple[str, ...]] = {
 # ---- what a person reads and presses
 
 _INTERACTIVE = {"button", "feedback_buttons", "icon_button"}
+_INPUTS = {"plain_text_input", "number_input", *_PICKERS}
 _JOINTS = {"rich_text": "\n", "rich_text_list": "\n", "context": " ", "actions": " ", "context_actions": " "}
-_BODY = {"markdown", "section", "header", "rich_text"}
+_DATA = {"data_table", "data_visualization", "table"}
+_BODY = {"markdown", "section", "header", "rich_text"} | _DATA
 
 
 def take_cards(message: StoredMessage) -> None:
@@ -254,6 +329,15 @@ def controls(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
                 yield block, element
 
 
+def inputs(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Every (block, input) that a person can fill in."""
+    for block in blocks:
+        elements = (block.get("element"), block.get("accessory"), *(block.get("elements") or ()))
+        for element in elements:
+            if isinstance(element, dict) and element.get("type") in _INPUTS:
+                yield block, element
+
+
 def words(blocks: list[Json]) -> tuple[str, tuple[str, ...]]:
     """What a person reads in the blocks that carry a message's body, and in all others."""
     read = [(block["type"] in _BODY, text) for block in blocks if (text := plain(block))]
@@ -263,15 +347,18 @@ def words(blocks: list[Json]) -> tuple[str, tuple[str, ...]]:
 
 def plain(item: Any) -> str:
     """The words of a block, of one of its parts, or of a rich text."""
-    if isinstance(item, list):
-        return "".join(map(plain, item))
     if not isinstance(item, dict):
-        return item if isinstance(item, str) else ""
+        words = map(plain, item) if isinstance(item, list) else item if isinstance(item, str) else ""
+        return "".join(words)
     kind = item.get("type", "")
     if kind == "feedback_buttons":
         return " ".join(plain(item[name]["text"]) for name in ("positive_button", "negative_button"))
+    if kind in _DATA:
+        return "\n".join(data_blocks.read(item))
     if kind in _JOINTS:
         elements = item.get("elements")
         return _JOINTS[kind].join(map(plain, elements if isinstance(elements, list) else ()))
+    if kind == "input":
+        return " ".join(filter(None, map(plain, (item["label"], item.get("hint")))))
     named = [plain(item.get(name)) for name in ("text", "title", "fields", "elements")]
     return "".join(named) or str(item.get("url") or item.get("user_id") or item.get("channel_id") or "")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import chat, conversations, streams, views
+from . import chat, conversations, files, streams, views
 from .faults import CallAnswer, FaultScript, ScriptedFault
 from .rules import METHODS, Buckets
 from .state import Json, Refused, WorkspaceState
@@ -17,10 +17,13 @@ from .state import Json, Refused, WorkspaceState
 _HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
     **chat.METHODS,
     **conversations.METHODS,
+    **files.METHODS,
     **streams.METHODS,
     **views.METHODS,
 }
-_APP_SCOPES = frozenset({"connections:write"})  # of the app-level token; no manifest names them
+_OTHER_TOKENS = {"apps.connections.open": "app", "apps.manifest.export": "config"}
+_OTHER_SCOPES = {"app": frozenset({"connections:write"}), "config": frozenset[str]()}
+"""Of the app-level and the configuration token; no manifest names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class SlackCall:
 
 
 class CallPipeline:
-    """The way in for every call of one workspace. `tokens`: what each token is, `bot` or `app`."""
+    """The way in for every call of one workspace. `tokens`: what each token is, `bot`, `app` or `config`."""
 
     def __init__(self, state: WorkspaceState, tokens: Mapping[str, str], faults: FaultScript) -> None:
         self.calls: list[SlackCall] = []
@@ -101,14 +104,18 @@ class CallPipeline:
         kind = self._tokens.get(token)
         if kind is None:
             raise Refused("invalid_auth")
-        if (kind == "app") != (method == "apps.connections.open"):
+        if kind != _OTHER_TOKENS.get(method, "bot"):
             raise Refused("not_allowed_token_type")
         accepted, granted = self._accepted(method, args), self._granted(kind)
         if accepted and not granted & set(accepted):
             raise Refused("missing_scope", fields={"needed": _listed(accepted), "provided": _listed(granted)})
 
+    def is_of_bot(self, token: str | None) -> bool:
+        """Whether this is the bot's token."""
+        return self._tokens.get(token or "") == "bot"
+
     def _granted(self, kind: str) -> frozenset[str]:
-        return _APP_SCOPES if kind == "app" else self._state.manifest.scopes
+        return _OTHER_SCOPES.get(kind, self._state.manifest.scopes)
 
     def _accepted(self, method: str, args: Mapping[str, Any]) -> Collection[str]:
         channel = self._state.channels.get(_place(args))

@@ -71,7 +71,8 @@ def remove(state: WorkspaceState, message: StoredMessage) -> None:
     """Remove a message from its channel."""
     del state.messages[message.channel][message.ts]
     state.open_streams.pop(message.ts, None)
-    payloads.deleted(state, message)
+    if message.ephemeral_for is None:
+        payloads.deleted(state, message)
     state.changed(message.channel, message.root)
 
 
@@ -163,8 +164,12 @@ def respond(state: WorkspaceState, key: str, body: Json) -> None:
     content: Json = {name: body[name] for name in _CONTENT if name in body}
     if message is not None and body.get("delete_original"):
         remove(state, message)
-    elif message is not None and body.get("replace_original") and message.ephemeral_for is None:
-        _update(state, {**content, "channel": message.channel, "ts": message.ts})
+    elif message is not None and body.get("replace_original"):
+        if message.ephemeral_for is None:
+            _update(state, {**content, "channel": message.channel, "ts": message.ts})
+        else:
+            message.body, message.blocks = _body(state, content), _kept_blocks(state, content)
+            state.changed(message.channel, message.root)
     else:
         root = body.get("thread_ts") or (message.thread_ts if message is not None else None)
         content |= {"channel": known["channel"], **({"thread_ts": root} if root else {})}

@@ -34,6 +34,15 @@ def _open_connection(state: WorkspaceState, args: Json) -> Json:
     return {"url": f"{state.link_base}/link/?ticket={ticket}&app_id={state.bot.app_id}"}
 
 
+def _export_manifest(state: WorkspaceState, args: Json) -> Json:
+    if args["app_id"] != state.bot.app_id:
+        raise Refused("invalid_app_id")
+    subscribed = {"bot_events": sorted(state.manifest.events)}
+    settings = {"event_subscriptions": subscribed, "interactivity": {"is_enabled": True}}
+    scopes = {"bot": sorted(state.manifest.scopes)}
+    return {"manifest": {"oauth_config": {"scopes": scopes}, "settings": settings}}
+
+
 def _replies(state: WorkspaceState, args: Json) -> Json:
     channel = _member(state, args["channel"])
     asked = state.find(channel.id, args["ts"])
@@ -187,6 +196,7 @@ def _set_prompts(state: WorkspaceState, args: Json) -> Json:
     thread_ts = args.get("thread_ts")
     root = state.root_exists(channel, thread_ts) if thread_ts else ""
     state.thread(channel.id, root).prompts = prompts
+    state.changed(channel.id, root)
     return {}
 
 
@@ -228,6 +238,7 @@ METHODS = {
     "assistant.threads.setStatus": _set_status,
     "assistant.threads.setSuggestedPrompts": _set_prompts,
     "assistant.threads.setTitle": _set_title,
+    "apps.manifest.export": _export_manifest,
     "auth.test": _auth_test,
     "conversations.history": _history,
     "conversations.info": _channel_info,

@@ -16,7 +16,7 @@
     http:N!       the same, applied
 
 An unknown name is refused: a misspelt fault would test something else than its author meant. Besides the
-methods of the Web API, `upload` names the request that carries a file's bytes.
+methods of the Web API, `upload` and `download` name the requests that carry a file's bytes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ...settings.names import nearest
 from . import rules
 from .state import Json
 
-UPLOAD = "upload"
-METHODS = frozenset({*rules.METHODS, UPLOAD})
+UPLOAD, DOWNLOAD = "upload", "download"
+METHODS = frozenset({*rules.METHODS, UPLOAD, DOWNLOAD})
 FORMS = (
     "name, name:SECONDS, name!, error:name, timeout, timeout!, connect, cut, cut!, slow:SECONDS,"
     " slow:SECONDS!, http:STATUS or http:STATUS!"
@@ -49,6 +49,7 @@ class CallAnswer:
 
     `silence`: why no answer comes, if none does. `delay`: seconds until it comes. `arrive`: the call has not
     arrived yet; after `delay` this makes it, at the time it is given. `is_page`: the body is not JSON.
+    `content`: the bytes of a file, which come in place of `body`.
     """
 
     body: Json
@@ -58,6 +59,8 @@ class CallAnswer:
     delay: float = 0.0
     arrive: Callable[[float], CallAnswer] | None = field(default=None, compare=False)
     is_page: bool = False
+    content: bytes | None = None
+    content_type: str = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,8 @@ _NAMES = """
     exchanged_trigger_id expired_trigger_id external_channel_migrating fatal_error feature_disabled
     file_deleted file_is_deleted file_not_found file_share_limit_reached file_type_not_allowed
     file_update_failed file_upload_size_restricted file_uploads_disabled
-    file_uploads_except_images_disabled hash_conflict internal_error invalid_arg_name invalid_arguments
+    file_uploads_except_images_disabled hash_conflict internal_error invalid_app_id
+    invalid_arg_name invalid_arguments
     invalid_array_arg invalid_attachments invalid_auth invalid_blocks invalid_blocks_format
     invalid_channel invalid_charset invalid_chunks invalid_cursor invalid_form_data invalid_json
     invalid_metadata_filter_keys invalid_metadata_format invalid_metadata_schema invalid_name

@@ -25,13 +25,14 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from ...clock import Clock
+from .files import file_of_path
 from .streams import next_end
 from .workspace import CallAnswer, Workspace
 
 PAGE = "<!DOCTYPE html><title>Something is broken</title>"
 """What a proxy in front of Slack answers when Slack does not."""
 _PAGE_TYPE = "text/html"
-_UPLOAD = "/upload/"
+_UPLOAD, _RESPONSE = "/upload/", "/response/"
 _MARGIN = 0.001  # seconds: a timer may ring a moment before its time
 
 
@@ -71,24 +72,37 @@ class SlackResponse:
     """The part of aiohttp's response that slack_sdk reads."""
 
     def __init__(self, answer: CallAnswer, url: str, content_type: str = "application/json") -> None:
+        if answer.content is not None:
+            content_type = answer.content_type
         self.content_type = _PAGE_TYPE if answer.is_page else content_type
         self.status = answer.status
         self.headers = CIMultiDict({"Content-Type": self.content_type, **answer.headers})
         self._url = URL(url)
-        self._text = PAGE if answer.is_page else json.dumps(answer.body, ensure_ascii=False)
+        said = PAGE if answer.is_page else json.dumps(answer.body, ensure_ascii=False)
+        is_file = answer.content is not None and not answer.is_page
+        self._body = answer.content or b"" if is_file else said.encode()
 
     async def json(self, **_: Any) -> Any:
         """The body, decoded. aiohttp's `ContentTypeError` where it is a page."""
         if self.content_type == _PAGE_TYPE:
             request = RequestInfo(self._url, "POST", CIMultiDictProxy(CIMultiDict()), self._url)
             raise ContentTypeError(request, (), status=self.status, message="unexpected mimetype")
-        return json.loads(self._text)
+        return json.loads(self._body)
 
     async def text(self, **_: Any) -> str:
-        return self._text
+        return self._body.decode()
 
     async def read(self) -> bytes:
-        return self._text.encode()
+        return self._body
+
+    @property
+    def content(self) -> "SlackResponse":
+        """What the body is read from piece by piece."""
+        return self
+
+    async def iter_chunked(self, size: int) -> AsyncIterator[bytes]:
+        for at in range(0, len(self._body), size):
+            yield self._body[at : at + size]
 
 
 class SlackSession:
@@ -106,8 +120,11 @@ class SlackSession:
         self._line = Line(workspace, clock)
 
     def request(self, method: str, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
-        """A request to any Web API method or upload address, whatever its host and HTTP method."""
+        """A request to any Web API method or address of a file, whatever its host and HTTP method."""
         return self._performed(str(url), options)
+
+    def get(self, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
+        return self.request("GET", url, **options)
 
     def post(self, url: str, **options: Any) -> AbstractAsyncContextManager[SlackResponse]:
         return self.request("POST", url, **options)
@@ -129,6 +146,10 @@ class SlackSession:
         if is_upload:
             data = options.get("data")
             answer = self.workspace.receive_file(name, data if isinstance(data, bytes) else b"")
+        elif _RESPONSE in parts.path:
+            answer = self.workspace.respond(name, options["json"], now=self._clock.wall())
+        elif (file_id := file_of_path(parts.path)) is not None:
+            answer = self.workspace.download(file_id, token=bearer(options.get("headers") or {}))
         else:
             given, token = _arguments(parts.query, options), bearer(options.get("headers") or {})
             now, is_json = self._clock.wall(), options.get("json") is not None

@@ -5,7 +5,7 @@ The app also hears of its own messages and of metadata-only changes (facts: Slac
 
 from typing import Any
 
-from . import rendering
+from . import inputs, rendering
 from .rules import FAMILIES
 from .state import Envelope, Json, Person, StoredMessage, WorkspaceState
 
@@ -58,6 +58,15 @@ def message(state: WorkspaceState, sent: StoredMessage) -> None:
         _root_changed(state, root)
 
 
+def looked(state: WorkspaceState, person: Person, channel: str, viewed: tuple[str, ...]) -> None:
+    """app_context_changed: what a person looks at; their direct messages name it too (facts: Slack 14)."""
+    entities = [{"type": "slack#/types/channel_id", "value": each, "team_id": state.team} for each in viewed]
+    state.viewing[person.id] = {"entities": entities} if entities else {}
+    told = {"type": "app_context_changed", "user": person.id, "channel": channel, "channel_type": "im"}
+    if state.manifest.is_told("app_context_changed"):
+        event(state, {**told, "context": state.viewing[person.id], "event_ts": state.next_ts()})
+
+
 def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
     body = rendering.read_back(state, sent, False)
     body |= {"channel": sent.channel, "event_ts": sent.ts}
@@ -65,6 +74,8 @@ def _message_body(state: WorkspaceState, sent: StoredMessage) -> Json:
         body |= {"text": "", "blocks": []}
     if sent.files:
         body["subtype"] = "file_share"
+    if state.viewing.get(sent.author) and state.channels[sent.channel].kind == "im":
+        body["app_context"] = state.viewing[sent.author]
     if not sent.by_app and sent.team != state.team:
         author = state.people.get(sent.author)
         enterprise = "" if author is None else author.enterprise
@@ -116,7 +127,7 @@ def _hidden(state: WorkspaceState, about: StoredMessage, subtype: str, **fields:
 def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) -> Envelope:
     """A person did something that lets the app open a view."""
     trigger = state.next_id("trigger-")
-    state.triggers[trigger] = state.now
+    state.triggers[trigger] = person.id, state.now
     payload = {
         "type": kind,
         "token": "verification-token",
@@ -128,6 +139,15 @@ def interaction(state: WorkspaceState, kind: str, person: Person, fields: Json) 
         "trigger_id": trigger,
     }
     return state.send("interactive", payload | fields)
+
+
+def filled_in(state: WorkspaceState, user: str, on: StoredMessage) -> Json:
+    """What a person has filled in on a message: each person sees an own state of it."""
+    begun = inputs.begun(on.blocks)
+    known = state.filled.setdefault((user, on.channel, on.ts), begun)
+    if known.keys() != begun.keys():  # the app has edited it
+        known = state.filled[user, on.channel, on.ts] = begun
+    return known
 
 
 def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Json, url: str) -> Envelope:
@@ -144,7 +164,7 @@ def pressed(state: WorkspaceState, person: Person, on: StoredMessage, action: Js
         "container": container,
         "channel": {"id": on.channel, "name": state.channels[on.channel].name},
         "message": rendering.read_back(state, on, True),
-        "state": {"values": {}},
+        "state": {"values": filled_in(state, person.id, on)},
         "response_url": url,
         "actions": [{**action, "action_ts": state.next_ts()}],
     }

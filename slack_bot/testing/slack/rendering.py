@@ -258,8 +258,8 @@ def see(state: WorkspaceState, message: StoredMessage, viewer: str | None = None
 
 def _file(state: WorkspaceState, file: Json) -> SeenFile:
     known = state.uploads.get(file["id"])
-    content = known.content if known is not None and known.content is not None else b""
-    return SeenFile(str(file["name"]), str(file.get("title", "")), content, str(file["id"]))
+    content, name = (b"", "") if known is None else (known.content or b"", known.name)
+    return SeenFile(name, str(file.get("title", "")), content, str(file["id"]))
 
 
 def see_thread(

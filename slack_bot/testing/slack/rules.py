@@ -112,6 +112,7 @@ METHODS: Mapping[str, Method] = {
     "agents.sessions.rename": _method(_WRITE, "channel_id! thread_ts! title!", TIER_3),
     "agents.sessions.setStatus": _method(_WRITE, _SESSION, TIER_3),
     "apps.connections.open": _method("connections:write", "", TIER_3),
+    "apps.manifest.export": _method("", "app_id!", TIER_3),
     "assistant.threads.setStatus": _method(f"{_ASSIST} {_WRITE}", _STATUS, MethodRate(600)),
     "assistant.threads.setSuggestedPrompts": _method(
         _ASSIST, "channel_id! prompts:list! thread_ts title", TIER_4
@@ -136,6 +137,7 @@ METHODS: Mapping[str, Method] = {
     "conversations.open": _method("im:write", "channel users prevent_creation:bool return_im:bool", TIER_3),
     "conversations.replies": _method(_HISTORY, f"channel! ts! {_PAGE}", TIER_3, form_only=True),
     "files.completeUploadExternal": _method(_FILES, _COMPLETE, TIER_4),
+    "files.info": _method("files:read", "file! cursor count:int page:int limit:int", TIER_4, form_only=True),
     "files.getUploadURLExternal": _method(
         _FILES, "filename! length:int! alt_txt snippet_type", TIER_4, form_only=True
     ),

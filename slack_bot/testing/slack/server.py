@@ -24,6 +24,7 @@ import aiohttp
 from aiohttp import WSMsgType, web
 
 from ...clock import Clock
+from .files import FILES_PATH, file_of_path
 from .in_process import PAGE, Line, bearer
 from .workspace import SIGNING_SECRET, CallAnswer, Change, Envelope, Workspace
 
@@ -322,6 +323,7 @@ class SlackServer:
                 web.route("*", "/api/{method}", self._web_api),
                 web.get("/link/", self.sockets.handle),
                 web.post("/upload/{file}", self._upload),
+                web.get(FILES_PATH + "{file}/{name:.*}", self._download),
                 web.post("/response/{key}", self._respond),
             ]
         )
@@ -360,10 +362,15 @@ class SlackServer:
         if change.kind != "envelope":
             return
         for envelope in self.workspace.take():
-            sending = (self.events or self.sockets).deliver(envelope)
-            delivery = asyncio.create_task(sending, name=f"deliver {envelope.id}")
+            delivery = asyncio.create_task(self._deliver(envelope), name=f"deliver {envelope.id}")
             self._deliveries.add(delivery)
             delivery.add_done_callback(self._deliveries.discard)
+
+    async def _deliver(self, envelope: Envelope) -> None:
+        way = self.events or self.sockets
+        await way.deliver(envelope)
+        if envelope.id in way.acknowledged:
+            self.workspace.answered(envelope, way.acknowledged[envelope.id])
 
     async def _web_api(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
@@ -388,6 +395,11 @@ class SlackServer:
         text = f"OK - {len(content)}" if answer.body["ok"] else "refused"
         return web.Response(text=text, status=answer.status)
 
+    async def _download(self, request: web.Request) -> web.Response:
+        file_id = file_of_path(request.path) or ""
+        answer = self.workspace.download(file_id, token=bearer(request.headers))
+        return _response(await self._carried(request, answer))
+
     async def _carried(self, request: web.Request, answer: CallAnswer) -> CallAnswer:
         """The answer, after all that a bad line does to it; a connection that never comes about breaks."""
         answer = await self._line.carry(answer)
@@ -409,6 +421,9 @@ class SlackServer:
 def _response(answer: CallAnswer) -> web.Response:
     if answer.is_page:
         return web.Response(text=PAGE, content_type="text/html", status=answer.status)
+    if answer.content is not None:
+        headers = {**answer.headers, "Content-Type": answer.content_type}
+        return web.Response(body=answer.content, status=answer.status, headers=headers)
     return web.json_response(answer.body, status=answer.status, headers=dict(answer.headers))
 
 

@@ -133,12 +133,17 @@ class Thread:
 
 @dataclass(slots=True)
 class Upload:
-    """An announced file. `content` None: its bytes have not come yet."""
+    """A file. `content` None: its bytes have not come yet, or are deleted.
+
+    Of a person's: `shown` is what files.info says, `moved_to` where Slack sends whoever fetches it.
+    """
 
     id: str
     name: str
     length: int
     content: bytes | None = None
+    shown: Json | None = None
+    moved_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +158,12 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something changed that a person or the app could notice."""
+    """Something changed that a person or the app could notice. `user`: whose view it is."""
 
-    kind: Literal["thread", "envelope"]
+    kind: Literal["thread", "envelope", "view"]
     channel: str = ""
     thread_ts: str = ""
+    user: str = ""
 
 
 @dataclass(slots=True)
@@ -176,7 +182,10 @@ class WorkspaceState:
     messages: dict[str, dict[str, StoredMessage]] = field(default_factory=dict)
     threads: dict[tuple[str, str], Thread] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
-    triggers: dict[str, float] = field(default_factory=dict)
+    view_owners: dict[str, str] = field(default_factory=dict)  # who has a modal open
+    view_errors: dict[str, dict[str, str]] = field(default_factory=dict)  # below its inputs, by block
+    triggers: dict[str, tuple[str, float]] = field(default_factory=dict)  # whose, and since when
+    filled: dict[tuple[str, str, str], Json] = field(default_factory=dict)  # by person and message
     tickets: set[str] = field(default_factory=set)
     responses: dict[str, Json] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)
@@ -184,7 +193,8 @@ class WorkspaceState:
     outbox: list[Envelope] = field(default_factory=list)
     listeners: list[Callable[[Change], None]] = field(default_factory=list)
     link_base: str = "wss://workspace.invalid"
-    file_base: str = "https://workspace.invalid"
+    file_base: str = "https://files.slack.com"
+    viewing: dict[str, Json] = field(default_factory=dict)  # the context of each person
     now: float = 0.0
     _micros: int = 0
     _counts: dict[str, int] = field(default_factory=dict)
@@ -239,6 +249,9 @@ class WorkspaceState:
 
     def changed(self, channel: str, root: str) -> None:
         self._notify(Change("thread", channel, root))
+
+    def view_changed(self, user: str) -> None:
+        self._notify(Change("view", user=user))
 
     def _notify(self, change: Change) -> None:
         for listener in tuple(self.listeners):

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from . import blocks as blockkit
-from . import payloads
+from . import inputs, payloads
 from .state import Json, Refused, Upload, WorkspaceState
 
 _FIELDS = {
@@ -15,24 +15,56 @@ _FIELDS = {
 
 
 def _open_view(state: WorkspaceState, args: Json) -> Json:
-    _use_trigger(state, args["trigger_id"])
+    user = _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
-    for old in _modals(state):
-        del state.views[old["id"]]
-    return _keep(state, view, None)
+    for old in modals(state, user):
+        close(state, old["id"])
+    return _keep(state, view, None, user)
 
 
 def _push_view(state: WorkspaceState, args: Json) -> Json:
-    _use_trigger(state, args["trigger_id"])
+    user = _use_trigger(state, args["trigger_id"])
     view = _checked(state, args["view"], "modal")
-    stack = _modals(state)
+    stack = modals(state, user)
     if len(stack) >= state.rules.view_stack:
         raise Refused("push_limit_reached")
-    return _keep(state, view, stack[-1] if stack else None)
+    return _keep(state, view, stack[-1] if stack else None, user)
 
 
-def _modals(state: WorkspaceState) -> list[Json]:
-    return [view for view in state.views.values() if view["type"] == "modal"]
+def modals(state: WorkspaceState, user: str) -> list[Json]:
+    """The modals that a person has open, the topmost last."""
+    return [state.views[name] for name, owner in state.view_owners.items() if owner == user]
+
+
+def close(state: WorkspaceState, view_id: str) -> None:
+    """A modal is gone."""
+    del state.views[view_id]
+    state.view_errors.pop(view_id, None)
+    state.view_changed(state.view_owners.pop(view_id))
+
+
+def answered(state: WorkspaceState, view_id: str, answer: Json) -> None:
+    """What the app answered to a modal that was sent: nothing closes it. ValueError for what Slack refuses;
+    a person reads then that there was a problem."""
+    view = state.views[view_id]
+    action = answer.get("response_action")
+    if action is None or action == "clear":
+        user = state.view_owners[view_id]
+        for each in [view] if action is None else modals(state, user):
+            close(state, each["id"])
+    elif action == "errors":
+        errors, places = answer.get("errors"), {b["block_id"] for b in view["blocks"] if b["type"] == "input"}
+        if not isinstance(errors, dict) or not errors or set(errors) - places:
+            raise ValueError(f"errors of no input: {errors}")
+        if not all(isinstance(words, str) and words for words in errors.values()):
+            raise ValueError(f"errors without words: {errors}")
+        state.view_errors[view_id] = errors
+        state.view_changed(state.view_owners[view_id])
+    elif action == "update":
+        view.update(_filled(state, _checked(state, answer["view"], "modal"), view_id))
+        state.view_changed(state.view_owners[view_id])
+    else:
+        raise ValueError(f"unknown response_action {action}")
 
 
 def _update_view(state: WorkspaceState, args: Json) -> Json:
@@ -46,6 +78,7 @@ def _update_view(state: WorkspaceState, args: Json) -> Json:
         raise Refused("hash_conflict")
     view = _checked(state, args["view"], old["type"])
     old.update(_filled(state, view, old["id"]))
+    state.view_changed(state.view_owners.get(old["id"]) or old["id"].removeprefix("home-"))
     return {"view": old}
 
 
@@ -53,15 +86,18 @@ def _publish_view(state: WorkspaceState, args: Json) -> Json:
     person = state.person_of(args["user_id"])
     view = _checked(state, args["view"], "home")
     kept = state.views[f"home-{person.id}"] = _filled(state, view, f"home-{person.id}")
+    state.view_changed(person.id)
     return {"view": kept}
 
 
-def _use_trigger(state: WorkspaceState, trigger: str) -> None:
-    at = state.triggers.pop(trigger, None)
-    if at is None:
+def _use_trigger(state: WorkspaceState, trigger: str) -> str:
+    """Whose it is."""
+    user, at = state.triggers.pop(trigger, ("", 0.0))
+    if not user:
         raise Refused("invalid_trigger_id")
     if state.now - at > state.rules.trigger_life:
         raise Refused("expired_trigger_id")
+    return user
 
 
 def _checked(state: WorkspaceState, view: Json, kind: str) -> Json:
@@ -88,6 +124,7 @@ def _check_label(label: Any, name: str, required: bool) -> None:
 
 
 def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
+    kept = blockkit.with_ids(state, view["blocks"])
     return {
         "private_metadata": "",
         "callback_id": "",
@@ -96,17 +133,18 @@ def _filled(state: WorkspaceState, view: Json, view_id: str) -> Json:
         "team_id": state.team,
         "app_id": state.bot.app_id,
         "bot_id": state.bot.bot_id,
-        "blocks": blockkit.with_ids(state, view["blocks"]),
+        "blocks": kept,
         "hash": hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:8],
-        "state": {"values": {}},
+        "state": {"values": inputs.begun(kept)},
     }
 
 
-def _keep(state: WorkspaceState, view: Json, below: Json | None) -> Json:
+def _keep(state: WorkspaceState, view: Json, below: Json | None, user: str) -> Json:
     kept = _filled(state, view, state.next_id("V"))
     kept["previous_view_id"] = below["id"] if below else None
     kept["root_view_id"] = below["root_view_id"] if below else kept["id"]
-    state.views[kept["id"]] = kept
+    state.views[kept["id"]], state.view_owners[kept["id"]] = kept, user
+    state.view_changed(user)
     return {"view": kept}
 
 

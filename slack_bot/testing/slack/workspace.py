@@ -10,13 +10,17 @@
     workspace.thread("C1", ts)  # what a person sees
 """
 
+import copy
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from . import blocks as blockkit
-from . import chat, conversations, payloads, rendering, streams, views
+from . import chat, conversations, inputs, payloads, rendering, streams, views
 from .call_pipeline import CallPipeline, SlackCall, late, outcome
-from .faults import UPLOAD, CallAnswer, FaultScript
+from .faults import DOWNLOAD, UPLOAD, CallAnswer, FaultScript
+from .files import PersonFile, download, share
+from .inputs import Filled
 from .rendering import SeenFile, SeenMessage
 from .rules import SHIPPED, AppManifest, WorkspaceRules
 from .state import (
@@ -36,6 +40,7 @@ from .state import (
 __all__ = [
     "APP_TOKEN",
     "BOT_TOKEN",
+    "CONFIG_TOKEN",
     "SIGNING_SECRET",
     "AppManifest",
     "Bot",
@@ -43,6 +48,7 @@ __all__ = [
     "Change",
     "Envelope",
     "Person",
+    "PersonFile",
     "SeenFile",
     "SeenMessage",
     "SeenTask",
@@ -53,13 +59,16 @@ __all__ = [
 
 BOT_TOKEN = "xoxb-emulated-workspace"
 APP_TOKEN = "xapp-emulated-workspace"
+CONFIG_TOKEN = "xoxe.xoxp-emulated-workspace"
+_TOKENS = {BOT_TOKEN: "bot", APP_TOKEN: "app", CONFIG_TOKEN: "config"}
 SIGNING_SECRET = "emulated-signing-secret"
 
 
 class Workspace:
     """One workspace with one app. `faults` is a script for `FaultScript`, `manifest` is enforced.
 
-    `calls`: every call in order, also one that never arrived. `outbox`: what is still to be delivered.
+    `calls`: every call in order, also one that never arrived. `downloads`: the files that were asked for,
+    each with the token. `outbox`: what is still to be delivered.
     """
 
     def __init__(
@@ -77,8 +86,9 @@ class Workspace:
         self.state.people[self.bot.user_id] = Person(self.bot.user_id, self.bot.name, team, is_bot=True)
         self.outbox = self.state.outbox
         self.faults = FaultScript(faults)
-        self._pipeline = CallPipeline(self.state, {BOT_TOKEN: "bot", APP_TOKEN: "app"}, self.faults)
+        self._pipeline = CallPipeline(self.state, _TOKENS, self.faults)
         self.calls = self._pipeline.calls
+        self.downloads: list[tuple[str, str | None]] = []
 
     def take(self) -> list[Envelope]:
         """Empty the outbox."""
@@ -145,6 +155,18 @@ class Workspace:
             return late(fault, receive) if fault.delay else outcome(None, fault)
         return outcome(receive(), fault)
 
+    def download(self, file_id: str, *, token: str | None) -> CallAnswer:
+        """What the address of a file answers. Its name in a fault script is `download`."""
+
+        def give(now: float = 0.0) -> CallAnswer:
+            return download(self.state, file_id, is_signed_in=self._pipeline.is_of_bot(token))
+
+        self.downloads.append((file_id, token))
+        fault = self.faults.next(DOWNLOAD)
+        if fault is not None and not fault.applied:
+            return late(fault, give) if fault.delay else outcome(None, fault)
+        return outcome(give(), fault)
+
     def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
         self.pass_time(now)
@@ -165,10 +187,13 @@ class Workspace:
         now: float,
         thread_ts: str | None = None,
         ts: str | None = None,
-        files: Sequence[str] = (),
+        files: Sequence[PersonFile | str] = (),
         is_told: bool = True,
     ) -> str:
-        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given)."""
+        """A person writes; the app gets the event if `is_told`. Returns the message's ts (`ts`, if given).
+
+        A file by its name alone is empty.
+        """
         self.pass_time(now)
         person = self._person(user)
         self.state.channels[channel].members.add(person.id)
@@ -184,7 +209,8 @@ class Workspace:
             client_msg_id=self.state.next_id("client-msg-"),
         )
         self.state.add(message)
-        message.files = [{"id": self.state.next_id("F"), "name": name} for name in files]
+        given = [PersonFile(each) if isinstance(each, str) else each for each in files]
+        message.files = [share(self.state, each, person) for each in given]
         if is_told:
             payloads.message(self.state, message)
         return message.ts
@@ -215,6 +241,58 @@ class Workspace:
                     return payloads.pressed(self.state, self._person(user), message, action, url)
         raise LookupError(f"no control {action_id} with value {value} on {ts}")
 
+    def fill(self, user: str, channel: str, ts: str, label: str, given: Filled, *, now: float) -> None:
+        """A person fills in an input of a message, by its label or action_id; the app hears of what is no
+        `input` block at once."""
+        self.pass_time(now)
+        message = self._find(channel, ts)
+        values = payloads.filled_in(self.state, self._person(user).id, message)
+        block, element = inputs.fill(message.blocks, values, label, given)
+        if block["type"] != "input" or block.get("dispatch_action"):
+            place = {"block_id": block["block_id"], "action_id": element["action_id"]}
+            action = {**values[block["block_id"]][element["action_id"]], **place}
+            url = chat.offer(self.state, message, user)
+            payloads.pressed(self.state, self._person(user), message, action, url)
+
+    def modal(self, user: str) -> Json | None:
+        """The topmost modal that a person has open."""
+        return next(iter(views.modals(self.state, user)[::-1]), None)
+
+    def modal_errors(self, user: str) -> dict[str, str]:
+        """What a person reads under the inputs of it, by `block_id`."""
+        view = self.modal(user)
+        return {} if view is None else self.state.view_errors.get(view["id"], {})
+
+    def fill_modal(self, user: str, label: str, given: Filled) -> None:
+        """A person fills in an input of their modal, by its label or action_id."""
+        view = self._modal(user)
+        inputs.fill(view["blocks"], view["state"]["values"], label, given)
+
+    def submit(self, user: str, *, now: float) -> Envelope:
+        """A person sends their modal. ValueError: Slack's client does not, for what it says."""
+        view = self._modal(user)
+        if found := inputs.mistakes(view["blocks"], view["state"]["values"]):
+            raise ValueError(f"not complete: {found}")
+        return self.submit_view(user, view["id"], copy.deepcopy(view["state"]["values"]), now=now)
+
+    def answered(self, envelope: Envelope, answer: str | Json | None) -> None:
+        """The app acknowledged `envelope` so: a modal that was sent closes, or says what is wrong."""
+        if envelope.payload.get("type") != "view_submission":
+            return
+        view_id = envelope.payload["view"]["id"]
+        if view_id in self.state.view_owners:
+            said: Any = json.loads(answer) if isinstance(answer, str) and answer else answer
+            views.answered(self.state, view_id, said or {})
+
+    def close_modal(self, user: str) -> None:
+        """A person closes their modal without sending it."""
+        views.close(self.state, self._modal(user)["id"])
+
+    def _modal(self, user: str) -> Json:
+        if (view := self.modal(user)) is None:
+            raise LookupError(f"{user} has no modal open")
+        return view
+
     def submit_view(self, user: str, view_id: str, values: dict[str, Any], *, now: float) -> Envelope:
         """A person sends a modal. `values` as Slack's `view.state.values`."""
         self.pass_time(now)
@@ -235,18 +313,18 @@ class Workspace:
         payloads.event(self.state, {"type": "agent_session_stopped", **place, **about})
         return sealed
 
-    def edit(self, channel: str, ts: str, text: str, *, now: float) -> None:
-        """The author of a message changes its text."""
+    def edit(self, channel: str, ts: str, text: str, *, now: float, user: str | None = None) -> None:
+        """`user` changes the text of a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)
-        message = self._find(channel, ts)
+        message = self._own(channel, ts, user, "cant_update_message")
         before, message.body, message.edited = message.body, text, True
         self.state.changed(channel, message.root)
         payloads.changed(self.state, message, before)
 
-    def delete(self, channel: str, ts: str, *, now: float) -> None:
-        """The author of a message deletes it."""
+    def delete(self, channel: str, ts: str, *, now: float, user: str | None = None) -> None:
+        """`user` deletes a message of theirs (None: its author). Raises `Refused`."""
         self.pass_time(now)
-        chat.remove(self.state, self._find(channel, ts))
+        chat.remove(self.state, self._own(channel, ts, user, "cant_delete_message"))
 
     def delete_root(self, channel: str, ts: str, *, now: float, with_replies: bool = False) -> None:
         """The root of a thread is deleted, perhaps its replies too."""
@@ -260,6 +338,11 @@ class Workspace:
         self.pass_time(now)
         visit = {"type": "app_home_opened", "user": user, "channel": self.direct(user), "tab": tab}
         payloads.event(self.state, {**visit, "event_ts": self.state.next_ts()})
+
+    def look_at(self, user: str, *channels: str, now: float) -> None:
+        """A person looks at these channels beside the app's messages; nothing: at none that is told."""
+        self.pass_time(now)
+        payloads.looked(self.state, self._person(user), self.direct(user), channels)
 
     def press_in_home(self, user: str, action_id: str, value: str, *, now: float) -> Envelope:
         """A person presses a control of their Home tab."""
@@ -327,6 +410,12 @@ class Workspace:
     def _person(self, user: str) -> Person:
         person = self.state.people.get(user)
         return person if person is not None else self.add_user(user)
+
+    def _own(self, channel: str, ts: str, user: str | None, error: str) -> StoredMessage:
+        message = self._find(channel, ts)
+        if user not in (None, message.author):
+            raise Refused(error)
+        return message
 
     def _find(self, channel: str, ts: str) -> StoredMessage:
         message = self.state.find(channel, ts)

@@ -341,6 +341,25 @@ def _asked_once(m: Measures) -> Verdict:
     return m.asked == m.questions, f"{m.questions} asked, {m.asked} sent to the agent"
 
 
+@_check("A form reached the person, and its answer the agent")
+def _form_answered(m: Measures, holds: Texts = ()) -> Verdict:
+    asked = [f"{each['kind']} with {len(each['fields'])} fields" for each in m.result.get("forms", ())]
+    if not asked:
+        return False, "the agent asked for nothing"
+    if m.outcomes[-1:] != ("answered",):
+        return False, f"{asked[-1]}, and then the turn was {(m.outcomes or ('not taken',))[-1]}"
+    lost = [each for each in holds if m.sent_last is not None and each not in m.sent_last]
+    return not lost, asked[-1] + (f", but {lost[0]} was not in the answer" if lost else ", answered")
+
+
+@_check("Each file arrived byte for byte: the answer has its name and its SHA-256")
+def _files_arrived(m: Measures) -> Verdict:
+    if not m.files:
+        return None, "no file was shared"
+    lost = [name for name, digest in m.files.items() if name not in m.text or digest not in m.text]
+    return not lost, f"{len(m.files) - len(lost)} of {len(m.files)}" + (f", not {lost[0]}" if lost else "")
+
+
 @_check("The answer took so many messages")
 def _messages(m: Measures, least: float = 1, most: float = 1) -> Verdict:
     return least <= len(m.thread) <= most, f"{len(m.thread)} messages"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import httpx
@@ -156,7 +157,7 @@ class MemoryTarget:
             seen = await observe(case.around, settings, virtual_clock.new_clock(), counter, log, asking)
         finally:
             await served.aclose()
-        return measure(replace(seen, sent=counter.questions))
+        return measure(replace(seen, sent=counter.questions, said=counter.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +212,16 @@ class _RedactedLog(TurnLog):
 
 
 class QuestionCounter(AsgiTransport):
-    """Counts the questions that reach the application."""
+    """Counts the questions that reach the application. `last`: the parameters of the last one."""
 
     questions = 0
+    last: Mapping[str, Any] = MappingProxyType({})
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         call = rpc_call(request)
-        self.questions += call is not None and call.verb == "ask"
+        if call is not None and call.verb == "ask":
+            self.questions += 1
+            self.last = json.loads(request.content)["params"]
         return await super().handle_async_request(request)
 
 

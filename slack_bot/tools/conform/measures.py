@@ -4,11 +4,13 @@ What the agent meant is read from its raw events without the bot's parser: a bot
 not judge it.
 """
 
+import hashlib
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...a2a.wire import frames
 from ...observe.facts import TurnEnded
@@ -41,7 +43,8 @@ class Measures:
     messages in the last turn. `streamed` are characters that went into a stream, `begun` those in its start,
     `stopped` those in its end. `final` is what the agent called its result, `narration` the sentences it
     marked as no part of the answer, `said` the text of all artifacts. Of `questions`, `asked` went to the
-    agent, None: not known.
+    agent, the last of them as the JSON `sent_last`, None: not known. `files`: the SHA-256 of what was shared
+    with the question, by name.
     """
 
     result: Json
@@ -66,6 +69,8 @@ class Measures:
     said: str
     questions: int = 1
     asked: int | None = None
+    sent_last: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -141,6 +146,8 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         said="\n".join(artifact.text for frame in frames_sent for artifact in _artifacts(frame)),
         questions=sum(turn.started is not None for turn in log.turns),
         asked=seen.sent,
+        sent_last=None if seen.said is None else json.dumps(seen.said),
+        files={name: hashlib.sha256(content).hexdigest() for name, content in seen.files.items()},
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
 from ...turn import actions, events
 from ...turn.compare import contains, equivalent
+from ..asked import in_words
 from ..trace.timeline import LATE, late
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 from .diff import CHANCE, matches
@@ -208,7 +209,9 @@ class TurnProvenance:
                 self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
             case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
-                reason = f"the agent's question{reason}: {because.reason}"
+                reason = ": ".join(
+                    filter(None, [f"the agent's question{reason}", because.reason, in_words(form)])
+                )
                 asked_by = replace(self._asking if self._asking.name else because, reason=reason)
                 self._unsettled = ""
                 self.questions.append((question, asked_by))

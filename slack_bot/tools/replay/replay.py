@@ -8,7 +8,7 @@ import asyncio
 import io
 import math
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,13 +26,14 @@ from ...testing import virtual_clock
 from ...testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_delivering, set_context
 from ...testing.overrides import with_overrides
-from ...testing.slack.workspace import Change, SeenMessage, Workspace, WorkspaceRules
+from ...testing.slack.workspace import Change, PersonFile, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
 from ..files import open_capture, read_text
 from ..terminal import LiveLine
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
+from .form_play import is_played, play
 from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, visible
 from .scenario import Scenario, as_captured, read_scenario
 
@@ -146,7 +147,8 @@ def replayed(
     )
     observed = observe(around, bot_settings(around.settings), clock, ScriptedTransport(agent), log, asking)
     seen = virtual_clock.run(observed) if speed is None else asyncio.run(observed)
-    return replace(seen, sent=len(agent.questions))
+    said = agent.questions[-1].params if agent.questions else {}
+    return replace(seen, sent=len(agent.questions), said=said)
 
 
 def agent_of(turns: Turns, around: Scenario, speed: float) -> ScriptedAgent:
@@ -199,6 +201,7 @@ class _ReplaySession:
         self._turn_changed = asyncio.Event()
         self._is_over = False
         self._questions: list[ThreadQuestion] = []
+        self._files = {name: text.encode("utf-8", "replace") for name, text in scenario.files.items()}
         self._turn_began = 0.0
 
     async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
@@ -215,7 +218,8 @@ class _ReplaySession:
             asking.profiles.clear()  # a habit can be lost
             asking.profiles.update(app.agent.profile)
             shown, self._is_over = tuple(self._thread()), True  # what ending the bot early does is not shown
-        return Observation(self._log, shown, asked_at, asked.user, tuple(self._questions))
+        questions = tuple(self._questions)
+        return Observation(self._log, shown, asked_at, asked.user, questions, files=self._files)
 
     async def _ask(self, app: App, asking: ReplayQuestions) -> float:
         """Ask the questions and wait for the end. Returns when the first was asked."""
@@ -229,13 +233,21 @@ class _ReplaySession:
                     await asyncio.wait_for(self._until("ended", number), asking.limit or _LONGEST)
                     self._questions.append(ThreadQuestion(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
-                    said, now = f"<@{workspace.bot.user_id}> {text}", self._clock.wall()
-                    workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts)
+                    files = [] if number else [PersonFile(*each) for each in self._files.items()]
+                    await asyncio.wait_for(self._say(text, files), _TAKEN_WITHIN)
                     await asyncio.wait_for(self._until("started", number + 1), _TAKEN_WITHIN)
                 except TimeoutError:
                     break
             await self._finish(app, asking.stops if asking.limit is None else asking.limit)
         return asked_at
+
+    async def _say(self, text: str, files: Sequence[PersonFile]) -> None:
+        asked, workspace, now = self._scenario, self._workspace, self._clock.wall()
+        if is_played(text):
+            await play(text, workspace, self._thread(), asked.channel, asked.user, now)
+            return
+        said = f"<@{workspace.bot.user_id}> {text}"
+        workspace.say(asked.user, asked.channel, said, now=now, thread_ts=asked.thread_ts, files=files)
 
     async def _finish(self, app: App, stops: float | None) -> None:
         if stops is None:

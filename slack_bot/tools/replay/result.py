@@ -7,7 +7,7 @@ rounded to milliseconds.
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ...observe.facts import SlackCalled
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...turn.progress import MessageRecord
+from ..asked import as_json, in_words
 from ..trace.figures import BURST_WITHIN, burst_share
 from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
 from .diff import CHANCE, matches
@@ -44,7 +45,8 @@ class ThreadQuestion(NamedTuple):
 class Observation:
     """What was seen of one or more turns. `asked_at` is in monotonic seconds.
 
-    `sent` is how many questions reached the agent, None: not known.
+    `sent` is how many questions reached the agent, `said` what the last one held, None: not known. `files`:
+    the bytes that were shared, by name.
     """
 
     log: TurnLog
@@ -53,6 +55,8 @@ class Observation:
     asker: str
     questions: tuple[ThreadQuestion, ...]
     sent: int | None = None
+    said: Mapping[str, Any] | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def result(self) -> Json:
         """The object of `replay --json`."""
@@ -112,13 +116,14 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
     """
     growths, added = list(map(_growths, log.turns)), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
-    live = list(map(live_chars, log.turns))
+    live, forms = list(map(live_chars, log.turns)), [form for turn in log.turns for form in turn.forms]
     return {
         "outcome": ended.outcome if ended else None,
         "reason": ended.reason if ended else _NOT_TAKEN,
         **{name: getattr(ended, name, None) for name in ("context_id", "task_id", "trace_id")},
         "calls": [_call(call, asked_at) for turn in log.turns for call in turn.calls],
         "thread": [_message(message, added.get(message.ts)) for message in thread],
+        **({"forms": list(map(as_json, forms))} if forms else {}),
         "visible": visible(thread),
         "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
         "first_visible": _first((at for each in growths for at, _ in each), asked_at),
@@ -159,7 +164,8 @@ def _plain(value: Any) -> Any:
 
 
 def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
-    """`opening` and `closing` are parts of `text` that are not the answer's."""
+    """`opening` and `closing` are parts of `text` that are not the answer's. `files`: where it has any."""
+    files = [{"name": file.name, "bytes": len(file.content)} for file in message.files]
     markup = {} if added is None else {"opening": added.opening, "closing": added.closing}
     return {
         "ts": message.ts,
@@ -168,6 +174,7 @@ def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
         "tasks": [{name: getattr(task, name) for name in _OF_TASKS} for task in message.tasks],
         "state": message.state,
         "status_line": message.status_line,
+        **({"files": files} if files else {}),
         **markup,
     }
 
@@ -207,6 +214,7 @@ def _message_text(message: Json) -> str:
     # a post's words are in its blocks as well
     words = [text for block in message["blocks"] for text in _block(block)]
     lines += [f"  | {text}" for text in words if text not in message["text"]]
+    lines += [f"  [file] {file['name']}, {file['bytes']} bytes" for file in message.get("files", ())]
     if message["status_line"]:
         lines.append(f"  ({message['status_line']})")
     return "\n".join(lines)
@@ -241,6 +249,7 @@ def pace_of(turn: LoggedTurn) -> str:
     reason = ended.reason if ended else _NOT_TAKEN
     words = [
         (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
+        *(asked for form in turn.forms if (asked := in_words(form))),
         *_visible_text(turn),
         f"{len(calls)} Slack calls",
         *([f"{failed} of them failed"] if failed else []),

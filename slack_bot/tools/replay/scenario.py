@@ -30,7 +30,8 @@ class Scenario:
     `slack_faults` are lists of faults a method, used call by call, the last one repeating (None: no fault).
     `cut_after` breaks the agent's stream after so many events, `agent_error` ends it with an error
     `after` so many, saying `message`; `stop_at` is when the asker presses Stop.
-    `settings` are leaf names of the settings and their values.
+    `settings` are leaf names of the settings and their values. `files` are shared with the
+    question: text by name.
     """
 
     channel: str = "C1"
@@ -44,6 +45,7 @@ class Scenario:
     agent_error: Mapping[str, Any] | None = None
     stop_at: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asker_is_bot(self) -> bool:
@@ -151,6 +153,10 @@ _SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "agent_error": (_is_object, "an object with `after` and `message`"),
     "stop_at": (lambda value: _is_number(value) and 0 <= value < math.inf, "a number of seconds"),
     "settings": (_is_object, "an object: setting to value"),
+    "files": (
+        lambda value: _is_object(value) and all(isinstance(each, str) for each in value.values()),
+        "an object: name of a file to its text",
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, assert_never
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
 from ...testing.tape.json_file import Json
+from ...turn.actions import ShowForm
 from ...turn.events import (
     AnswerReplaced,
     AnswerText,
@@ -24,6 +25,7 @@ from ...turn.events import (
     ToolEnded,
     ToolStarted,
 )
+from ..asked import in_words
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
 
 Lane: TypeAlias = Literal["agent", "decision", "slack"]
@@ -243,7 +245,8 @@ def _kind(event: object) -> str:
 
 
 def _reason(order: Any) -> str:
-    return str(getattr(order, "reason", ""))
+    asks = in_words(order.form) if isinstance(order, ShowForm) else ""
+    return ": ".join(filter(None, [str(getattr(order, "reason", "")), asks]))
 
 
 def _call(fact: SlackCalled, t: float, is_stopped: bool) -> Row:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import httpx
@@ -44,6 +44,7 @@ from slack_bot.errors import (
 )
 from slack_bot.settings.models import AgentSettings
 from slack_bot.testing import virtual_clock
+from slack_bot.turn.files import GivenFile
 from tests.a2a.memory_server import (
     CAPTURES,
     JSON,
@@ -454,6 +455,63 @@ def test_what_was_said_before_is_a_part_behind_the_question(wire: Wire, quoted: 
     parts[1]["metadata"] = {"role": "context"}
     assert message["parts"] == parts
     assert message["metadata"] == {"slack": {"team": "T1"}}
+
+
+@pytest.mark.parametrize(
+    ("wire", "part"),
+    [
+        ("0.3", {"kind": "data", "data": {"a": 1}, "metadata": {"adk_type": "function_response"}}),
+        (
+            "1.0",
+            {
+                "data": {"a": 1},
+                "mediaType": "application/json",
+                "metadata": {"adk_type": "function_response"},
+            },
+        ),
+    ],
+)
+def test_data_stands_behind_the_text_or_alone(wire: Wire, part: Any) -> None:
+    data = (({"a": 1}, {"adk_type": "function_response"}), ({"b": 2}, {}))
+    bare = MessageRequest("", "m", task_id="t", data=data)
+    message = ask_body(Interface("", wire), bare, stream=True)["params"]["message"]
+    assert message["parts"][0] == part
+    assert "metadata" not in message["parts"][1]
+    assert message["taskId"] == "t"
+    both = ask_body(Interface("", wire), MessageRequest("q", "m", data=data[:1]), stream=True)
+    assert both["params"]["message"]["parts"][0]["text"] == "q"
+    assert both["params"]["message"]["parts"][1:] == [part]
+
+
+def test_files_stand_behind_the_text_as_each_wire_spells_them() -> None:
+    files = GivenFile("a.txt", "text/plain", "YQ=="), GivenFile("b", "", url="https://drive.example/b")
+    asking = MessageRequest("q", "m", files=files, quoted="before")
+    old, new = (
+        ask_body(Interface("", wire), asking, stream=True)["params"]["message"]["parts"]
+        for wire in ("0.3", "1.0")
+    )
+    assert old[1:3] == [
+        {"kind": "file", "file": {"name": "a.txt", "mimeType": "text/plain", "bytes": "YQ=="}},
+        {"kind": "file", "file": {"name": "b", "mimeType": "", "uri": "https://drive.example/b"}},
+    ]
+    assert new[1:3] == [
+        {"raw": "YQ==", "filename": "a.txt", "mediaType": "text/plain"},
+        {"url": "https://drive.example/b", "filename": "b", "mediaType": ""},
+    ]
+    assert [parts[3]["metadata"]["role"] for parts in (old, new)] == ["context", "context"]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_question_with_files_is_sent_streamed_or_not(*, stream: bool) -> None:
+    settings = AgentSettings(url=URL)
+    server = Server(lambda _: sse_reply(DONE))
+    asking = MessageRequest("q", "m", files=(GivenFile("a.txt", "text/plain", "YQ=="),))
+    async with new_http(settings, server) as http:
+        client = Client(http, Interface(URL, "1.0"), settings, httpx.Auth())
+        with suppress(BadAgentData):  # an answer that is no stream is JSON
+            async with aclosing(client.ask(asking, stream=stream)) as coming:
+                assert [received async for received in coming]
+    assert server.bodies[0]["params"]["message"]["parts"][1]["raw"] == "YQ=="
 
 
 @given(

@@ -201,7 +201,7 @@ def test_data_parts() -> None:
     ],
 )
 def test_files_by_value(part: dict[str, Any]) -> None:
-    assert parts_of(part) == (Part(file=FileRef("h.txt", "text/plain")),)
+    assert parts_of(part) == (Part(file=FileRef("h.txt", "text/plain", content="aGk=")),)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import ssl
@@ -288,7 +289,11 @@ async def peak_of(work: Awaitable[Any], error: type[AgentError]) -> tuple[int, s
         tracemalloc.stop()
 
 
-ZEROS = zipped(b" ")
+@functools.cache
+def zeros() -> bytes:
+    return zipped(b" ")
+
+
 PLACES: dict[str, tuple[str, int, bool, Callable[[Agent], Awaitable[Any]], type[AgentError]]] = {
     "stream": (SSE, 200, False, asked, BadAgentData),
     "JSON answer": (JSON_TYPE, 200, False, asked, BadAgentData),
@@ -302,8 +307,8 @@ PLACES: dict[str, tuple[str, int, bool, Callable[[Agent], Awaitable[Any]], type[
 async def test_a_bomb_is_not_unpacked(place: str) -> None:
     """256 MB in 260 kB took 260 MB of memory."""
     kind, status, card, call, error = PLACES[place]
-    assert len(ZEROS) < 300_000
-    async with served(ZEROS, kind, "gzip", status=status, card=card) as agent:
+    assert len(zeros()) < 300_000
+    async with served(zeros(), kind, "gzip", status=status, card=card) as agent:
         if not card:
             await agent.ensure_card()
         peak, _ = await peak_of(call(agent), error)
@@ -339,7 +344,7 @@ async def test_what_a_proxy_compressed_is_read(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "deflate, gzip", "gzip, br", "compress"])
 async def test_what_was_not_asked_for_is_refused_in_one_sentence(encoding: str) -> None:
-    twice = gzip.compress(ZEROS)
+    twice = gzip.compress(zeros())
     assert len(twice) < 5_000
     for place, (kind, status, card, call, error) in PLACES.items():
         async with served(twice, kind, encoding, status=status, card=card) as agent:
@@ -371,7 +376,7 @@ async def coming(*chunks: bytes) -> AsyncIterator[bytes]:
 
 
 async def test_a_piece_is_unpacked_when_it_is_asked_for() -> None:
-    pieces = unpack(coming(ZEROS), "gzip", BOMB)
+    pieces = unpack(coming(zeros()), "gzip", BOMB)
     assert [len(await anext(pieces)) for _ in range(3)] == [PIECE] * 3
 
 

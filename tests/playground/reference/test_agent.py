@@ -177,9 +177,9 @@ async def test_a_capped_tool_does_not_stop_others(url: str) -> None:
     assert any(each["artifact"]["name"] == "final_result" for each in found)
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
-async def test_unicode_of_8_kb_arrives_whole(url: str, wire: str) -> None:
-    found = updates(await raw(url, "unicode 8000", wire))
+async def test_unicode_of_8_kb_arrives_whole(url: str) -> None:
+    """On 1.0 too, and through the bot: `tests/e2e/test_invariants.py`."""
+    found = updates(await raw(url, "unicode 8000", "0.3"))
     final = next(
         each["artifact"]["parts"][0]["text"] for each in found if each["artifact"]["name"] == "final_result"
     )

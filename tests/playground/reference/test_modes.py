@@ -1,3 +1,4 @@
+import functools
 from typing import Any
 
 import pytest
@@ -22,8 +23,9 @@ class FactLog(TurnLog):
         self.facts.append(fact)
 
 
+@functools.cache
 def asked(mode: str, text: str, **settings: Any) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
-    """The result, and the artifacts as they came, with their times."""
+    """The result, and the artifacts as they came, with their times: the same for the same words."""
     log = FactLog()
     scenario = make_scenario({"text": text, "settings": settings})
     seen = observe_mode(mode, scenario, plain(), log)
@@ -59,7 +61,7 @@ def test_structured_is_silent_and_then_a_burst() -> None:
 
 QUESTIONS = (
     "what is agntcy",
-    "tell me everything about streaming",
+    pytest.param("tell me everything about streaming", marks=pytest.mark.slow),
     "tell me a joke",
     "how is the weather in San Francisco?",
     "unicode 500",

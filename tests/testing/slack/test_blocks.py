@@ -62,7 +62,7 @@ GOOD: list[list[dict[str, Any]]] = [
     [CARD],
     [{"type": "plan", "title": "Plan", "tasks": [CARD]}],
     [{"type": "plan", "title": ""}],
-    [{"type": "table", "rows": []}],
+    [{"type": "table", "rows": [[{"type": "raw_text", "text": "a"}]]}],
 ]
 BAD: list[tuple[str, Any]] = [
     ("no object", "text"),

@@ -169,6 +169,20 @@ def respond(scene: Scene, key: str, **body: Any) -> str | None:
     return error
 
 
+def test_a_private_message_can_be_changed_and_removed_there_alone() -> None:
+    scene = Scene()
+    block = {"type": "actions", "elements": [button()]}
+    where = {"channel": "C1", "thread_ts": scene.root}
+    sent = scene.ok("chat.postEphemeral", **where, user="U1", text="psst", blocks=[block])
+    key = pressed(scene, sent["message_ts"])
+    assert respond(scene, key, text="done", replace_original=True) is None
+    (shown,) = [seen for seen in scene.seen() if seen.ephemeral_for]
+    assert (shown.text, shown.blocks) == ("done", ())
+    assert respond(scene, key, delete_original=True) is None
+    assert [seen for seen in scene.seen() if seen.ephemeral_for] == []
+    assert [each for each in scene.events() if each.get("subtype")] == []
+
+
 def test_the_presser_alone_sees_it_by_default() -> None:
     scene = Scene()
     assert respond(scene, pressed(scene), text="Thanks") is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slack_bot.testing.slack.blocks import plain
 from slack_bot.testing.slack.rendering import inline, mrkdwn, read_back, rich_text
-from slack_bot.testing.slack.workspace import SeenFile
+from slack_bot.testing.slack.workspace import PersonFile, SeenFile
 from tests.turn.work import grows_like_its_text
 
 from .scene import Scene, context, feedback, task, text
@@ -208,15 +208,16 @@ def test_who_is_not_the_recipient_sees_the_beginning_until_it_is_over() -> None:
     assert seen_by("U2") == "One two."
 
 
-def test_a_file_is_seen_with_its_bytes_and_a_persons_without() -> None:
+def test_a_file_is_seen_with_its_bytes() -> None:
     scene = Scene()
-    scene.workspace.say("U1", "C1", "see", now=scene.now, thread_ts=scene.root, files=["in.pdf"])
+    given = PersonFile("in.pdf", b"%PDF")
+    scene.workspace.say("U1", "C1", "see", now=scene.now, thread_ts=scene.root, files=[given])
     offer = scene.ok("files.getUploadURLExternal", filename="out.md", length=2)
     scene.workspace.receive_file(offer["file_id"], b"ok")
     where = {"channel_id": "C1", "thread_ts": scene.root}
     scene.ok("files.completeUploadExternal", files=[{"id": offer["file_id"]}], **where)
     assert [seen.files for seen in scene.seen()] == [
-        (SeenFile("in.pdf"),), (SeenFile("out.md", "out.md", b"ok"),),
+        (SeenFile("in.pdf", "in.pdf", b"%PDF"),), (SeenFile("out.md", "out.md", b"ok"),),
     ]  # fmt: skip
 
 

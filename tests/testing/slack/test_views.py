@@ -10,6 +10,12 @@ from slack_bot.testing.slack.workspace import SeenFile
 
 from .scene import Scene, button, modal, plain
 
+
+def text_input(label: str = "l", **more: Any) -> dict[str, Any]:
+    element = {"type": "plain_text_input", "action_id": "field"}
+    return {"type": "input", "block_id": label, "label": plain(label), "element": element, **more}
+
+
 BAD_VIEWS: list[tuple[str, dict[str, Any], str]] = [
     ("a home tab", modal(type="home"), "invalid_arguments"),
     ("unknown field", modal(color="red"), "invalid_arguments"),
@@ -18,7 +24,7 @@ BAD_VIEWS: list[tuple[str, dict[str, Any], str]] = [
     ("title in mrkdwn", modal(title={"type": "mrkdwn", "text": "t"}), "invalid_arguments"),
     ("title without text", modal(title={"type": "plain_text"}), "invalid_arguments"),
     ("long submit", modal(submit=plain("t" * 25)), "invalid_arguments"),
-    ("no submit", modal(blocks=[{"type": "input", "label": plain("l"), "element": {}}]), "invalid_arguments"),
+    ("no submit", modal(blocks=[text_input()]), "invalid_arguments"),
     ("no blocks", {"type": "modal", "title": plain("t")}, "invalid_arguments"),
     ("bad blocks", modal(blocks=["x"]), "invalid_blocks"),
     ("private_metadata", modal(private_metadata="x" * 3_001), "invalid_arguments"),

@@ -253,6 +253,16 @@ def test_each_question_is_sent_once() -> None:
     assert verdict("asked_once", replace(MEASURES, asked=None)).ok is None
 
 
+def test_each_file_arrives() -> None:
+    result = {**MEASURES.result, "visible": "`a.log`: its SHA-256 is `77`"}
+    arrived = replace(MEASURES, result=result, files={"a.log": "77"})
+    assert verdict("files_arrived", MEASURES).ok is None
+    assert verdict("files_arrived", arrived).ok
+    assert verdict("files_arrived", replace(arrived, files={"a.log": "78"})).ok is False
+    lost = verdict("files_arrived", replace(arrived, files={"a.log": "77", "b.log": "77"}))
+    assert (lost.ok, lost.detail) == (False, "1 of 2, not b.log")
+
+
 def test_a_capped_tool_stops_no_other() -> None:
     capped = replace(MEASURES, said="limit reached: search may be called 2 times", tool_order=("search",) * 3)
     assert verdict("cap_stops_no_other", MEASURES).ok is None

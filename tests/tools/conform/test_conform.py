@@ -208,6 +208,12 @@ def process(*words: str) -> Iterator[str]:
         running.communicate()
 
 
+@pytest.fixture(scope="module")
+def foreign() -> Iterator[str]:
+    with process("tests.live_agent", str(free_port())) as url:
+        yield url
+
+
 def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with process("slack_bot", "agent", "--mode", "marker", "--port", "0", "--pace", "300") as url:
         assert main(["conform", "--url", url, "--json"]) == 0
@@ -220,7 +226,9 @@ def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest
     assert f"--only agent-cut: it plays a tape and asks no agent, so it cannot be put to {url}" in said
 
 
-def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_foreign_agent_is_held_to_what_applies(
+    foreign: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cases = [
         {
             "name": "long",
@@ -230,32 +238,27 @@ def test_a_foreign_agent_is_held_to_what_applies(here: Path, capsys: pytest.Capt
         },
         {"name": "fails", "query": "fail", "needs": "playground", "checks": ["no_silence"]},
     ]  # fmt: skip
-    with process("tests.live_agent", str(free_port())) as url:
-        assert main(["conform", "--url", url, "--suite", suite(here, *cases), "--json"]) == 0
+    assert main(["conform", "--url", foreign, "--suite", suite(here, *cases), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["passed"], found["not_applicable"]) == (8, 1), "it marks no narration"
     assert [each["name"] for each in found["skipped"]] == ["fails"]
 
 
 def test_an_agent_that_never_ends_is_judged_as_it_stands(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    foreign: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = {"name": "held", "query": "held", "checks": ["content_delivered", "outcomes", "no_silence"]}
-    with process("tests.live_agent", str(free_port())) as url:
-        assert main(["conform", "--url", url, "--suite", suite(here, case), "--limit", "1"]) == 1
+    assert main(["conform", "--url", foreign, "--suite", suite(here, case), "--limit", "1"]) == 1
     said = capsys.readouterr().out
     assert "outcomes: interrupted (nobody waited longer than 1.00 s for its end)" in said
     assert "content_delivered: 36c delivered, and then the turn ended as interrupted" in said
     assert "1 of 3 checks passed" in said
 
 
-def test_what_is_learned_in_one_case_is_known_in_the_next(here: Path) -> None:
-    with process("tests.live_agent", str(free_port())) as url:
-        live = conform._live(url, 10.0)
-        read = read_suite(
-            json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), ""
-        )
-        assert run_case(read.cases[0], live, {}).results[0].ok
+def test_what_is_learned_in_one_case_is_known_in_the_next(foreign: str) -> None:
+    live = conform._live(foreign, 10.0)
+    read = read_suite(json.dumps({"cases": [{"name": "a", "query": "echo a", "checks": ["outcomes"]}]}), "")
+    assert run_case(read.cases[0], live, {}).results[0].ok
     assert live.profiles["wire"] == "1.0"
 
 

@@ -33,7 +33,8 @@ from slack_bot.turn.actions import (
     UpdateCard,
 )
 from slack_bot.turn.events import AnswerText, FinalAnswer, InputRequired, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.record import Form, Outcome
+from slack_bot.turn.form import Form, FormKind
+from slack_bot.turn.record import Outcome
 from tests.tools.trace.turns import START, called, closed, decided, event, opened
 
 from .messages import shown
@@ -137,7 +138,7 @@ def test_a_note_is_no_part_of_the_answer() -> None:
 
 
 def test_a_question_that_was_asked_on_the_way_names_its_event() -> None:
-    form = Form("Sign in", is_auth=True)
+    form = Form("Sign in", kind=FormKind.AUTH)
     seen = account(
         event(0.5, "Sign in"),
         decided(0.6, InputRequired(form, reason="state"), ShowForm(form, "it may go on by itself")),

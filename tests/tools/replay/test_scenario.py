@@ -73,6 +73,8 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
         ('{"cut_after": true}', "cut_after must be a number of events"),
         ('{"stop_at": -1}', "stop_at must be a number of seconds"),
         ('{"stop_at": "1"}', "stop_at must be a number of seconds"),
+        ('{"files": ["a.log"]}', "files must be an object: name of a file to its text"),
+        ('{"files": {"a.log": 1}}', "files must be an object: name of a file to its text"),
         ('{"slack_faults": {"chat.update": []}}', "slack_faults.chat.update must be a list"),
         ('{"slack_faults": {"chat.update": "x"}}', "slack_faults.chat.update must be a list"),
         (

@@ -24,7 +24,7 @@ from slack_bot.turn.events import (
     TaskKnown,
     ToolStarted,
 )
-from slack_bot.turn.record import Form
+from slack_bot.turn.form import Form
 from tests.tools.trace.turns import START, built, called, closed, decided, event, logged, opened, usual
 
 

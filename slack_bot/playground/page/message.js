@@ -6,13 +6,19 @@
 import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
 import { drawn } from "./emoji.js";
+import { blockNode } from "./blocks.js";
+import { Rewrite } from "./rewrite.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
 
-/** One message. `world` knows names, and what a click does: `press(message, action, value)`, `open(message)`. */
+/**
+ * One message. `world` knows names, and what a click does: `act(message, block, element, chosen)`, `open(message)`,
+ * `deeds(message)`: [name, icon, run] of what can be done with it.
+ */
 export class MessageView {
   constructor(message, world, { inThread }) {
     this.world = world;
+    this.given = {}; // what was filled in, by action_id
     this.body = h("div", { class: "md" });
     this.plan = new PlanView();
     this.blocks = h("div", { class: "blocks" });
@@ -20,14 +26,18 @@ export class MessageView {
     this.reactions = h("ul", { class: "reactions", "aria-label": "Reactions" });
     this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
     const author = world.person(message.author);
-    this.node = h("article", { class: "message", data: { ts: message.ts, author: message.author } },
+    this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
+    this.edited = h("span", { class: "edited", text: "(edited)", hidden: true });
+    this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
+    this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author } },
       h("span", { class: `face face-${author.tone}`, "aria-hidden": "true", text: author.letter }),
       h("div", { class: "said" },
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
-          h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) }),
-          message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
-        this.plan.node, this.body, this.blocks, this.files, this.reactions, this.foot));
+          this.time, this.edited, message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
+        this.plan.node, this.body, this.blocks, this.files, this.reactions, this.foot), this.deeds);
+    this.node.setAttribute("aria-label", `${author.name}, ${clock(message.ts)}`);
     this.update(message);
+    this.offer();
   }
 
   update(message) {
@@ -37,15 +47,39 @@ export class MessageView {
     this.node.classList.toggle("private", Boolean(message.for));
     if (!before || before.text !== message.text) show(this.body, message.text, this.world.names);
     this.plan.update(message);
+    this.edited.hidden = !message.edited || message.author === this.world.bot();
     const blocks = JSON.stringify([message.blocks, message.pressed]);
     if (blocks !== this.shownBlocks) {
       this.shownBlocks = blocks;
-      const held = this.blocks.contains(document.activeElement) ? [...this.blocks.querySelectorAll("button")].indexOf(document.activeElement) : -1;
-      this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, message, this.world)).filter(Boolean));
-      if (held >= 0) this.keepFocus(this.blocks.querySelectorAll("button")[held]);
+      const controls = () => [...this.blocks.querySelectorAll("button, input, select, textarea")];
+      const held = controls().indexOf(document.activeElement);
+      const on = { names: this.world.names, channels: this.world.channels, used: message.pressed, given: this.given, act: (...what) => this.world.act(this.message, ...what),
+        fill: (block, element, given) => { this.given[element.action_id] = given; this.world.fill(this.message, element, given); } };
+      this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, on)).filter(Boolean));
+      if (held >= 0) this.keepFocus(controls()[held]);
     }
     if (JSON.stringify(before?.files) !== JSON.stringify(message.files)) this.files.replaceChildren(...message.files.map(fileNode));
     if (JSON.stringify(before?.reactions) !== JSON.stringify(message.reactions)) this.reactions.replaceChildren(...Object.entries(message.reactions).map(reactionNode));
+  }
+
+  /** The buttons that show on hover. They are reached by the arrow keys, so that Tab does not stop at each. */
+  offer() {
+    this.deeds.replaceChildren(...this.world.deeds(this.message, this).map(([name, sign, run]) =>
+      h("button", { type: "button", class: `bare ${sign === "trash" ? "danger" : ""}`, tabindex: "-1", "aria-label": name, title: name, data: { deed: sign }, on: { click: run } }, icon(sign))));
+  }
+
+  /** The text becomes a field, until it is sent or left. */
+  rewrite(text, send) {
+    if (this.rewriting) return;
+    this.body.hidden = true;
+    this.rewriting = new Rewrite(text, send, () => {
+      this.rewriting.node.remove();
+      this.rewriting = null;
+      this.body.hidden = false;
+      this.node.focus();
+    });
+    this.body.after(this.rewriting.node);
+    this.rewriting.field.focus();
   }
 
   /** A pressed button is drawn again; a disabled one gives the focus to its pane. */
@@ -128,59 +162,18 @@ function setMark(mark, state) {
   mark.replaceChildren(...(state === "done" ? [icon("check")] : state === "failed" ? [icon("alert")] : []));
 }
 
-// -- Block Kit, as far as the bot uses it
-
-function blockNode(block, message, world) {
-  switch (block.type) {
-    case "markdown": return markdown(block.text, world);
-    case "section": return h("div", { class: "section" }, block.text ? textNode(block.text, world) : null,
-      ...(block.fields ?? []).map((field) => textNode(field, world)), block.accessory ? elementNode(block.accessory, message, world) : null);
-    case "header": return h("h3", { text: block.text?.text ?? "" });
-    case "divider": return h("hr");
-    case "context": return h("div", { class: "context" }, ...(block.elements ?? []).map((element) => textNode(element, world)));
-    case "actions": case "context_actions":
-      return h("div", { class: "actions" }, ...(block.elements ?? []).map((element) => elementNode(element, message, world)));
-    default: return null; // plan, task_card and rich_text are shown by the message itself
-  }
-}
-
-function markdown(text, world) {
-  const box = h("div", { class: "md" });
-  show(box, text ?? "", world.names);
-  return box;
-}
-
-/** A text object. Slack's own mrkdwn has single stars for bold; shown as such. */
-function textNode(text, world) {
-  if (text.type !== "mrkdwn") return h("span", { text: text.text ?? text.alt_text ?? "" });
-  return markdown((text.text ?? "").replace(/(^|[\s(])\*(\S[^*\n]*)\*(?=$|[\s).,!?:])/g, "$1**$2**"), world);
-}
-
-function elementNode(element, message, world) {
-  if (element.type === "feedback_buttons") return feedbackNode(element, message, world);
-  if (element.type !== "button" && element.type !== "icon_button") return null;
-  const used = message.pressed?.[element.action_id] === element.value;
-  return h("button", { type: "button", class: `button ${element.style ?? ""}`, disabled: used, data: { action: element.action_id, ...(used ? {} : { sends: "" }) },
-    on: { click: () => world.press(message, element.action_id, element.value) } },
-  element.action_id === "retry" ? icon("retry") : null, used ? "Asked again" : element.text?.text ?? "");
-}
-
-function feedbackNode(element, message, world) {
-  const one = (button, sign, word) => {
-    const pressed = message.pressed?.[element.action_id] === button.value;
-    return h("button", { type: "button", class: "feedback", "aria-pressed": String(pressed), title: button.text?.text ?? word,
-      "aria-label": button.accessibility_label ?? button.text?.text ?? word, data: { action: element.action_id, value: button.value, sends: "" },
-      on: { click: () => world.press(message, element.action_id, button.value) } }, icon(sign));
-  };
-  return h("div", { class: "pair", role: "group", "aria-label": "Feedback" },
-    one(element.positive_button, "up", "Good answer"), one(element.negative_button, "down", "Bad answer"));
-}
-
 /** A file that a person gave has only its name here; of one that was uploaded the playground has the bytes. */
 function fileNode({ id, name, size }) {
   const known = size > 0;
+  if (known && /\.(png|jpe?g|gif|webp)$/i.test(name)) return pictureNode(id, name);
   const label = known ? h("a", { href: `/file/${encodeURIComponent(id)}`, target: "_blank", rel: "noopener noreferrer", text: name }) : h("span", { text: name });
   return h("li", { class: "file" }, icon("file"), label, known ? h("span", { class: "dim", text: sized(size) }) : null);
+}
+
+function pictureNode(id, name) {
+  const address = `/file/${encodeURIComponent(id)}`;
+  return h("li", { class: "picture" }, h("span", { class: "dim", text: name }),
+    h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, h("img", { src: address, alt: name })));
 }
 
 function reactionNode([name, count]) {

@@ -1,0 +1,419 @@
+"""PURE. What an agent asks, in any dialect, and what its answer needs of the question.
+
+There is no standard form (facts: A2A 3): ADK sends the tool call that waits, Strands a list of interrupts,
+LangGraph an artifact with a value, AgentStack metadata, others fields or a JSON schema. What is none of these
+is asked in words. `replies` writes the answers.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
+from ..dialects import ADK_KEYS
+from ..wire.frames import Metadata, Part, object_of, objects_of, text_of
+from .data_markdown import TextBeside, as_markdown, beside
+from .fields import Fields, listed_fields, schema_fields, schema_of
+from .parts import first_text, is_list_of_tools, is_true, tool_part
+
+ADK, AGENTSTACK_APPROVAL, AGENTSTACK_FORM = "adk", "agentstack-approval", "agentstack-form"
+ADK_CONFIRMATION, CAIPE, CAIPE_INTERRUPT = "adk-confirmation", "caipe", "caipe-interrupt"
+HITL, HUMAN_INTERRUPT, LANGGRAPH = "langgraph-hitl", "langgraph-human-interrupt", "langgraph"
+STRANDS, VALUES = "strands", "values"
+
+_MOST_PARAGRAPHS = 100  # of a question, besides its prompt
+_MOST_ASKED = 20  # calls or interrupts that are answered together
+_MOST_REPLY = 20_000  # characters that are kept for the answer
+_DEEPEST = 4
+_EXTENSION = re.compile(r"/(ui/form_request|ui/form|interactions/approval|auth/oauth)/v\d+\Z")
+_CONFIRM, _INPUT, _CREDENTIAL = "adk_request_confirmation", "adk_request_input", "adk_request_credential"
+_WHOLE = re.compile(r"(?<=\d)\.0(?=,?$)", re.MULTILINE)  # servers on protobuf send 1 as 1.0 (facts: A2A 1.4)
+_FOR_PROGRAMS = re.compile(r"\bFunctionResponse\b")  # ADK's hint where a tool gives none
+_LINK = re.compile(
+    r"\[([^\[\]]{0,200})\]\((https?://[^\s)]{1,2000})\)"
+    r"|<?(https?://[^\s<>\"'|)\]]{1,2000}[^\s<>\"'|)\].,;:!?])>?"
+)
+_LINK_KEYS = re.compile(r"(?:url|uri|link)(?:_?complete)?\Z", re.IGNORECASE)
+_NOT_FOR_PEOPLE = re.compile(r"redirect|callback|token|metadata|discovery", re.IGNORECASE)
+
+
+def question_in(
+    parts: tuple[Part, ...], prompt: str = "", told: str = "", metadata: Metadata | None = None
+) -> Form | None:
+    """The question in `parts`, with `prompt`, the text beside them. None: no more than the prompt.
+
+    `told`: text that the reader sees already. A tool call that asks only that is not named. `metadata` is
+    that of the message.
+    """
+    prompt = prompt.strip()
+    for form in (_extended(metadata or {}, prompt), _adk(parts, prompt), _langgraph(parts, prompt)):
+        if form is not None:
+            return _bounded(form)
+    if form := form_in(parts, prompt) or _schema_in(parts, prompt):
+        return _bounded(form)
+    asked, form = _in_words(parts, prompt, told), _awaited(parts)
+    if form is not None:
+        words = "" if form.title else prompt if asked is None else asked
+        return _bounded(replace(form, prompt=form.prompt or words))
+    return None if asked is None else Form(asked)
+
+
+def _bounded(form: Form) -> Form:
+    """A huge question is answered in words: nobody keeps it for days."""
+    return form if len(form.reply.data) <= _MOST_REPLY else replace(form, reply=ReplyFormat())
+
+
+def _reply(name: str, data: Any) -> ReplyFormat:
+    text = _json(data)
+    return ReplyFormat(name, text) if text else ReplyFormat()
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """ "" of what is nested too deep."""
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=indent is None)
+    except RecursionError:
+        return ""
+
+
+def _with_fields(form: Form, found: Fields, name: str, **data: Any) -> Form:
+    reply = _reply(name, {**data, "raw": found.raw})
+    return replace(form, fields=found.fields, hidden_fields=found.hidden, reply=reply)
+
+
+def _call(name: str, arguments: Any) -> ProposedCall:
+    text = _WHOLE.sub("", _json(arguments, 2)) if isinstance(arguments, dict) else ""
+    return ProposedCall(name, as_markdown(arguments), text)
+
+
+# -- AgentStack: metadata of the message ---------------------------------------------------------------------
+
+
+def _extended(metadata: Metadata, prompt: str) -> Form | None:
+    for uri, value in metadata.items():
+        found = _EXTENSION.search(uri)
+        if found is None or not isinstance(value, dict):
+            continue
+        match found.group(1):
+            case "interactions/approval":
+                return _agentstack_approval(uri, value, prompt)
+            case "auth/oauth":
+                url = text_of(value.get("authorization_endpoint_url"))
+                return Form(prompt, kind=FormKind.AUTH, url=url)
+        fields = objects_of(value.get("fields"))
+        found_fields = listed_fields(fields)
+        title = text_of(value.get("title"))
+        form = Form(text_of(value.get("description")) or ("" if prompt == title else prompt), title=title)
+        types = {text_of(each.get("id")): text_of(each.get("type")) for each in fields}
+        kept = {each.name: types.get(each.name, "") for each in found_fields.fields}
+        form = _with_fields(form, found_fields, AGENTSTACK_FORM, uri=uri, id=value.get("id"), types=kept)
+        return replace(form, takes_words=False)
+    return None
+
+
+def _agentstack_approval(uri: str, value: Mapping[str, Any], prompt: str) -> Form:
+    name, title = text_of(value.get("name")), text_of(value.get("title"))
+    calls = (_call(name, value.get("input")),) if name else ()
+    return Form(
+        text_of(value.get("description")) or prompt,
+        title=title,
+        kind=FormKind.APPROVAL,
+        takes_words=False,
+        calls=calls,
+        reply=_reply(AGENTSTACK_APPROVAL, {"uri": uri}),
+    )
+
+
+# -- ADK: function calls that wait ---------------------------------------------------------------------------
+
+
+class _Waiting(NamedTuple):
+    """A function call of ADK that waits for its response."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    prefix: str
+
+    @property
+    def key(self) -> dict[str, str]:
+        return {"id": self.id, "name": self.name, "prefix": self.prefix}
+
+
+def _waiting(parts: tuple[Part, ...]) -> list[_Waiting]:
+    found: list[_Waiting] = []
+    for part in parts:
+        tool, data = tool_part(part), object_of(part.data)
+        if tool is not None and tool.begins and tool.waits and tool.id and len(found) < _MOST_ASKED:
+            prefix = next((each for each in ADK_KEYS if f"{each}type" in part.metadata), ADK_KEYS[0])
+            found.append(_Waiting(tool.id, tool.name, object_of(data.get("args")), prefix))
+    return found
+
+
+def _adk(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    """ADK's own requests: to sign in, to confirm calls, to fill in a schema."""
+    waiting = _waiting(parts)
+    for each in waiting:
+        if each.name == _CREDENTIAL:  # its arguments hold the agent's own secrets
+            prompt = prompt or text_of(each.args.get("message"))
+            return Form(prompt, kind=FormKind.AUTH, url=_auth_uri(each.args))
+    if confirmed := [each for each in waiting if each.name == _CONFIRM]:
+        return _confirmation(confirmed, prompt)
+    if len(waiting) != 1 or waiting[0].name != _INPUT:
+        return None
+    asked, args = waiting[0], waiting[0].args
+    schema = object_of(args.get("response_schema") or args.get("responseSchema"))
+    prompt = prompt or text_of(args.get("message"))
+    payload = object_of(args.get("payload"))
+    if {"confirmed", "hint"} <= object_of(schema.get("properties")).keys():
+        calls = (_call(text_of(payload.get("tool_name")), payload.get("args")),) if payload else ()
+        return _approval(prompt, calls, _reply(ADK_CONFIRMATION, {"calls": [asked.key]}))
+    form = Form("\n\n".join(filter(None, [prompt, as_markdown(args.get("payload"))])))
+    return _with_fields(form, schema_fields(schema), ADK, calls=[asked.key])
+
+
+def _approval(
+    prompt: str, calls: tuple[ProposedCall, ...], reply: ReplyFormat, *, edit: bool = False
+) -> Form:
+    kind, may_edit = FormKind.APPROVAL, edit and len(calls) == 1 and bool(calls[0].arguments)
+    return Form(prompt, kind=kind, takes_words=False, calls=calls, may_edit=may_edit, reply=reply)
+
+
+def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
+    """A payload, which the person may change, takes the place of the arguments."""
+    calls: list[ProposedCall] = []
+    for each in asked:
+        original = object_of(each.args.get("originalFunctionCall"))
+        confirmation = object_of(each.args.get("toolConfirmation"))
+        call = _call(text_of(original.get("name")), original.get("args"))
+        payload = _call("", confirmation.get("payload"))
+        details = "\n".join(filter(None, [call.details, payload.details]))
+        calls.append(ProposedCall(call.name, details, payload.arguments))
+        hint = text_of(confirmation.get("hint"))
+        prompt = prompt or ("" if _FOR_PROGRAMS.search(hint) else hint)
+    reply = _reply(ADK_CONFIRMATION, {"calls": [each.key for each in asked]})
+    return _approval(prompt, tuple(calls), reply, edit=True)
+
+
+def _auth_uri(args: Mapping[str, Any]) -> str:
+    config = object_of(args.get("authConfig") or args.get("auth_config"))
+    exchanged = object_of(config.get("exchangedAuthCredential") or config.get("exchanged_auth_credential"))
+    return first_text(object_of(exchanged.get("oauth2")), ("authUri", "auth_uri"))
+
+
+# -- LangGraph: interrupts -----------------------------------------------------------------------------------
+
+
+def _langgraph(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    """Interrupts, each `{id, value}`, of LangChain's middleware or with a schema of the answer."""
+    found = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
+    if len(found) != 1:
+        return None
+    value, schema = found[0]["value"], object_of(found[0].get("response_schema"))
+    if approval := _hitl(object_of(value), prompt) or _human_interrupt(value, prompt):
+        return approval
+    form = Form("\n\n".join(filter(None, [prompt, _value(value)])))
+    if (fields := schema_fields(schema)).fields:
+        return _with_fields(form, fields, LANGGRAPH)
+    if isinstance(value, dict) and (asked := form_of(value, prompt) or _schema_form(value, prompt)):
+        return replace(asked, reply=replace(asked.reply, name=LANGGRAPH))
+    return None
+
+
+def _is_interrupt(data: Mapping[str, Any]) -> bool:
+    return {"id", "value"} <= data.keys() <= {"id", "value", "response_schema"}
+
+
+def _hitl(value: Mapping[str, Any], prompt: str) -> Form | None:
+    """`HumanInTheLoopMiddleware` of LangChain."""
+    requests = objects_of(value.get("action_requests"))
+    if not requests:
+        return None
+    reviews = objects_of(value.get("review_configs"))
+    allowed = [set(_texts(each.get("allowed_decisions"))) for each in reviews]
+    calls, told = list[ProposedCall](), [prompt] if prompt else []
+    for each in requests[:_MOST_ASKED]:
+        arguments = each.get("args") or each.get("arguments")
+        calls.append(_call(text_of(each.get("name")) or text_of(each.get("action")), arguments))
+        if not prompt and (text := text_of(each.get("description"))) and "Args:" not in text:
+            told.append(text)
+    if len(requests) > _MOST_ASKED:  # who cannot see all of it must not approve it
+        return None
+    edit, names = all("edit" in each for each in allowed), [each.name for each in calls]
+    return _approval("\n\n".join(told), tuple(calls), _reply(HITL, {"names": names}), edit=edit)
+
+
+def _human_interrupt(value: Any, prompt: str) -> Form | None:
+    """`HumanInterrupt` of LangGraph's prebuilt agents, mostly in a list of one."""
+    listed = value if isinstance(value, list) else [value]
+    request = object_of(listed[0]) if len(listed) == 1 else {}
+    action = object_of(request.get("action_request"))
+    if not action:
+        return None
+    config = object_of(request.get("config"))
+    call = _call(text_of(action.get("action")), action.get("args"))
+    rejects = "response" if config.get("allow_respond") is True else "ignore"
+    kept = {"name": call.name, "rejects": rejects, "listed": isinstance(value, list)}
+    reply = _reply(HUMAN_INTERRUPT, kept)
+    told = prompt or text_of(request.get("description"))
+    return _approval(told, (call,), reply, edit=config.get("allow_edit") is True)
+
+
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+# -- fields in data parts ------------------------------------------------------------------------------------
+
+
+def form_in(parts: tuple[Part, ...], prompt: str = "") -> Form | None:
+    """The first question with fields or flags in the data parts."""
+    return next(filter(None, (form_of(object_of(part.data), prompt) for part in parts)), None)
+
+
+def form_of(data: Mapping[str, Any], prompt: str = "") -> Form | None:
+    """The question in an object with fields or flags; None if there is none."""
+    inner = object_of(data.get("metadata"))
+    source = inner if inner.get("input_fields") else data
+    is_caipe = bool(source.get("input_fields"))
+    found = listed_fields(source.get("input_fields") or source.get("fields"))
+    asks = [is_true(where, key) for where in (data, source) for key in ("user_input", "require_user_input")]
+    if not found.fields and not found.hidden and not any(asks):
+        return None
+    prompt = prompt or text_of(data.get("content")) or text_of(source.get("input_description"))
+    title = text_of(source.get("input_title")) or text_of(data.get("title"))
+    form = Form(prompt or text_of(data.get("description")), title=title)
+    if not found.fields:
+        return replace(form, hidden_fields=found.hidden)
+    if not is_caipe:
+        return _with_fields(form, found, VALUES)
+    if "response" not in source:  # its graph runs on, and reads words
+        return _with_fields(form, found, CAIPE)
+    kept = ("field_name", "field_description", "field_values")
+    rows = [{key: row[key] for key in kept if key in row} for row in objects_of(source.get("input_fields"))]
+    return _with_fields(form, found, CAIPE_INTERRUPT, input_fields=rows)
+
+
+def _schema_in(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    return next(filter(None, (_schema_form(object_of(part.data), prompt) for part in parts)), None)
+
+
+def _schema_form(data: Mapping[str, Any], prompt: str) -> Form | None:
+    """A question as a JSON schema of the answer, bare or in an object that calls itself a form."""
+    schema = schema_of(object_of(data.get("schema") or data.get("form")) or data)
+    if schema is None:
+        return None
+    prompt = prompt or first_text(data, ("instructions", "prompt", "message"))
+    prompt = prompt or text_of(schema.get("description"))
+    title = text_of(schema.get("title")) or text_of(data.get("title"))
+    found = schema_fields(schema, object_of(data.get("form_data")))
+    return _with_fields(Form(prompt, title=title), found, VALUES)
+
+
+# -- words ---------------------------------------------------------------------------------------------------
+
+
+def _awaited(parts: tuple[Part, ...]) -> Form | None:
+    """A question in words whose answer needs an id. Of several each is a field."""
+    if waiting := _waiting(parts):
+        return _several([(each.id, each.name) for each in waiting], ADK, calls=[each.key for each in waiting])
+    for part in parts:
+        rows = objects_of(object_of(part.data).get("interrupts"))[:_MOST_ASKED]
+        asked = [(text_of(each.get("interruptId")), text_of(each.get("name"))) for each in rows]
+        if asked and all(key for key, _ in asked):
+            only = object_of(rows[0].get("reason")) if len(rows) == 1 else {}
+            ids = [key for key, _ in asked]
+            if form := form_of(only) or _schema_form(only, ""):
+                data = {**json.loads(form.reply.data or "{}"), "ids": ids}
+                return replace(form, title=form.title or asked[0][1], reply=_reply(STRANDS, data))
+            return _several(asked, STRANDS, ids=ids)
+    interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
+    if keys := [text_of(each["id"]) for each in interrupts[:_MOST_ASKED]]:
+        return _several([(key, f"Answer {at}") for at, key in enumerate(keys, 1)], LANGGRAPH, ids=keys)
+    return None
+
+
+def _several(asked: list[tuple[str, str]], name: str, **data: Any) -> Form:
+    fields = tuple(Field(key, label, required=True) for key, label in asked) if len(asked) > 1 else ()
+    return Form("", fields, reply=_reply(name, data))
+
+
+def _in_words(parts: tuple[Part, ...], prompt: str, told: str) -> str | None:
+    paragraphs = [prompt] if prompt else []
+    shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
+    before = TextBeside(told)
+    for part in parts:
+        if told and _asks_again(part, before):
+            continue
+        for each in _questions(part, shown):
+            if len(paragraphs) == most:
+                return "\n\n".join([*paragraphs, "_… and more, which is not shown here_"])
+            paragraphs.append(each)
+            shown = TextBeside("\n".join(paragraphs))
+    return "\n\n".join(paragraphs) if len(paragraphs) > bool(prompt) else None
+
+
+def _asks_again(part: Part, before: TextBeside) -> bool:
+    tool, data = tool_part(part), object_of(part.data)
+    asked = _arguments(data)
+    return bool(asked) and tool is not None and tool.begins and before.contains(asked)
+
+
+def _arguments(data: Mapping[str, Any]) -> Any:
+    return data.get("args") or data.get("arguments") or data.get("input")
+
+
+def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
+    data = object_of(part.data)
+    tool = tool_part(part)
+    if is_list_of_tools(part):
+        return
+    if tool is not None:
+        if tool.begins:
+            yield _named(tool.name, _arguments(data))
+    elif isinstance(data.get("interrupts"), list):
+        for each in objects_of(data["interrupts"]):
+            if not shown.contains(name := text_of(each.get("name"))):
+                yield _named(name, each.get("reason"))
+    elif _is_interrupt(data):
+        yield from filter(None, [_value(data["value"])])
+    elif text := beside(part, shown):
+        yield text
+
+
+def _value(value: Any) -> str:
+    for key in ("question", "prompt", "description"):
+        if text := text_of(object_of(value).get(key)):
+            rest = {name: each for name, each in value.items() if name != key}
+            return "\n\n".join(filter(None, [text, as_markdown(rest)]))
+    return as_markdown(value)
+
+
+def _named(name: str, details: Any) -> str:
+    return "\n".join(filter(None, [f"**{name}**" if name else "", as_markdown(details)]))
+
+
+# -- a sign-in -----------------------------------------------------------------------------------------------
+
+
+def sign_in(form: Form, parts: tuple[Part, ...], metadata: Metadata) -> Form:
+    """`form` as a request to sign in. Its address is taken out of the words: it is not for everybody."""
+    linked = _LINK.search(form.prompt)
+    in_text = (linked.group(2) or linked.group(3)) if linked else ""
+    data = (part.data for part in parts)
+    url = form.url or next(_links([*data, metadata]), "") or in_text
+    prompt = _LINK.sub(lambda found: found.group(1) or "the link", form.prompt)
+    return replace(form, prompt=prompt, kind=FormKind.AUTH, url=url, fields=(), calls=(), hidden_fields=0)
+
+
+def _links(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
+    for value in values:
+        if not isinstance(value, dict | list) or depth > _DEEPEST:
+            continue
+        for key, each in value.items() if isinstance(value, dict) else ():
+            is_link = _LINK_KEYS.search(key) and not _NOT_FOR_PEOPLE.search(key)
+            if is_link and isinstance(each, str) and each.startswith(("https://", "http://")):
+                yield each
+        yield from _links(value.values() if isinstance(value, dict) else value, depth + 1)

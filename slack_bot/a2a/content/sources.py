@@ -1,0 +1,112 @@
+"""PURE. Where an answer comes from, in the words of several frameworks: addresses that a person can open.
+
+AgentStack's citation extension, ADK's grounding metadata, `citations` or `sources` in metadata, and data
+parts of these types. An address is never fetched.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from ...turn.extras import Source
+from ..wire.frames import (
+    ArtifactUpdate,
+    Frame,
+    MessageReply,
+    Metadata,
+    Part,
+    Snapshot,
+    StatusUpdate,
+    object_of,
+    text_of,
+)
+
+CITATION = "https://a2a-extensions.agentstack.beeai.dev/ui/citation/v1"
+_LISTS = ("citations", "sources")
+_ADDRESSES = ("url", "uri", "href", "link", "source")
+_TITLES = ("title", "name", "label", "text", "description")
+_GROUNDING = re.compile(r"(?:^|_)grounding_?metadata\Z", re.IGNORECASE)
+_CHUNKS, _PLACES = ("groundingChunks", "grounding_chunks"), ("web", "retrievedContext", "retrieved_context")
+_WEB = re.compile(r"https?://[^\s<>|\"'`\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+\Z", re.I)
+_LONGEST, _MOST = 2_000, 100  # characters of an address, sources of one event
+_PORTS = {"http": 80, "https": 443}
+
+
+def sources_of(frame: Frame) -> Iterator[Source]:
+    """The sources that an event names."""
+    match frame:
+        case ArtifactUpdate(artifact=artifact, metadata=metadata):
+            yield from _in((metadata, artifact.metadata), artifact.parts)
+        case StatusUpdate(message=message, metadata=metadata):
+            around = (metadata,) if message is None else (metadata, message.metadata)
+            yield from _in(around, () if message is None else message.parts)
+        case MessageReply(message=message):
+            yield from _in((message.metadata,), message.parts)
+        case Snapshot(message=message, artifacts=artifacts, metadata=metadata):
+            yield from _in((metadata,), ())
+            for each in artifacts:
+                yield from _in((each.metadata,), each.parts)
+            if message is not None:
+                yield from _in((message.metadata,), message.parts)
+
+
+def names_sources(data: Any) -> bool:
+    """A data part that is nothing but a list of sources."""
+    return isinstance(data, dict) and data.get("type") in _LISTS
+
+
+def _in(around: Iterable[Metadata], parts: Sequence[Part]) -> Iterator[Source]:
+    for metadata in around:
+        if metadata:
+            yield from _of_metadata(metadata)
+    for part in parts:
+        if part.metadata:
+            yield from _of_metadata(part.metadata)
+        if part.has_data and names_sources(part.data):
+            yield from _listed(next((part.data[key] for key in (*_LISTS, "items") if key in part.data), None))
+
+
+def _of_metadata(metadata: Mapping[str, Any]) -> Iterator[Source]:
+    for key, value in metadata.items():
+        if key == CITATION:
+            yield from _listed(object_of(value).get("citations") or value)
+        elif key in _LISTS:
+            yield from _listed(value)
+        elif _GROUNDING.search(key):
+            found = object_of(value)
+            chunks: list[Any] = next(
+                (found[name] for name in _CHUNKS if isinstance(found.get(name), list)), []
+            )
+            places = (object_of(chunk).get(place) for chunk in chunks for place in _PLACES)
+            yield from _listed([place for place in places if place])
+
+
+def _listed(rows: Any) -> Iterator[Source]:
+    for row in rows[:_MOST] if isinstance(rows, list) else ():
+        about = {"url": row} if isinstance(row, str) else object_of(row)
+        url = next((text for key in _ADDRESSES if (text := text_of(about.get(key)).strip())), "")
+        if is_address(url):
+            title = next((text for key in _TITLES if (text := text_of(about.get(key)).strip())), "")
+            yield Source(url, title)
+
+
+def is_address(url: str) -> bool:
+    """A person can open it in a browser, and it shows where it leads."""
+    if len(url) > _LONGEST or not _WEB.match(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.username is None and parts.port != 0
+    except ValueError:
+        return False
+
+
+def canonical(url: str) -> str:
+    """The same for addresses that lead to the same page. `url` is an address."""
+    parts = urlsplit(url)
+    scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
+    place = host if port in (None, _PORTS.get(scheme)) else f"{host}:{port}"
+    asked = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode([(name, value) for name, value in asked if not name.startswith("utm_")])
+    return urlunsplit(("https", place, parts.path.rstrip("/"), query, ""))

@@ -1,0 +1,1 @@
+"""What people say of answers: asked for, kept, and sent on."""

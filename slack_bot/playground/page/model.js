@@ -1,0 +1,103 @@
+// What the page knows: people, conversations, messages, turns. Updates of the playground change it; nothing here
+// draws.
+
+import { TurnStory } from "./facts.js";
+
+const TONES = 4;
+const STORIES_KEPT = 30; // as many as the playground keeps
+
+export class Model {
+  constructor() {
+    this.bot = { user_id: "", name: "slack_bot" };
+    this.names = {};
+    this.read = new Map(); // by person and conversation: the ts up to which it was seen
+    this.begin({ people: [], channels: [], messages: [], statuses: [], facts: [], suggestions: [], homes: {}, prompts: [], modals: {}, agent: null, now: 0, bot: this.bot });
+  }
+
+  /** Begin anew with a snapshot. */
+  begin(all) {
+    const { channels, bot, suggestions, agent, now, homes, modals } = all;
+    Object.assign(this, { channels, bot, suggestions, agent, now, homes, modals, receivedAt: performance.now() });
+    this.people = Object.fromEntries(all.people.map((one) => [one.id, one]));
+    this.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [bot.user_id]: bot.name };
+    this.messages = new Map();
+    this.statuses = new Map(all.statuses.map((one) => [threadKey(one.channel, one.thread_ts), one.text]));
+    this.prompts = new Map(all.prompts.map((one) => [threadKey(one.channel, one.thread_ts), one.prompts]));
+    this.stories = new Map();
+    for (const message of all.messages) this.keep(message);
+    for (const fact of all.facts) this.note(fact);
+  }
+
+  /** Whether it was not known before. */
+  keep(message) {
+    const known = this.messagesOf(message.channel);
+    const isNew = !known.has(message.ts);
+    known.set(message.ts, message);
+    return isNew;
+  }
+
+  messagesOf(channel) {
+    if (!this.messages.has(channel)) this.messages.set(channel, new Map());
+    return this.messages.get(channel);
+  }
+
+  note(fact) {
+    if (fact.kind === "opened" || fact.kind === "ignored") this.stories.set(fact.turn, new TurnStory(fact));
+    if (this.stories.size > STORIES_KEPT) this.stories.delete(this.stories.keys().next().value);
+    const story = this.stories.get(fact.turn);
+    story?.add(fact);
+    return story;
+  }
+
+  get channelNames() { return Object.fromEntries(this.channels.map((one) => [one.id, one.name])); }
+
+  get here() { return Object.values(this.people).filter((one) => !one.virtual); }
+
+  person(id) {
+    if (id === this.bot.user_id) return { name: this.bot.name, letter: "✳", tone: "bot", app: true };
+    const one = this.people[id];
+    const name = one?.name ?? id;
+    return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Math.max(0, Object.keys(this.people).indexOf(id)) % TONES, app: false };
+  }
+
+  channel(id) { return this.channels.find((one) => one.id === id); }
+  isDm(id) { return this.channel(id)?.kind === "im"; }
+  placesOf(me) { return this.channels.filter((one) => one.kind !== "im" || one.members.includes(me)); }
+  directOf(me) { return this.channels.find((one) => one.kind === "im" && one.members.includes(me)); }
+  title(id) { return this.isDm(id) ? this.bot.name : this.channel(id)?.name ?? ""; }
+
+  repliesTo(channel, ts) {
+    return [...this.messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && !one.for);
+  }
+
+  runningIn(channel, ts) {
+    return [...this.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts);
+  }
+
+  /** The turn that wrote a message of the bot, or that a person's message led to. */
+  turnOf(message) {
+    const here = [...this.stories.values()].filter((story) => story.channel === message.channel && story.thread === rootOf(message));
+    return here.find((story) => story.ts === message.ts) ?? here.findLast((story) => message.author === this.bot.user_id && story.ts < message.ts);
+  }
+
+  // -- what was read
+
+  seen(me, channel) {
+    const last = [...this.messagesOf(channel).keys()].reduce((one, other) => (one > other ? one : other), "");
+    this.read.set(`${me} ${channel}`, last);
+  }
+
+  seenAll() { for (const one of this.here) for (const place of this.placesOf(one.id)) this.seen(one.id, place.id); }
+
+  /** How many messages of a conversation a person has not seen: in a channel those that begin threads. */
+  unread(me, channel) {
+    const since = this.read.get(`${me} ${channel}`) ?? "";
+    const counts = (one) => one.ts > since && one.author !== me && mayRead(one, me) && (this.isDm(channel) || isRoot(one));
+    return [...this.messagesOf(channel).values()].filter(counts).length;
+  }
+}
+
+export function threadKey(channel, ts) { return `${channel} ${ts}`; }
+export function rootOf(message) { return message.thread_ts ?? message.ts; }
+export function isRoot(message) { return rootOf(message) === message.ts; }
+export function mayRead(message, me) { return !message.for || message.for === me; }

@@ -1,0 +1,13 @@
+// A text as people write it, and as Slack has it: escaped, people by their ids.
+
+export function slackText(text, { bot, people }) {
+  const mention = `<@${bot.user_id}>`;
+  let said = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(`@${bot.name}`, mention).trim();
+  for (const one of Object.values(people)) if (!one.virtual) said = said.replaceAll(`@${one.name}`, `<@${one.id}>`);
+  return said.replace(new RegExp(`^(?:${mention}\\s*){2,}`), `${mention} `).trim(); // typed after the mention that stood there
+}
+
+export function shownText(text, { names }) {
+  return text.replace(/<@([UW][A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => `@${names[id] ?? id}`)
+    .replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+}

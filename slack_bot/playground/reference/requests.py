@@ -1,0 +1,130 @@
+"""What the playground's agent asks for beyond words, in shapes that are public.
+
+Values by a JSON schema in a data part: it has all kinds of fields, and agents of any framework write it. An
+approval by AgentStack's extension: the only one that is written down with a title, a call and its arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from a2a.types import AgentExtension, Message
+
+from .scenarios import AskBack, CallTool, Pause, ScenarioStep, ShowPlan, Thought, WriteMove
+from .toolbox import SIGN_IN, Prompt
+
+APPROVAL = "https://a2a-extensions.agentstack.beeai.dev/interactions/approval/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class HumanRequest:
+    """What goes with the prompt: a data part, or metadata of the message."""
+
+    data: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+_RELEASE = {
+    "type": "object",
+    "title": "Plan a release",
+    "properties": {
+        "version": {
+            "type": "string",
+            "title": "Version",
+            "description": "Such as 1.4.0",
+            "pattern": r"^[0-9]+[.][0-9]+[.][0-9]+$",
+        },
+        "environment": {"enum": ["staging", "production"], "title": "Where to"},
+        "day": {"type": "string", "format": "date", "title": "Day"},
+        "share": {
+            "type": "integer",
+            "title": "Share of the users, in percent",
+            "minimum": 1,
+            "maximum": 100,
+            "default": 10,
+        },
+        "tell": {
+            "type": "array",
+            "title": "Who is told",
+            "items": {"enum": ["support", "sales", "everybody"]},
+            "default": ["support"],
+        },
+        "watched": {"type": "boolean", "title": "Watched by somebody", "default": True},
+    },
+    "propertyOrdering": ["version", "environment", "day", "share", "tell", "watched"],
+    "required": ["version", "environment"],
+}
+_RESTART = {
+    "title": "Restart the search service",
+    "description": "Its answers are late. A restart takes about a minute.",
+    "name": "restart_service",
+    "input": {"service": "search", "replicas": 3},
+}
+REQUESTS = {
+    "release": HumanRequest({"type": "form", "schema": _RELEASE}),
+    "restart": HumanRequest(metadata={APPROVAL: _RESTART}),
+}
+
+
+EXTENSIONS = [AgentExtension(uri=APPROVAL, description="Asks for an approval by buttons")]
+
+
+def decision_in(message: Message | None) -> str:
+    """What the human decided, `approve` or `reject`; "" where the message says nothing."""
+    try:
+        decision = "" if message is None else message.metadata[APPROVAL]["action"]
+    except (KeyError, ValueError, TypeError):
+        return ""
+    return decision if decision in ("approve", "reject") else ""
+
+
+# -- what leads to them --------------------------------------------------------------------------------------
+
+
+def think_of_request(prompt: Prompt) -> Thought | None:
+    """The moves for a question that leads to a request; None for any other one."""
+    asked = _ASKED.match(prompt.question)
+    return None if asked is None else _THOUGHTS[asked[1].lower()](prompt)
+
+
+def _plan_release(prompt: Prompt) -> Thought:
+    if prompt.reply is None:
+        yield "Before I can plan it, I need to know a few things."
+        yield AskBack("Please say what is released.", request="release")
+        return
+    lines = [line.partition(":") for line in prompt.reply.splitlines() if line.strip()]
+    rows = "\n".join(f"| {name.strip()} | {value.strip()} |" for name, _, value in lines)
+    yield "I write it into the plan."
+    yield WriteMove(f"The release is planned.\n\n| what | how |\n| --- | --- |\n{rows}\n")
+
+
+def _restart(prompt: Prompt) -> Thought:
+    step = ScenarioStep("Restart the search service", "in_progress")
+    if prompt.decision == "approve":
+        yield ShowPlan((step,))
+        yield Pause(2.0)
+        yield ShowPlan((replace(step, status="completed"),))
+        yield WriteMove("The search service was restarted, one replica after the other. It answers again.\n")
+    elif prompt.decision == "reject":
+        why = (prompt.reply or "").partition(": ")[2]
+        yield WriteMove(f"Then I leave it as it is.{f' I noted why: {why}' if why else ''}\n")
+    else:
+        yield "This needs somebody's approval."
+        yield AskBack("May I restart it?", request="restart")
+
+
+def _connect_calendar(_: Prompt) -> Thought:
+    yield "I may not read your calendar yet."
+    yield CallTool(SIGN_IN, "calendar")
+    yield WriteMove("Thank you: I may read your calendar now. It is empty, as nobody signed in for real.\n")
+
+
+_THOUGHTS = {
+    "plan a release": _plan_release,
+    "restart": _restart,
+    "connect my calendar": _connect_calendar,
+}
+_ASKED = re.compile(rf"\s*({'|'.join(_THOUGHTS)})\b", re.IGNORECASE)

@@ -1,0 +1,213 @@
+"""What an answer holds besides text, below it in the thread: each once, in the best form that Slack takes.
+
+A table or a chart is a post with metadata, as an answer is; where Slack refuses the block, the next form
+goes. The id of a file is kept before the file is shown, so that another process can look for it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, key_of
+from ..web.fetch import NotFetched, WebFetcher, WebFile
+from . import blocks
+from .api import TurnClient
+from .blocks import Block, TextForm
+from .charts import chart_block
+from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult
+from .file_types import file_name, snippet_type
+from .surfaces import Body, PostSurface
+from .tables import as_csv, cut, monospaced, table_blocks
+from .uploads import MOST_AT_ONCE, FileUpload, send, show, shows
+
+_log = logging.getLogger(__name__)
+
+_EMPTY = "_The agent made an empty file: {name}_"
+_TOO_LARGE = "_The agent made a file that is too large to be shown here: {name} ({size:.1f} MB)_"
+_NOT_TAKEN = "_Slack did not take a file that the agent made: {name} ({error})_"
+_FENCE = 8  # characters of a code block's marks
+
+
+OnChange: TypeAlias = Callable[[tuple[ExtraRecord, ...]], Awaitable[None]]
+
+
+async def _keep_nothing(records: tuple[ExtraRecord, ...]) -> None:
+    pass
+
+
+class ExtraSurface:
+    """What one turn has besides text, `waiting` until that is whole. One writer: calls must not overlap."""
+
+    def __init__(self, client: TurnClient, posts: PostSurface) -> None:
+        self._client, self._posts = client, posts
+        self._most = client.settings.max_call_chars
+        self.waiting: list[Extra] = []
+        self.sources: list[Source] = []
+        self.fetcher: WebFetcher | None = None
+        self._known: dict[str, ExtraRecord] = {}
+        self._keep_all: OnChange = _keep_nothing
+
+    def begin(self, records: Iterable[ExtraRecord], keep: OnChange) -> None:
+        """Another process showed these. `keep` is called with all that is there, before more is shown."""
+        self._known, self._keep_all = {record.key: record for record in records}, keep
+
+    async def show(self, extras: Sequence[Extra], under: Sequence[Block]) -> CallResult:
+        """Extras of one group. Ok: they are there, and `under` is under them unless it `is_fallback`."""
+        first = extras[0]
+        match first:
+            case DataTable():
+                return await self._table(key_of(first), first, (), under)
+            case Chart():
+                block = chart_block(first)
+                return await self._table(key_of(first), first.as_table(), [block] if block else (), under)
+            case LinkedFile():
+                return await self._linked(key_of(first), first)
+            case OutFile():
+                return await self._files([each for each in extras if isinstance(each, OutFile)])
+
+    # -- posts -----------------------------------------------------------------------------------------------
+
+    async def _table(
+        self, key: str, table: DataTable, best: Sequence[Block], under: Sequence[Block]
+    ) -> CallResult:
+        says = blocks.fallback(table.title) or "Table"
+        whole, name = monospaced(table, self._most), file_name(f"{table.title or 'table'}.csv", "", b"")
+        forms = [_form(says, [block, *under]) for block in (*best, *table_blocks(table))]
+        if whole is not None:
+            return await self._post(key, [*forms, *blocks.forms(whole, (), under, says=says)])
+        part, in_blocks = cut(table, self._most), len(forms)
+        note = f"The first {len(part.rows)} of {len(table.rows)} rows. All of them are in {name}."
+        if not forms:
+            forms = [_form(says, [block, blocks.context(note)]) for block in table_blocks(part)]
+        text = f"{monospaced(part, self._most)}\n{note}"
+        posted = await self._post(key, [*forms, *blocks.forms(text, (), (), says=says)])
+        if isinstance(posted, CallFailed) or posted.form < in_blocks:
+            return posted
+        return await self._csv(f"{key}.csv", name, as_csv(table))
+
+    async def _csv(self, key: str, name: str, content: bytes) -> CallResult:
+        """All rows as a file; where Slack takes none, as text."""
+        failed = await self._upload([(key, FileUpload(name, content))])
+        if failed is None or failed.fault in FINAL_FAULTS:
+            return failed or CallOk({}, is_fallback=True)
+        posted: CallResult = failed
+        for number, page in enumerate(_pages(content.decode(), self._most)):
+            if number == self._client.settings.max_segments:
+                page = "_… and more, which is not shown here_"
+            posted = await self._post(f"{key}.{number}", blocks.forms(page, (), ()))
+            if isinstance(posted, CallFailed) or number == self._client.settings.max_segments:
+                break
+        return posted if isinstance(posted, CallFailed) else replace(posted, is_fallback=True)
+
+    async def _post(self, key: str, forms: Sequence[Body]) -> CallResult:
+        if (known := self._known.get(key)) is not None:
+            return CallOk({"ts": known.ts}, is_fallback=not known.is_signed, form=known.form)
+        posted = await self._posts.post_forms(forms, "extra", persist=True)
+        if isinstance(posted, CallOk):
+            await self._keep(ExtraRecord(key, posted.ts, "", not posted.is_fallback, posted.form))
+        return posted
+
+    async def _say(self, key: str, text: str) -> CallResult:
+        """A line with nothing under it."""
+        posted = await self._post(key, blocks.forms(text, (), ()))
+        return posted if isinstance(posted, CallFailed) else replace(posted, is_fallback=True)
+
+    async def _keep(self, *records: ExtraRecord) -> None:
+        self._known |= {record.key: record for record in records}
+        await self._keep_all(tuple(self._known.values()))
+
+    # -- files -----------------------------------------------------------------------------------------------
+
+    async def _files(self, files: Sequence[OutFile]) -> CallResult:
+        """At most `MOST_AT_ONCE`. What cannot be shown is named by a line."""
+        uploads: list[tuple[str, FileUpload]] = []
+        for file in files:
+            key, size, most = key_of(file), len(file.content), self._client.settings.max_file_bytes
+            name = file_name(file.name, file.mime_type, file.content)
+            if not size or size > most:
+                words = _TOO_LARGE if size else _EMPTY
+                await self._say(key, words.format(name=name, size=size / 1_000_000))
+                continue
+            kind = snippet_type(name, file.content)
+            uploads.append((key, FileUpload(name, file.content, file.description, kind)))
+        failed = await self._upload(uploads)
+        if failed is not None and failed.fault not in FINAL_FAULTS:
+            for key, each in uploads:
+                await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=failed.error))
+        return failed or CallOk({}, is_fallback=True)
+
+    async def _linked(self, key: str, file: LinkedFile) -> CallResult:
+        """The link to it stands in the text, so that it is not there is said once, and no more."""
+        found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, _kinds(file))
+        if isinstance(found, WebFile):
+            name = file.name or PurePosixPath(urlsplit(file.url).path).name
+            return await self._files([OutFile(name, found.media_type, found.content, file.description)])
+        name = file_name(file.name or file.description, "", b"")
+        return await self._say(f"{key}.refused", f"_{name}: {found.reason}_")
+
+    async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> CallFailed | None:
+        """Show those that are not there yet, in one message. None: they are there."""
+        missing = [(key, file) for key, file in files if not await self._is_there(key)]
+        sent: list[tuple[str, FileUpload]] = []
+        for _, file in missing:
+            file_id = await send(self._client, file)
+            if isinstance(file_id, CallFailed):
+                return self._refused(file, file_id)
+            sent.append((file_id, file))
+        if not sent:
+            return None
+        pairs = zip(missing, sent, strict=True)
+        records = [ExtraRecord(key, file_id=file_id) for (key, _), (file_id, _) in pairs]
+        await self._keep(*records)
+        shown = await show(self._client, sent)
+        return self._refused(sent[0][1], shown) if isinstance(shown, CallFailed) else None
+
+    async def _is_there(self, key: str) -> bool:
+        known = self._known.get(key)
+        return known is not None and shows(await self._client.read_thread(), known.file_id)
+
+    def _refused(self, file: FileUpload, failed: CallFailed) -> CallFailed:
+        fields = self._client.api.log_fields
+        _log.warning("file of the agent refused, %d bytes: %s", len(file.content), failed.error, extra=fields)
+        return failed
+
+
+def _kinds(file: LinkedFile) -> tuple[str, ...]:
+    return ("image/",) if file.is_image else ()
+
+
+def groups(extras: Iterable[Extra]) -> Iterator[list[Extra]]:
+    """What is shown together: files that follow each other, everything else alone."""
+    files: list[Extra] = []
+    for extra in extras:
+        if not isinstance(extra, OutFile) or len(files) == MOST_AT_ONCE:
+            if files:
+                yield files
+            files = []
+        if isinstance(extra, OutFile):
+            files.append(extra)
+        else:
+            yield [extra]
+    if files:
+        yield files
+
+
+def _form(says: str, shown: Sequence[Block]) -> Body:
+    return TextForm.WHOLE, {"text": says, "blocks": list(shown)}
+
+
+def _pages(text: str, most: int) -> Iterator[str]:
+    """The lines of `text` in code blocks."""
+    page, room = "", most - _FENCE
+    for line in text.replace("```", "'''").splitlines(keepends=True):
+        for at in range(0, len(line), room):
+            piece = line[at : at + room]
+            if len(page) + len(piece) > room:
+                yield f"```\n{page.rstrip()}\n```"
+                page = ""
+            page += piece
+    if page.strip():
+        yield f"```\n{page.rstrip()}\n```"

@@ -1,0 +1,51 @@
+"""PURE. The modal that asks why an answer was not helpful, and offers another one."""
+
+from collections.abc import Mapping, Sequence
+
+from .blocks import Args, Block
+
+CALLBACK = "feedback_why"
+"""callback_id of the modal; its private_metadata is the turn's key."""
+REASONS, WORDS, AGAIN = "reasons", "words", "again"
+"""block_ids, and action_ids, of its inputs."""
+_WORDS_CHARS = 3000  # Slack: characters of a text input
+
+
+def feedback_view(turn: str, reasons: Sequence[str], others: Mapping[str, str]) -> Args:
+    """For `views.open`. `others`: labels of the other answers that are offered, by value."""
+    blocks: list[Block] = []
+    if reasons:
+        ticks = {"type": "checkboxes", "options": [_option(each, each) for each in reasons]}
+        blocks.append(_input(REASONS, "What was not good?", ticks))
+    text = {"type": "plain_text_input", "multiline": True, "max_length": _WORDS_CHARS}
+    blocks.append(_input(WORDS, "In your words", text))
+    if others:
+        choice = {
+            "type": "radio_buttons",
+            "options": [_option(label, value) for value, label in others.items()],
+        }
+        blocks.append(_input(AGAIN, "Ask for another answer", choice))
+    return {
+        "type": "modal",
+        "callback_id": CALLBACK,
+        "private_metadata": turn,
+        "title": _plain("Not helpful"),
+        "submit": _plain("Send"),
+        "close": _plain("Skip"),
+        "blocks": blocks,
+    }
+
+
+def _input(name: str, label: str, element: Block) -> Block:
+    element = {**element, "action_id": name}
+    return {
+        "type": "input", "block_id": name, "optional": True, "label": _plain(label), "element": element,
+    }  # fmt: skip
+
+
+def _option(label: str, value: str) -> Block:
+    return {"text": _plain(label), "value": value}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

@@ -1,0 +1,140 @@
+"""Gets the files of a question from Slack, as the agent is given them, or says which it does not get."""
+
+import asyncio
+import base64
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..settings.files import FileSettings
+from ..turn.files import CANVAS, GivenFile, SlackFile, media_type_of, slack_file
+from ..turn.quotes import one_line
+from ..turn.record import Question
+from .api import MISSING_SCOPE, SlackApi, call_until_known
+from .download import FOREIGN, TOO_LARGE
+from .faults import NOT_REFUSED, CallFailed
+
+_log = logging.getLogger(__name__)
+
+_PAGE = "text/html"
+_SIGN_IN = re.compile(rb"<title>[^<]*\bSlack\b")
+_HEAD = 8192  # bytes in which that stands
+_NAME_CHARS = 255
+_MIB = 1024 * 1024
+_NO_SCOPE = "the bot may not read files in this workspace"
+_LACKS_SCOPE = (
+    "files of questions are not given to the agent: the Slack app lacks the scope files:read; add it in your"
+    " Slack app settings and install the app again"
+)
+_FAILED = "Slack did not give it to the bot"
+_REASONS = {
+    FOREIGN: "it does not lie at Slack",
+    MISSING_SCOPE: _NO_SCOPE,
+    "file_deleted": "it was deleted",
+    "file_not_found": "it was deleted, or the bot may not see it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """`not_given`: one sentence for each file that the agent does not get."""
+
+    given: tuple[GivenFile, ...] = ()
+    not_given: tuple[str, ...] = ()
+
+
+class _NotGiven(Exception):
+    """Its text follows "because"."""
+
+
+class QuestionFiles:
+    """Reads them with the bot's token, one after the other."""
+
+    def __init__(self, api: SlackApi, settings: FileSettings) -> None:
+        self._api, self._settings = api, settings
+        self._is_scope_told = False
+
+    async def read(self, question: Question) -> ReadFiles:
+        """Never raises for what Slack does."""
+        given, not_given, left = list[GivenFile](), list[str](), self._settings.max_total_bytes
+        deadline = asyncio.get_running_loop().time() + self._settings.timeout
+        for file in question.files:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    file = await self._whole(file)
+                    content = await self._content(file, left)
+                given.append(_given(file, content))
+                left -= len(content)
+            except (_NotGiven, TimeoutError) as error:
+                reason = str(error) or "Slack did not give it in time"
+                name = one_line(file.name) or "A file"
+                if reason == _NO_SCOPE and not self._is_scope_told:
+                    self._is_scope_told = True
+                    _log.warning(_LACKS_SCOPE, extra={"turn": question.key})
+                not_given.append(f"{name} was not given to the agent, because {reason}.")
+        return ReadFiles(tuple(given), tuple(not_given))
+
+    async def _whole(self, file: SlackFile) -> SlackFile:
+        """Of a file of another organisation the message says only the id."""
+        if file.kind != "stub":
+            return file
+        result = await self._api.call("files.info", {"file": file.id}, patience=self._settings.timeout)
+        if isinstance(result, CallFailed):
+            raise _refused(result.error)
+        found = result.data.get("file")
+        whole = slack_file(found) if isinstance(found, Mapping) else file
+        if whole.kind == "stub":
+            raise _NotGiven(_FAILED)
+        return whole
+
+    async def _content(self, file: SlackFile, left: int) -> bytes:
+        """At most `left` bytes; none of a file that lies elsewhere."""
+        each, together = self._settings.max_bytes, self._settings.max_total_bytes
+        if file.kind == "gone":
+            raise _NotGiven("it was deleted")
+        if not each:
+            raise _NotGiven("it gets no files here")
+        if file.kind == "link":
+            return b""
+        if file.size > each:
+            raise _NotGiven(f"it is larger than {_size(each)}")
+        too_many = _NotGiven(f"the files of a question may have {_size(together)} together")
+        if file.size > left:
+            raise too_many
+        most = min(each, left)
+        result = await call_until_known(lambda: self._api.download(file.url, most), repeat_on=NOT_REFUSED)
+        if isinstance(result, CallFailed) and result.error == TOO_LARGE:
+            raise too_many if left < each else _NotGiven(f"it is larger than {_size(each)}")
+        if isinstance(result, CallFailed):
+            raise _refused(result.error)
+        content: bytes = result.data["content"]
+        if result.data["content_type"] == _PAGE and _is_login_page(file, content):
+            raise _refused(MISSING_SCOPE)
+        if not content:
+            raise _NotGiven("it is empty")
+        return content
+
+
+def _refused(error: str) -> _NotGiven:
+    return _NotGiven(_REASONS.get(error, _FAILED))
+
+
+def _is_login_page(file: SlackFile, content: bytes) -> bool:
+    """Which Slack gives, with status 200, to who may not read files."""
+    if file.media_type == CANVAS:
+        return _SIGN_IN.search(content[:_HEAD]) is not None
+    return not (file.media_type == _PAGE and len(content) == file.size)
+
+
+def _given(file: SlackFile, content: bytes) -> GivenFile:
+    letters = (each for each in file.name if each.isprintable() and each not in "/\\")
+    name = "".join(letters)[:_NAME_CHARS] or file.id
+    if file.kind == "link":
+        return GivenFile(name, file.media_type, url=file.url)
+    kind = _PAGE if file.media_type == CANVAS else media_type_of(name, file.media_type, content)
+    return GivenFile(name, kind, base64.b64encode(content).decode("ascii"))
+
+
+def _size(count: int) -> str:
+    return f"{count / _MIB:g} MiB" if count >= _MIB else f"{count:,} bytes"

@@ -1,0 +1,101 @@
+"""PURE. A table in each form that Slack takes: `data_table`, `table`, code block, CSV (facts: Slack 5, 14).
+
+Slack counts rows, columns and characters of all tables of a message, so a message has one table.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from ..turn.extras import Cell, DataTable
+from .blocks import Block, shorten
+
+CSV_HEAD = 20
+"""Rows that are shown of a table that comes as a file."""
+_COLUMNS = 20
+_DATA_TABLE, _TABLE = (201, 20_000), (100, 10_000)  # rows with the header, characters of all cells
+_PAGE = 20  # rows of a page; Slack: 100
+_CAPTION = 150
+_WIDEST = 60  # characters of a monospaced column
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d)")  # what a spreadsheet would run
+
+
+def table_blocks(table: DataTable) -> list[Block]:
+    """Every block that can hold all of it, best first."""
+    columns, rows = len(table.columns), len(table.rows) + 1
+    chars = sum(len(_text(cell)) for row in (table.columns, *table.rows) for cell in row)
+
+    def fits(most: tuple[int, int]) -> bool:
+        return 2 <= rows <= most[0] and 1 <= columns <= _COLUMNS and chars <= most[1]
+
+    cells = [[_raw(name) for name in table.columns], *([_cell(each) for each in row] for row in table.rows)]
+    caption = shorten(" ".join(table.title.split()), _CAPTION) or "Table"
+    found: list[Block] = []
+    if fits(_DATA_TABLE):
+        size = min(_PAGE, len(table.rows))
+        found.append({"type": "data_table", "caption": caption, "rows": cells, "page_size": size})
+    if fits(_TABLE):
+        found.append({"type": "table", "rows": cells})
+    return found
+
+
+def _cell(value: Cell) -> Block:
+    if isinstance(value, str):
+        return _raw(value)
+    return {"type": "raw_number", "value": value, "text": str(value)}
+
+
+def _raw(text: str) -> Block:
+    return {"type": "raw_text", "text": _text(text)}
+
+
+def _text(cell: Cell) -> str:
+    """Slack takes no empty cell."""
+    return str(cell) or " "
+
+
+def monospaced(table: DataTable, most: int) -> str | None:
+    """The table as a code block of at most `most` characters. None: it is too wide or too long for that."""
+    rows = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if max(widths, default=0) > _WIDEST:
+        return None
+    head, *lines = (
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    title = [f"**{shorten(_line(table.title), _CAPTION)}**"] if table.title.strip() else []
+    text = "\n".join([*title, "```", head, "-+-".join("-" * width for width in widths), *lines, "```"])
+    return text if len(text) <= most else None
+
+
+def cut(table: DataTable, most: int) -> DataTable:
+    """Its beginning: what a code block of `most` characters can hold, long cells cut."""
+    columns = table.columns[:_COLUMNS]
+    width = max(4, min(_WIDEST, (most - 2 * _CAPTION) // (CSV_HEAD + 4) // max(1, len(columns)) - 3))
+
+    def short(cell: Cell) -> Cell:
+        return cell if isinstance(cell, int | float) else shorten(_line(cell), width)
+
+    rows = (tuple(map(short, row[:_COLUMNS])) for row in table.rows[:CSV_HEAD])
+    return DataTable(tuple(str(short(name)) for name in columns), tuple(rows), table.title)
+
+
+def _line(cell: Cell) -> str:
+    """In one line, without what would end the code block."""
+    return " ".join(str(cell).replace("`", "'").split())
+
+
+def as_csv(table: DataTable) -> bytes:
+    """For a spreadsheet, which must not take a cell for a formula."""
+    written = io.StringIO()
+    writer = csv.writer(written)
+    for row in _csv_rows(table):
+        writer.writerow(row)
+    return written.getvalue().encode("utf-8", "replace")
+
+
+def _csv_rows(table: DataTable) -> Iterator[list[Cell]]:
+    for row in (table.columns, *table.rows):
+        yield [f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell for cell in row]

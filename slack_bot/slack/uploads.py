@@ -1,0 +1,63 @@
+"""Files on their way into a thread, in three steps (facts: Slack 10).
+
+Nothing shows before the last step, so only that one is looked for where it had no answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .api import Messages, TurnClient, call_until_known
+from .blocks import Args
+from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+
+MOST_AT_ONCE = 10
+"""Files that are shown by one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileUpload:
+    """A file for Slack. `snippet_type`: it is shown as code of this kind."""
+
+    name: str
+    content: bytes
+    alt_text: str = ""
+    snippet_type: str = ""
+
+
+async def upload(client: TurnClient, file: FileUpload) -> CallResult:
+    """Into the thread. Ok: it is there."""
+    sent = await send(client, file)
+    return sent if isinstance(sent, CallFailed) else await show(client, [(sent, file)])
+
+
+async def send(client: TurnClient, file: FileUpload) -> str | CallFailed:
+    """The id of the file, whose bytes Slack has then, and nobody sees."""
+    asked: Args = {"filename": file.name, "length": len(file.content)}
+    asked |= {"alt_txt": file.alt_text} if file.alt_text else {}
+    asked |= {"snippet_type": file.snippet_type} if file.snippet_type else {}
+    target = await client.call_until_known("files.getUploadURLExternal", asked)
+    if isinstance(target, CallFailed):
+        return target
+    url = str(target.data.get("upload_url") or "")
+    sent = await call_until_known(lambda: client.api.upload(url, file.content), repeat_on=NOT_REFUSED)
+    return sent if isinstance(sent, CallFailed) else str(target.data.get("file_id") or "")
+
+
+async def show(client: TurnClient, files: Sequence[tuple[str, FileUpload]]) -> CallResult:
+    """Files that were sent, with their ids, in one message of the thread."""
+    args: Args = {
+        "files": [{"id": file_id, "title": file.name} for file_id, file in files],
+        "channel_id": client.channel,
+        "thread_ts": client.thread_ts,
+    }
+
+    async def find() -> CallOk | None:
+        return CallOk({}) if shows(await client.read_thread(), files[0][0]) else None
+
+    return await call_until_known(lambda: client.api.call("files.completeUploadExternal", args), find)
+
+
+def shows(messages: Messages | CallFailed, file_id: str) -> bool:
+    """Whether a thread shows the file."""
+    found = () if isinstance(messages, CallFailed) else messages
+    return any(file.get("id") == file_id for message in found for file in message.get("files") or ())

@@ -1,0 +1,75 @@
+"""Open forms in Redis: each under its handle, and a set of handles for each thread."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from ..turn.open_form import OpenForm
+from ..turn.record import ThreadKey
+from .contracts import FormStore
+from .redis_format import PREFIX, name_of
+
+FORM = TypeAdapter(OpenForm)
+
+
+class RedisForms(FormStore):
+    """A part of `RedisStore`, which has `_calling`. `_form_age`: seconds."""
+
+    _redis: Any
+    _form_age: int
+
+    def _calling(self, more: float = 0.0) -> AbstractAsyncContextManager[None]:
+        raise NotImplementedError
+
+    async def open_form(self, form: OpenForm) -> None:
+        async def change(pipeline: Any) -> None:
+            known = _read(await pipeline.get(form_key(form.handle)))
+            pipeline.multi()
+            stored = form if known is None else known.put(form)
+            pipeline.set(form_key(form.handle), FORM.dump_json(stored).decode(), ex=self._form_age)
+            pipeline.sadd(_thread_forms(form.thread), form.handle)
+            pipeline.expire(_thread_forms(form.thread), self._form_age)
+
+        async with self._calling():
+            await self._redis.transaction(change, form_key(form.handle))
+
+    async def form(self, handle: str) -> OpenForm | None:
+        async with self._calling():
+            return _read(await self._redis.get(form_key(handle)))
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        async with self._calling():
+            handles = await self._redis.smembers(_thread_forms(thread))
+            found = await self._redis.mget(list(map(form_key, handles))) if handles else []
+        forms = [form for data in found if (form := _read(data)) is not None]
+        return sorted(forms, key=lambda form: (form.opened_at, form.handle))
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        async def change(pipeline: Any) -> OpenForm | None:
+            known = _read(await pipeline.get(form_key(handle)))
+            pipeline.multi()
+            if known is None:
+                return None
+            taken = known.taken(by, user, at)
+            pipeline.set(form_key(handle), FORM.dump_json(taken).decode(), keepttl=True)
+            return taken
+
+        async with self._calling():
+            taken: OpenForm | None = await self._redis.transaction(
+                change, form_key(handle), value_from_callable=True
+            )
+            return taken
+
+
+def form_key(handle: str) -> str:
+    """Names the form in Redis."""
+    return f"{PREFIX}form:{handle}"
+
+
+def _thread_forms(thread: ThreadKey) -> str:
+    return f"{PREFIX}forms:{name_of(thread)}"
+
+
+def _read(found: str | None) -> OpenForm | None:
+    return None if found is None else FORM.validate_json(found)

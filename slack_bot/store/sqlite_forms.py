@@ -1,0 +1,60 @@
+"""Open forms in the file of `sqlite`."""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from ..turn.open_form import OpenForm
+from ..turn.record import ThreadKey
+from .contracts import FormStore
+
+FORM = TypeAdapter(OpenForm)
+T = TypeVar("T")
+
+
+class SqliteForms(FormStore):
+    """A part of `SqliteStore`, which has `_run` and `_read`."""
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
+        raise NotImplementedError
+
+    async def _read(self, query: str, *values: object) -> list[Any]:
+        raise NotImplementedError
+
+    async def open_form(self, form: OpenForm) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            known = _form(connection, form.handle)
+            _put(connection, form if known is None else known.put(form))
+
+        await self._run(work)
+
+    async def form(self, handle: str) -> OpenForm | None:
+        return await self._run(lambda connection: _form(connection, handle), reads=True)
+
+    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        there = "SELECT data FROM forms WHERE (team, channel, thread) = (?, ?, ?) ORDER BY at, handle"
+        found = await self._read(there, thread.team, thread.channel, thread.ts)
+        return [FORM.validate_json(data) for (data,) in found]
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        def work(connection: sqlite3.Connection) -> OpenForm | None:
+            if (known := _form(connection, handle)) is not None:
+                known = known.taken(by, user, at)
+                _put(connection, known)
+            return known
+
+        return await self._run(work)
+
+
+def _form(connection: sqlite3.Connection, handle: str) -> OpenForm | None:
+    found = connection.execute("SELECT data FROM forms WHERE handle = ?", (handle,)).fetchone()
+    return None if found is None else FORM.validate_json(found[0])
+
+
+def _put(connection: sqlite3.Connection, form: OpenForm) -> None:
+    thread, people = form.thread, (form.user, form.ended_by)
+    row = form.handle, thread.team, thread.channel, thread.ts, *people, form.opened_at
+    statement = "INSERT OR REPLACE INTO forms VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    connection.execute(statement, (*row, FORM.dump_json(form).decode()))

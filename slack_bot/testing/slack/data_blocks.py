@@ -1,0 +1,159 @@
+"""PURE. Tables and charts in blocks: what Slack takes of them, what a person reads (facts: Slack 5, 14)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+_DRAWN = frozenset({"type", "series", "axis_config"})
+_CHART_FIELDS = {"pie": frozenset({"type", "segments"}), "bar": _DRAWN, "line": _DRAWN, "area": _DRAWN}
+
+
+class BadBlock(Exception):
+    """Slack does not take it."""
+
+    def __init__(self, why: str, at: str) -> None:
+        super().__init__(f"{why} [json-pointer:{at}]")
+
+
+def check_data_rows(rows: Any, at: str) -> None:
+    """Of a `data_table`."""
+    _check_rows(rows, at, 2, 201)
+    if any(len(row) != len(rows[0]) for row in rows):
+        raise BadBlock("all rows must have the same number of cells", at)
+    if any(cell["type"] == "rich_text" for cell in rows[0]):
+        raise BadBlock("a header cell cannot be rich_text", at)
+
+
+def check_table_rows(rows: Any, at: str) -> None:
+    """Of a `table`."""
+    _check_rows(rows, at, 1, 100)
+
+
+def _check_rows(rows: Any, at: str, least: int, most: int) -> None:
+    _check_list(rows, at, least, most)
+    for number, row in enumerate(rows):
+        _check_list(row, f"{at}/{number}", 1, 20)
+        for column, cell in enumerate(row):
+            _check_cell(cell, f"{at}/{number}/{column}")
+
+
+def _check_cell(cell: Any, at: str) -> None:
+    kind = cell.get("type") if isinstance(cell, dict) else None
+    known = {"raw_text": {"type", "text"}, "raw_number": {"type", "text", "value"}}
+    if kind == "rich_text" and isinstance(cell.get("elements"), list):
+        return
+    if kind not in known or set(cell) - known[kind]:
+        raise BadBlock("must be a rich_text, raw_text or raw_number cell", at)
+    if kind == "raw_number":
+        _check_number(cell.get("value"), at)
+    if kind == "raw_text" or "text" in cell:
+        _check_words(cell.get("text"), at, 1, 10**9)
+
+
+def check_page_size(size: Any, at: str) -> None:
+    """Of a `data_table`."""
+    if not isinstance(size, int) or not 1 <= size <= 100:
+        raise BadBlock("must be 1 to 100", at)
+
+
+def check_chart_title(title: Any, at: str) -> None:
+    """Of a `data_visualization`."""
+    _check_words(title, at, 1, 50)
+
+
+def check_chart(chart: Any, at: str) -> None:
+    """Of a `data_visualization`."""
+    kind = chart.get("type") if isinstance(chart, dict) else None
+    if kind not in _CHART_FIELDS or set(chart) != _CHART_FIELDS[kind]:
+        raise BadBlock("must be a pie, bar, line or area chart", at)
+    if kind == "pie":
+        _check_points(chart["segments"], f"{at}/segments", 12, lambda value: value > 0)
+        return
+    axes = chart["axis_config"]
+    if not isinstance(axes, dict) or set(axes) - {"categories", "x_label", "y_label"}:
+        raise BadBlock("must be an axis config", f"{at}/axis_config")
+    categories: list[Any] = axes.get("categories") or []
+    _check_list(categories, f"{at}/axis_config/categories", 1, 20)
+    _check_names(categories, f"{at}/axis_config/categories")
+    for name in ("x_label", "y_label"):
+        if name in axes:
+            _check_words(axes[name], f"{at}/axis_config/{name}", 1, 50)
+    _check_series(chart["series"], categories, f"{at}/series")
+
+
+def _check_series(series: Any, categories: list[str], at: str) -> None:
+    _check_list(series, at, 1, 12)
+    for number, each in enumerate(series):
+        if not isinstance(each, dict) or set(each) != {"name", "data"}:
+            raise BadBlock("must have a name and data", f"{at}/{number}")
+        _check_points(each["data"], f"{at}/{number}/data", 20, lambda value: True)
+        if sorted(point["label"] for point in each["data"]) != sorted(categories):
+            raise BadBlock("must have every category once", f"{at}/{number}/data")
+    _check_names([each["name"] for each in series], at)
+
+
+def _check_points(points: Any, at: str, most: int, is_right: Callable[[float], bool]) -> None:
+    _check_list(points, at, 1, most)
+    for number, point in enumerate(points):
+        if not isinstance(point, dict) or set(point) != {"label", "value"}:
+            raise BadBlock("must have a label and a value", f"{at}/{number}")
+        _check_words(point["label"], f"{at}/{number}/label", 1, 20)
+        _check_number(point["value"], f"{at}/{number}/value")
+        if not is_right(point["value"]):
+            raise BadBlock("must be greater than 0", f"{at}/{number}/value")
+
+
+def _check_names(names: list[Any], at: str) -> None:
+    for name in names:
+        _check_words(name, at, 1, 20)
+    if len(set(names)) != len(names):
+        raise BadBlock("must be unique", at)
+
+
+def _check_list(value: Any, at: str, least: int, most: int) -> None:
+    if not isinstance(value, list) or not least <= len(value) <= most:
+        raise BadBlock(f"must be an array of {least} to {most} items", at)
+
+
+def _check_words(value: Any, at: str, least: int, most: int) -> None:
+    if not isinstance(value, str) or not least <= len(value) <= most:
+        raise BadBlock(f"must be {least} to {most} characters", at)
+
+
+def _check_number(value: Any, at: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadBlock("must be a number", at)
+
+
+# -- a whole message
+
+
+def check_message(blocks: list[Any]) -> str:
+    """What Slack calls too much of all tables and charts of a message; "" for nothing."""
+    for kind, most in (("data_table", 20_000), ("table", 10_000)):
+        cells = (cell for block in blocks if block["type"] == kind for row in block["rows"] for cell in row)
+        if sum(len(_words(cell)) for cell in cells) > most:
+            return f"the cells of a message hold more than {most} characters"
+    if sum(block["type"] == "data_visualization" for block in blocks) > 2:
+        return "no more than 2 data_visualization blocks in a message"
+    return ""
+
+
+def _words(cell: Json) -> str:
+    return str(cell.get("text", "")) or str(cell.get("value", ""))
+
+
+def read(block: Json) -> Iterator[str]:
+    """The lines that a person reads in a table or a chart."""
+    if block["type"] == "data_visualization":
+        chart = block["chart"]
+        yield block["title"]
+        for series in chart.get("series") or [{"name": "", "data": chart["segments"]}]:
+            points = ", ".join(f"{point['label']} {point['value']:g}" for point in series["data"])
+            yield f"{series['name']}: {points}" if series["name"] else points
+        return
+    if "caption" in block:
+        yield block["caption"]
+    for row in block["rows"]:
+        yield " | ".join(map(_words, row))

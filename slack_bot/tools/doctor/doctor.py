@@ -1,0 +1,126 @@
+"""The checks one after the other, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from functools import partial
+
+import aiohttp
+from rich.console import Console
+
+from ...clock import Clock, loop_clock
+from ...errors import SettingsError
+from ...manifest import Permission, Wants, wanted
+from ...settings.channels import ChannelPolicies
+from ...settings.config_file import read_config
+from ...settings.load import Settings, load
+from ...settings.models import SlackSettings
+from ...slack.api import new_web_client
+from .findings import Diagnosis, DiagnosisState, ok, split
+from .other_checks import check_agent, check_push, check_store
+from .probe import probe
+from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
+
+_ALL = "see .env.example, which lists them all"
+_SIGNS = {
+    DiagnosisState.OK: "[green]ok[/]",
+    DiagnosisState.WARNING: "[yellow]warning[/]",
+    DiagnosisState.FAILED: "[red]failed[/]",
+    DiagnosisState.UNKNOWN: "[cyan]unknown[/]",
+}
+
+
+def main(args: argparse.Namespace) -> int:
+    """Look at everything. 1 if something is found with which the bot cannot run."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
+    found: list[Diagnosis] = []
+
+    async def run() -> None:
+        async for finding in findings(http=args.http, person=args.probe, clock=loop_clock()):
+            found.append(finding)
+            if not args.json:
+                _show(console, finding)
+
+    asyncio.run(run())
+    bad = sum(each.state is DiagnosisState.FAILED for each in found)
+    if args.json:
+        sys.stdout.write(json.dumps({"ok": not bad, "findings": [asdict(each) for each in found]}, indent=2))
+        sys.stdout.write("\n")
+    else:
+        told = f"{bad} of {len(found)} must be mended first" if bad else "the bot can run"
+        console.print(f"\n{told}")
+    return 1 if bad else 0
+
+
+def _show(console: Console, finding: Diagnosis) -> None:
+    console.print(f"{_SIGNS[finding.state]:<18} {finding.check}: ", end="")
+    console.print(finding.text, markup=False)
+    for line in filter(None, (finding.remedy, finding.page)):
+        console.print(f"{'':9}-> {line}", markup=False)
+
+
+async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """All findings, as they are made. `person`: who gets a direct message with the probes."""
+    settings, said = _settings(http=http)
+    policies, of_channels = (None, []) if settings is None else _channels(settings)
+    for each in said + of_channels:
+        yield each
+    if settings is None or policies is None:
+        return
+    async with aiohttp.ClientSession() as session:
+        permissions = wanted(Wants.by(policies.values))
+        for checks in (
+            _slack(settings.slack, permissions, session, clock, http=http, person=person),
+            check_agent(settings, clock),
+            check_store(settings.store, clock),
+            check_push(settings.push),
+        ):
+            async for each in checks:
+                yield each
+
+
+async def _slack(
+    slack: SlackSettings,
+    permissions: tuple[Permission, ...],
+    session: aiohttp.ClientSession,
+    clock: Clock,
+    *,
+    http: bool,
+    person: str | None,
+) -> AsyncIterator[Diagnosis]:
+    client, app = new_web_client(slack, session), SlackApp()
+    checks = [check_http(slack) if http else check_socket(client, slack, session, app)]
+    if slack.bot_token is not None:
+        checks += [check_bot(client, permissions, clock, app), check_events(client, slack, permissions, app)]
+    if person is not None:
+        checks.append(probe(client, app, person))
+    for each in checks:
+        async for finding in each:
+            yield finding
+
+
+def _settings(*, http: bool) -> tuple[Settings | None, list[Diagnosis]]:
+    try:
+        settings = load()
+    except SettingsError as error:
+        return None, [split("settings", line, _ALL) for line in str(error).splitlines()]
+    try:
+        load(http=http)
+    except SettingsError as error:
+        return settings, [split("settings", line) for line in str(error).splitlines()]
+    return settings, [ok("settings", "each is known and in its limits")]
+
+
+def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:
+    file = settings.slack.config
+    try:
+        policies = ChannelPolicies(settings.channel, partial(read_config, file))
+    except SettingsError as error:
+        wrong = [split("channels", line, f"see {file}") for line in str(error).splitlines()]
+        return ChannelPolicies(settings.channel), wrong
+    return policies, [ok("channels", f"{file} can be read")] if file else []

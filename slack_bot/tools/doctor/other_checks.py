@@ -1,0 +1,162 @@
+"""The agent, the store, and addresses of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ...a2a.agent import Agent
+from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
+from ...a2a.wire.auth import missing
+from ...a2a.wire.transport import new_http
+from ...app import ages_of
+from ...clock import Clock
+from ...errors import (
+    AgentError,
+    AgentFailed,
+    AgentRefused,
+    SettingsError,
+    StoreError,
+    StoreMissing,
+    StoreOutdated,
+)
+from ...settings.load import Settings
+from ...settings.models import PushSettings, StoreSettings
+from ...store.admin import open_admin, redis_server
+from ...store.sqlite import file_of
+from ...store.sqlite import is_held as _is_held
+from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
+
+_NOBODY = "slack-bot-doctor"  # a task that no agent has
+_LITTLE = 200_000_000  # bytes of free disk
+_SLOW = 0.05  # seconds for Redis to answer
+
+
+async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """Its card, its wire, and whether it takes the credentials: a task is asked for that it cannot know."""
+    if settings.agent.url is None:
+        return
+    try:
+        async with new_http(settings.agent) as http:
+            agent = Agent(http, settings.agent, clock)
+            card = await agent.ensure_card()
+            wires = ", ".join(dict.fromkeys(f"A2A {each.wire}" for each in card.interfaces))
+            yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}")
+            if card.streaming is False:
+                text = "the card says that it does not stream: answers come whole, in the end"
+                yield warning("agent card", text, "switch streaming on in the agent, if it can")
+            lacking = missing(card.auth, settings.agent)
+            if lacking:
+                yield warning("agent login", lacking)
+            yield await _login(agent)
+    except (AgentError, SettingsError) as error:
+        yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
+
+
+async def _login(agent: Agent) -> Diagnosis:
+    try:
+        await agent.task("get", _NOBODY)
+    except AgentRefused as error:
+        if error.status in (401, 403):
+            remedy = "check SLACK_BOT_AGENT__BEARER_TOKEN or SLACK_BOT_AGENT__HEADER_VALUE"
+            return failed("agent login", f"the agent refuses it with HTTP {error.status}", remedy)
+        return unknown("agent login", f"the agent answers HTTP {error.status} when asked for a task")
+    except AgentFailed as error:
+        if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):
+            return ok("agent login", "the agent takes calls")
+        return unknown("agent login", f"the agent answers error {error.code} when asked for a task")
+    except AgentError as error:
+        return split("agent login", str(error))
+    return unknown("agent login", "the agent knows a task that nobody began")
+
+
+async def check_store(kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """That it opens, its version, and what an operator forgets."""
+    if kept.url == "memory://":
+        text = "memory:// is gone when the process ends: a restart loses what runs and waits"
+        yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
+        return
+    is_redis = kept.url.startswith("redis")
+    found = await _redis(kept, clock) if is_redis else _file(file_of(kept.url))
+    for each in found:
+        yield each
+    if not any(each.state is DiagnosisState.FAILED for each in found):
+        yield await _opened(kept, can_be_held=not is_redis)
+
+
+async def _opened(kept: StoreSettings, *, can_be_held: bool) -> Diagnosis:
+    try:
+        async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+            summary = await store.summary()
+        is_held = can_be_held and await _is_held(kept.url)
+    except StoreMissing:
+        return ok("store", "it is made at the first start")
+    except StoreOutdated:
+        return ok("store", "an older version wrote it; the next start brings it up to date")
+    except (StoreError, SettingsError) as error:
+        return split("store", str(error))
+    now = ", a bot runs on it" if is_held else ""
+    unfinished = len(summary.unfinished)
+    return ok("store", f"{summary.place}, format {summary.format}, {unfinished} turns go on{now}")
+
+
+def _file(path: Path) -> list[Diagnosis]:
+    """What is wrong with a file's directory or its disk."""
+    folder = path.parent
+    if not folder.is_dir():
+        return [failed("store", f"there is no directory {folder}", "make it, or set SLACK_BOT_STORE__URL")]
+    if (free := shutil.disk_usage(folder).free) < _LITTLE:
+        return [failed("store", f"{free // 1_000_000} MB are free at {folder}", "make room on that disk")]
+    probe = folder / f".{path.name}.doctor"
+    try:
+        probe.touch(mode=0o600)
+        probe.unlink()
+    except OSError as error:
+        why = f"nothing can be written into {folder} ({error.strerror})"
+        return [failed("store", why, "let the bot's user write there, or set SLACK_BOT_STORE__URL")]
+    return []
+
+
+async def _redis(kept: StoreSettings, clock: Clock) -> list[Diagnosis]:
+    """What is wrong with how Redis is set up."""
+    began, found = clock.monotonic(), list[Diagnosis]()
+    try:
+        info = await redis_server(kept.url, ages_of(kept), kept.redis_timeout)
+    except (StoreError, SettingsError) as error:
+        return [split("store", str(error), "check SLACK_BOT_STORE__URL, and whether Redis runs")]
+    took = clock.monotonic() - began
+    policy = str(info.get("maxmemory_policy", "noeviction"))
+    if policy != "noeviction":
+        text = f"Redis may drop what it keeps when it is full (maxmemory-policy {policy})"
+        found.append(failed("store", text, "set maxmemory-policy noeviction in Redis"))
+    if not info.get("aof_enabled") and info.get("rdb_last_bgsave_status") != "ok":
+        found.append(warning("store", "Redis keeps nothing on disk", "switch appendonly on in Redis"))
+    elif not info.get("aof_enabled"):
+        text = "Redis writes to disk now and then only: a crash of it loses the last minutes"
+        found.append(warning("store", text, "switch appendonly on in Redis"))
+    if took > _SLOW:
+        found.append(warning("store", f"Redis took {took * 1000:.0f} ms", "run it near the bot"))
+    return found
+
+
+async def check_push(push: PushSettings) -> AsyncIterator[Diagnosis]:
+    """The address at which agents post news."""
+    if push.public_url is None:
+        return
+    parts = urlsplit(push.public_url)
+    host = parts.hostname or ""
+    try:
+        await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        remedy = "check SLACK_BOT_PUSH__PUBLIC_URL"
+        yield failed("push address", f"nobody knows the host {host}", remedy)
+        return
+    if parts.scheme != "https":
+        text = "SLACK_BOT_PUSH__PUBLIC_URL is not https: what agents post can be read on its way"
+        yield warning("push address", text, "put a proxy with TLS in front of it")
+        return
+    yield ok("push address", f"{host} is known; that agents reach it shows with their first post")

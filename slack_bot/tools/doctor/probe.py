@@ -1,0 +1,106 @@
+"""What only a workspace can tell, tried in a direct message to a named person, and deleted again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from .findings import Diagnosis, failed, ok, warning
+from .slack_checks import SlackApp
+
+_HELLO = "I am checking what this workspace offers me. The messages below are gone in a moment."
+_TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+
+
+class _Refused(Exception):
+    """`str()` is Slack's error."""
+
+
+async def probe(client: AsyncWebClient, app: SlackApp, person: str) -> AsyncIterator[Diagnosis]:
+    """Streams, tables in them, agent sessions and files."""
+    if not app.user_id:  # nobody is signed in
+        return
+    try:
+        opened = await _call(client, "conversations.open", users=person)
+        channel = str((opened.get("channel") or {}).get("id"))
+        root = str((await _call(client, "chat.postMessage", channel=channel, text=_HELLO)).get("ts"))
+    except _Refused as error:
+        remedy = (
+            "give the id of a person in this workspace (U...), and see the scopes im:write and chat:write"
+        )
+        yield failed("probe", f"{person} cannot be written to ({error})", remedy)
+        return
+    try:
+        async for finding in _streams(client, app, person, channel, root):
+            yield finding
+        yield await _session(client, channel, root)
+        yield await _file(client)
+    finally:
+        await _delete(client, channel, root)
+
+
+async def _streams(
+    client: AsyncWebClient, app: SlackApp, person: str, channel: str, root: str
+) -> AsyncIterator[Diagnosis]:
+    place = {"channel": channel, "thread_ts": root}
+    to = {"recipient_user_id": person, "recipient_team_id": app.team_id}
+    try:
+        chunk = [{"type": "markdown_text", "text": _TABLE}]
+        ts = str((await _call(client, "chat.startStream", **place, **to, chunks=chunk)).get("ts"))
+        await _call(client, "chat.stopStream", channel=channel, ts=ts)
+    except _Refused as error:
+        text = f"Slack refuses streams here ({error}): answers are messages that are edited as they grow"
+        yield warning("streams", text, "declare the app as an agent, as in the manifest (agent_view)")
+        return
+    yield ok("streams", "answers can be written live")
+    try:
+        thread = await _call(client, "conversations.replies", channel=channel, ts=root, limit=10)
+    except _Refused as error:
+        yield warning("tables", f"the stream cannot be read back ({error})", "add the scope im:history")
+    else:
+        shown: Mapping[str, Any] = next(
+            (each for each in thread.get("messages") or () if each.get("ts") == ts), {}
+        )
+        kinds = {str(block.get("type")) for block in shown.get("blocks") or ()}
+        is_drawn = bool(kinds & {"table", "data_table"})
+        yield ok("tables", "drawn in streams" if is_drawn else "a stream shows them as they are written")
+    await _delete(client, channel, ts)
+
+
+async def _session(client: AsyncWebClient, channel: str, root: str) -> Diagnosis:
+    try:
+        place = {"channel_id": channel, "thread_ts": root}
+        await _call(client, "agents.sessions.setStatus", **place, status="active")
+    except _Refused as error:
+        text = f"there are none ({error}): no Stop of Slack's own, no state of a conversation"
+        return warning("agent sessions", text, "declare the app as an agent, as in the manifest (agent_view)")
+    return ok("agent sessions", "Slack shows the state of a conversation, and its own Stop")
+
+
+async def _file(client: AsyncWebClient) -> Diagnosis:
+    """An upload is begun and not completed: nobody sees it."""
+    try:
+        await _call(client, "files.getUploadURLExternal", filename="probe.txt", length=1)
+    except _Refused as error:
+        return warning("files", f"Slack refuses uploads ({error})", "add the scope files:write")
+    return ok("files", "long answers can come as a file")
+
+
+async def _delete(client: AsyncWebClient, channel: str, ts: str) -> None:
+    with suppress(_Refused):  # it stays then, and says what it is
+        await _call(client, "chat.delete", channel=channel, ts=ts)
+
+
+async def _call(client: AsyncWebClient, method: str, **args: Any) -> Mapping[str, Any]:
+    is_read = method in ("conversations.replies", "files.getUploadURLExternal")
+    try:
+        given = (args, None) if is_read else (None, args)
+        answer = await client.api_call(method, params=given[0], json=given[1])
+    except SlackApiError as error:
+        body = getattr(error.response, "data", None)
+        raise _Refused(str(body.get("error")) if isinstance(body, dict) else "no answer") from error
+    return answer.data if isinstance(answer.data, dict) else {}

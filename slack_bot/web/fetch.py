@@ -1,0 +1,161 @@
+"""Fetches what an agent named by its address, if that can harm nobody.
+
+The connection goes to the very machine that was judged: a name that leads elsewhere a moment later changes
+nothing. A proxy of the environment is not used, because it would look the name up again. Nothing of ours goes
+along, neither a token nor a cookie.
+"""
+
+import asyncio
+import logging
+import socket
+import zlib
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeAlias
+
+import httpx
+
+from ..settings.web import WebSettings
+from .addresses import WebAddress, is_public, read_address, redirected
+
+_log = logging.getLogger(__name__)
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Collection[str]]]
+"""The IP addresses of a host. Raises OSError."""
+_MOST_MACHINES = 3  # of a host that are tried, where no connection comes about
+_AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
+_PAGE = "text/html"
+_HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "slack-bot"}
+_PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+_MOVED = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """What was at an address. `media_type`: as its server says, without parameters."""
+
+    content: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotFetched:
+    """`reason`: a plain sentence without the address, to be shown."""
+
+    reason: str
+
+
+class _Refused(Exception):
+    """Ends a fetch. Its text follows "because"."""
+
+
+class WebFetcher:
+    """Fetches by `settings`. `resolve` and `new_transport` stand for the network."""
+
+    def __init__(
+        self,
+        settings: WebSettings,
+        resolve: Resolve | None = None,
+        new_transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
+    ) -> None:
+        self._settings, self._resolve = settings, resolve or _resolved
+        self._new_transport = new_transport or httpx.AsyncHTTPTransport
+
+    async def fetch(self, url: str, kinds: Collection[str] = ()) -> WebFile | NotFetched:
+        """What is at `url`. `kinds`: beginnings of the media types that are wanted; none: all but a page.
+
+        Never raises for what is there.
+        """
+        try:
+            async with asyncio.timeout(self._settings.fetch_timeout):
+                return await self._follow(url, kinds)
+        except _Refused as refused:
+            reason = str(refused)
+        except TimeoutError:
+            reason = f"it did not come within {self._settings.fetch_timeout:g} s"
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
+            _log.info("a file that an agent named was not fetched: %s", type(error).__name__)
+            reason = "its server could not be reached, or broke off"
+        return NotFetched(f"The file was not fetched, because {reason}.")
+
+    async def _follow(self, url: str, kinds: Collection[str]) -> WebFile:
+        allowed = self._settings.fetch_hosts
+        address = read_address(url, allowed)
+        for _ in range(self._settings.max_redirects + 1):
+            if isinstance(address, str):
+                raise _Refused(address)
+            found = await self._at(address, kinds)
+            if isinstance(found, WebFile):
+                return found
+            address = redirected(address, found, allowed)
+        raise _Refused(f"it sends on more than {self._settings.max_redirects} times")
+
+    async def _at(self, address: WebAddress, kinds: Collection[str]) -> WebFile | str:
+        """What is there, or where it sends on to. Each has a connection of its own."""
+        machines = list(dict.fromkeys(await self._resolve(address.host, address.port)))
+        if not machines:
+            raise _Refused("its host has no address")
+        if not all(map(is_public, machines)):
+            raise _Refused(f"{address.place} leads to a machine that is not public")
+        for machine in machines[:_MOST_MACHINES]:
+            with suppress(httpx.ConnectError):
+                return await self._asked(address, machine, kinds)
+        raise _Refused("its server could not be reached")
+
+    async def _asked(self, address: WebAddress, machine: str, kinds: Collection[str]) -> WebFile | str:
+        """The certificate must be that of the host, though the machine is named by its IP address."""
+        url = httpx.URL(scheme="https", host=machine, port=address.port, raw_path=address.target.encode())
+        host = f"[{address.place}]" if ":" in address.host else address.place
+        extensions = {"sni_hostname": address.host}
+        request = httpx.Request("GET", url, headers={"Host": host, **_HEADERS}, extensions=extensions)
+        async with self._new_transport() as transport:
+            response = await transport.handle_async_request(request)
+            try:
+                if response.status_code in _MOVED and "location" in response.headers:
+                    return str(response.headers["location"])
+                return await self._read(response, kinds)
+            finally:
+                await response.aclose()
+
+    async def _read(self, response: httpx.Response, kinds: Collection[str]) -> WebFile:
+        if response.status_code != HTTPStatus.OK:
+            raise _Refused(f"its server answered with {response.status_code}")
+        media_type = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+        if not media_type.startswith(tuple(kinds)) if kinds else media_type == _PAGE:
+            raise _Refused(f"it is {media_type or 'of no kind'}, which is not what was named")
+        most = self._settings.max_bytes
+        too_large = _Refused(f"it is larger than {most:,} bytes")
+        announced = response.headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > most:
+            raise too_large
+        body = bytearray()
+        async for piece in response.stream:  # type: ignore[union-attr]  # a transport's is asynchronous
+            body += piece
+            if len(body) > most:
+                raise too_large
+        packing = response.headers.get("content-encoding", "identity").strip().lower()
+        if packing in ("", "identity"):
+            return WebFile(bytes(body), media_type)
+        if packing not in _PACKED:
+            raise _Refused("it is packed in a way that was not asked for")
+        content = await asyncio.to_thread(_unpacked, bytes(body), most)
+        if content is None:
+            raise too_large
+        return WebFile(content, media_type)
+
+
+def _unpacked(body: bytes, most: int) -> bytes | None:
+    """Some stores send what they keep packed, asked or not. None: it is larger. zlib.error: it is no such."""
+    unpacking = zlib.decompressobj(_AUTO)
+    content = unpacking.decompress(body, most + 1)
+    if len(content) <= most and not unpacking.eof:
+        raise zlib.error("cut off")
+    return content if len(content) <= most else None
+
+
+async def _resolved(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(where[0]) for *_, where in found]

@@ -1,0 +1,208 @@
+"""The workspace that the playground's page shows: what people know from Slack, by mouse, keys and files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slack_bot.playground.server import Playground
+from slack_bot.playground.visitor import CHANNEL
+from tests.playground import scenes
+
+from .chromium import CHROMIUM, Browser, Page
+from .visitor import choose_turn, look_inside, mention, outcome, picture, text_of
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
+
+NO_SIDEWAYS = (
+    "[...document.querySelectorAll('html, .scroll, .home, dialog[open]')]"
+    ".every((one) => one.scrollWidth <= one.clientWidth + 1)"
+)
+_PASTE = """(() => {
+  const data = new DataTransfer();
+  data.items.add(new File(["ERROR"], "app.log", {type: "text/plain"}));
+  const field = document.querySelector("#say-root textarea");
+  field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+})()"""
+
+
+async def test_unread_marks_and_the_names_of_people(page: Page, playground: Playground) -> None:
+    await scenes.unread(page, playground)
+    marks = "[...document.querySelectorAll('#places .unread')].map((one) => one.ariaLabel)"
+    assert await page.value(marks) == ["incidents, 1 unread", "slack_bot, direct message, 1 unread"]
+    offered = "[...document.querySelectorAll('#say-root .names li')].map((one) => one.lastChild.textContent)"
+    assert await page.value(offered) == ["slack_bot", "Jonas", "Priya", "River (partner)"]
+    await page.type("jo")
+    await page.until("document.querySelectorAll('#say-root .names li').length === 1")
+    await page.enter()
+    await page.type("about it")
+    await page.enter()
+    await page.until("document.querySelector('#roots .mention + .mention, #roots .message')")
+    await page.click("#places [data-channel=C0INCIDENTS]")
+    await page.until("document.querySelectorAll('#places .unread').length === 1")
+    (message,) = playground.workspace.history(CHANNEL)
+    assert message.text == "<@U0BOT> shall we ask <@U0JONAS> about it"
+
+
+async def test_only_ones_own_messages_are_changed_and_deleted(page: Page, playground: Playground) -> None:
+    root = await scenes.say(playground, scenes.MAYA, "lunch, <b>anybody</b>?")
+    await scenes.say(playground, scenes.JONAS, "Yes!", root)
+    await scenes.open_last(page)
+    offers = "[...document.querySelectorAll('#thread .message')].map((one) => one.querySelectorAll('[data-deed=edit], [data-deed=trash]').length)"  # noqa: E501
+    await page.until(f"String({offers}) === '2,0'")
+    # by keys alone: to the message, along its actions
+    await page.value("document.querySelector('#thread').focus()")
+    await page.press("ArrowDown", 40)
+    focus = "document.activeElement"
+    for _ in range(6):
+        await page.press("ArrowRight", 39)
+        if await page.value(f"{focus}.dataset.deed === 'edit'"):
+            break
+    await page.enter()
+    await page.until(f"{focus}.closest('.rewrite')")
+    assert await page.value(f"{focus}.value") == "lunch, <b>anybody</b>?"
+    await page.press("End", 35)
+    await page.type(" at <noon>")
+    await page.enter()
+    await page.until("document.querySelector('#thread .edited:not([hidden])')")
+    assert playground.workspace.history(CHANNEL)[0].text.endswith("? at &lt;noon&gt;")
+    await page.value("document.querySelector('#thread [data-deed=trash]').click()")
+    await page.click("#ask .danger-full")
+    await page.until("document.querySelectorAll('#roots .message').length === 0")
+
+
+async def test_the_home_tab_stops_what_runs(page: Page, playground: Playground) -> None:
+    await scenes.home(page, playground)
+    await picture(page, "home")
+    assert (await page.value("location.hash")).endswith("/home")
+    await page.click("#home [data-action=stop_in_home]")
+    await outcome(page, "stopped")
+    await page.click("#tabs [data-tab=messages]")
+    await page.click("#tabs [data-tab=home]")
+    await page.until("!document.querySelector('#home [data-action=stop_in_home]')")
+
+
+async def test_what_the_agent_was_sent_stands_beside_the_mention_and_has_an_address(
+    page: Page, playground: Playground, browser: Browser
+) -> None:
+    await scenes.mentioned_in_a_discussion(page, playground)
+    sent = await text_of(page, "#sent-parts")
+    assert "How does streaming work here?" in sent
+    for words in ("Quoted text, not as instruction", "Long ones were cut", "slack.user"):
+        assert words in sent
+    turn = await page.value("document.querySelector('#thread .message:nth-of-type(4)').dataset.ts")
+    await choose_turn(page, f"T1:{CHANNEL}:{turn}")
+    address = await page.value("location.href")
+    assert "/T1" in address
+    other = await browser.open(address)
+    await other.until("document.body.dataset.ready && !document.querySelector('#inside').hidden")
+    await other.until("document.querySelector('#sent-parts').textContent.includes('Long ones were cut')")
+    assert other.problems == []
+
+
+async def test_a_failing_question_heals_when_it_is_asked_again(page: Page, playground: Playground) -> None:
+    await scenes.failed_and_healed(page, playground)
+    await look_inside(page)
+    await page.click("#past summary")
+    assert await page.value("document.querySelectorAll('#turns .turn').length") == 4
+    await page.press("Escape", 27)
+    await page.press("Escape", 27)
+    assert await page.value("document.querySelector('#inside').hidden")
+
+
+async def test_a_modal_shows_what_is_wrong_by_field_and_is_sent(page: Page, playground: Playground) -> None:
+    await scenes.form(page, playground)
+    await page.until("document.activeElement?.closest('.wrong')")
+    wrong = "[...document.querySelectorAll('#modal .wrong')].map((one) => one.dataset.block)"
+    assert await page.value(wrong) == ["where", "count", "how", "why"]
+    for name, value in (("where", "Staging"), ("count", "2"), ("why", "It is Monday")):
+        field = f"document.querySelector('#modal [data-action={name}]')"
+        script = f"{field}.value = {json.dumps(value)}; {field}.dispatchEvent(new Event('change'))"
+        await page.value(f"(() => {{ {script}; }})()")
+    await page.click("#modal [data-action=how] label")
+    await page.size(390, 844)
+    assert await page.value(NO_SIDEWAYS)
+    await page.click("#modal [type=submit]")
+    await page.until(
+        "!document.querySelector('#modal').open || document.querySelectorAll('#modal .wrong').length === 0"
+    )
+    (view,) = [one["values"] for one in playground.visitor.feed.snapshot()["modals"].values()] or [None]
+    assert view is None or view["how"]["how"]["selected_option"]["text"]["text"] == "Rolling"
+
+
+async def test_every_block_is_drawn_and_none_is_wider_than_a_phone(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.posted(page, playground, scenes.RICH, scenes.TABLE, scenes.DATA_TABLE, *scenes.APPROVAL)
+    root = playground.workspace.history(CHANNEL)[0].ts
+    scenes.post(playground, root, scenes.chart("bar", "web", "search"), scenes.PIE)
+    scenes.post(playground, root, scenes.chart("area", "web"), scenes.chart("line", "web", "mail"))
+    await page.until("document.querySelectorAll('#thread .chart svg').length === 4")
+    assert "A note <b>of ours</b>" in await text_of(page, "#thread .rich")
+    first = "document.querySelector('#thread .data-table tbody td').textContent"
+    assert await page.value(first) == "service-0"
+    await page.value("document.querySelectorAll('#thread .sort')[1].click()")
+    assert await page.value(first) == "service-6"
+    assert await page.value("document.querySelectorAll('#thread .data-table tbody tr').length") == 3
+    assert await page.value("document.querySelectorAll('#thread .chart rect').length") == 10
+    for width in (1024, 390):
+        await page.size(width, 844)
+        assert await page.value(NO_SIDEWAYS), width
+    await page.size(1280, 800)
+    await page.value("document.querySelector('#thread [data-action=approve]').click()")
+    await page.click("#ask .primary")
+    await page.value(
+        "(() => { const one = document.querySelector('#thread [data-action=place]');"
+        " one.value = 'Production'; one.dispatchEvent(new Event('change')); })()"
+    )
+    taken = "document.querySelector('#thread [data-action=place]').value === 'Production'"
+    assert await page.value(taken)
+
+
+async def test_files_are_pasted_and_go_with_the_message(page: Page, playground: Playground) -> None:
+    await page.click("#say-root textarea")
+    await page.value(_PASTE)
+    await page.until("document.querySelector('#say-root .attached li')")
+    await page.type("look at this, tell me a joke")
+    await page.enter()
+    await page.until("document.querySelector('#thread .file a')")
+    await page.until("!document.querySelector('#say-root .attached li')")
+    (message,) = playground.workspace.history(CHANNEL)
+    assert [(file.name, file.content) for file in message.files] == [("app.log", b"ERROR")]
+    await scenes.files(page, playground)
+
+
+async def test_light_and_dark_by_a_switch_that_is_kept(page: Page) -> None:
+    ground = "getComputedStyle(document.querySelector('.pane')).backgroundColor"
+    await page.prefer(prefers_color_scheme="light")
+    light = await page.value(ground)
+    await page.click("#theme")
+    assert await page.value(ground) != light
+    await page.send("Page.reload")
+    await page.until("document.body?.dataset.ready")
+    assert await page.value(ground) != light
+    await page.click("#theme")
+    assert await page.value(ground) == light
+
+
+async def test_suggested_prompts_of_the_direct_message_are_a_click_away(page: Page) -> None:
+    await page.click("#places [data-kind=im]")
+    await page.until(
+        "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'what is agntcy')"
+    )
+    await picture(page, "prompts")
+    await page.click("#chips button")
+    await page.until("document.querySelector('#thread .message[data-author=U0BOT]')")
+
+
+async def test_a_phone_has_the_side_bar_behind_a_button(page: Page) -> None:
+    await page.size(390, 844)
+    await page.click("#menu")
+    await page.click("#people [title='Be Jonas']")
+    await page.press("Escape", 27)
+    await page.until("!document.body.classList.contains('menu-open')")
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    assert "Jonas" in await text_of(page, "#thread")
+    assert await page.value(NO_SIDEWAYS)

@@ -1,0 +1,203 @@
+"""Feedback, from the buttons to the store: the modal that asks why, and the other answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slack_bot.errors import StoreError
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.slack.workspace import Envelope
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.feedback import FeedbackRecord
+
+THANKS = "Thanks for your feedback."
+WHY = {"type": "modal", "id": "V9", "callback_id": "feedback_why"}
+
+
+async def ask(bot: BotHarness) -> str:
+    root = await bot.ask("what is this?")
+    await bot.idle()
+    return root
+
+
+async def press(bot: BotHarness, root: str, side: str, user: str = "U1") -> None:
+    seen = next(seen for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for)
+    bot.workspace.press(user, CHANNEL, seen.ts, "feedback", now=bot.now, value=side)
+    assert await bot.deliver() == [200]
+    await bot.idle()
+
+
+async def submit(bot: BotHarness, user: str = "U1", **given: Any) -> None:
+    for label, value in given.items():
+        bot.workspace.fill_modal(user, label, value)
+    bot.workspace.submit(user, now=bot.now)
+    await bot.deliver()
+    await bot.idle()
+
+
+async def said(bot: BotHarness, root: str, user: str = "U1") -> FeedbackRecord | None:
+    return await bot.store.change_feedback(f"T1:{CHANNEL}:{root}", user, lambda _: None)
+
+
+@on_virtual_time
+async def test_who_finds_it_helpful_is_thanked() -> None:
+    async with run_bot() as bot:
+        root = await ask(bot)
+        for _ in range(2):
+            await press(bot, root, "positive", "U2")
+        kept = await said(bot, root, "U2")
+        assert kept is not None
+        assert (kept.value, kept.task_id, kept.context_id) == ("positive", "task-1", "ctx-1")
+        assert (kept.due, kept.unsent) == (None, ())
+        assert bot.ephemeral(root) == [("U2", THANKS)]
+        assert bot.workspace.modal("U2") is None
+
+
+@on_virtual_time
+async def test_a_posted_answer_has_the_buttons_too() -> None:
+    refused = {"chat.startStream": ["method_not_supported_for_channel_type"]}
+    async with run_bot(faults=refused) as bot:
+        root = await ask(bot)
+        await press(bot, root, "positive")
+        assert await said(bot, root) is not None
+
+
+@on_virtual_time
+async def test_who_does_not_is_asked_why() -> None:
+    async with run_bot() as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative", "U2")
+        kept = await said(bot, root, "U2")
+        assert kept is not None
+        assert (kept.value, kept.reasons, kept.words) == ("negative", (), "")
+        view = bot.workspace.modal("U2")
+        assert view is not None
+        assert [block["block_id"] for block in view["blocks"]] == ["reasons", "words"]  # not the asker
+        await submit(bot, "U2", reasons=["Wrong", "Too long"], words=" no\n")
+        kept = await said(bot, root, "U2")
+        assert kept is not None
+        assert (kept.reasons, kept.words, kept.task_id) == (("Wrong", "Too long"), "no", "task-1")
+        assert bot.ephemeral(root) == [("U2", THANKS)]
+        assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+async def test_the_asker_gets_another_answer_in_the_same_context_once() -> None:
+    async with run_bot(answer("A long answer."), answer("Short.")) as bot:
+        root = await ask(bot)
+        for _ in range(2):
+            await press(bot, root, "negative")
+            await submit(bot, again="Shorter")
+        assert bot.read(root) == ["A long answer.", "Short."]
+        first, second = (call.params["message"] for call in bot.agent.questions)
+        assert second["contextId"] == "ctx-1"
+        assert second["messageId"] != first["messageId"]
+        assert bot.agent.questions[1].text == (
+            "what is this?\n\nPlease answer this again, shorter: only what matters most."
+        )
+        assert [words for _, words in bot.ephemeral(root)] == [
+            f"{THANKS} The other answer comes in this thread.",
+            f"{THANKS} Another answer was asked for already.",
+        ]
+        assert await said(bot, root) is not None
+
+
+@on_virtual_time
+async def test_another_answer_counts_as_a_question_of_the_hour() -> None:
+    async with run_bot(hourly_person=1) as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative")
+        await submit(bot, again="With more detail", words="thin")
+        kept = await said(bot, root)
+        assert kept is not None
+        assert (kept.words, len(bot.agent.questions)) == ("thin", 1)
+        ((_, words),) = bot.ephemeral(root)
+        assert not words.startswith(THANKS)
+
+
+@on_virtual_time
+async def test_only_the_asker_gets_another_answer_however_it_is_asked_for() -> None:
+    async with run_bot() as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative", "U2")
+        view = bot.workspace.modal("U2")
+        assert view is not None
+        forged = {"again": {"again": {"selected_option": {"value": "shorter"}}}}
+        bot.workspace.submit_view("U2", view["id"], forged, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert len(bot.agent.questions) == 1
+        assert "Only the person who asked" in bot.ephemeral(root)[0][1]
+
+
+@on_virtual_time
+async def test_where_no_modal_opens_the_press_counts_all_the_same() -> None:
+    async with run_bot(faults={"views.open": ["expired_trigger_id"]}) as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative")
+        assert await said(bot, root) is not None
+        assert bot.ephemeral(root) == [("U1", THANKS)]
+
+
+@on_virtual_time
+async def test_another_value_replaces_the_first_with_its_words() -> None:
+    async with run_bot() as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative")
+        await submit(bot, words="no")
+        await press(bot, root, "positive")
+        kept = await said(bot, root)
+        assert kept is not None
+        assert (kept.value, kept.words) == ("positive", "")
+
+
+@pytest.mark.parametrize("when", ["press", "submit"])
+@on_virtual_time
+async def test_feedback_that_cannot_be_stored_gets_a_notice(when: str) -> None:
+    store = MemoryStore()
+
+    async def full(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    async with run_bot(store=store) as bot:
+        root = await ask(bot)
+        if when == "submit":
+            await press(bot, root, "negative")
+        store.change_feedback = full  # type: ignore[method-assign]
+        if when == "submit":
+            await submit(bot, words="no")
+        else:
+            await press(bot, root, "negative")
+        assert "could not be stored" in bot.ephemeral(root)[0][1]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {
+            "type": "block_actions",
+            "actions": [{"action_id": "feedback", "block_id": "b", "value": "sideways|t"}],
+        },
+        {"type": "view_submission", "view": {**WHY, "private_metadata": "T1:C1:9.9"}},
+        {
+            "type": "view_submission",
+            "view": {
+                "type": "modal",
+                "id": "V9",
+                "callback_id": "feedback_why",
+                "private_metadata": "T1:C1:9.9",
+            },
+        },
+    ],
+)
+@on_virtual_time
+async def test_what_has_an_unknown_shape_is_acknowledged_and_dropped(payload: dict[str, Any]) -> None:
+    async with run_bot() as bot:
+        payload |= {"user": {"id": "U1"}, "team": {"id": "T1"}}
+        assert await bot.deliver([Envelope("e1", "interactive", payload)]) == [200]
+        await bot.idle()
+        assert bot.calls("chat.postEphemeral") == []

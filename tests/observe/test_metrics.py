@@ -1,0 +1,194 @@
+"""What `/metrics` says, and the conditions of deploy/alerts.yml, each brought about by a fault."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from slack_bot.clock import loop_clock
+from slack_bot.errors import StoreError
+from slack_bot.observe.facts import to_all
+from slack_bot.observe.health import Health, HealthCheck
+from slack_bot.observe.metrics import Metrics
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
+from slack_bot.turn.record import ThreadKey
+
+ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
+
+
+class Measured:
+    """A bot, and what a scrape of it says now."""
+
+    def __init__(self, bot: BotHarness, metrics: Metrics) -> None:
+        self.bot, self._metrics = bot, metrics
+        metrics.watch(bot.app.dispatcher.load, bot.app.dispatcher.unseen_since, bot.app.health)
+
+    def __call__(self, name: str, **labels: str) -> float:
+        return read(self._metrics, name, **labels)
+
+
+def read(metrics: Metrics, name: str, **labels: str) -> float:
+    """The value of one series; 0 if it was never counted."""
+    _, body = metrics.scrape()
+    for family in text_string_to_metric_families(body.decode()):
+        for sample in family.samples:
+            if sample.name == f"slack_bot_{name}" and sample.labels == labels:
+                return sample.value
+    assert f"slack_bot_{name}" in body.decode(), f"there is no {name}"
+    return 0.0
+
+
+@asynccontextmanager
+async def measured(*tapes: Tape, **given: Any) -> AsyncIterator[Measured]:
+    metrics = Metrics(new_clock())
+    async with run_bot(*tapes, observer=to_all(metrics), **given) as bot:
+        yield Measured(bot, metrics)
+
+
+@on_virtual_time
+async def test_a_plain_answer_moves_what_is_counted_of_turns_and_calls() -> None:
+    async with measured(answer("Line one.\nLine two.\n", seconds=4.0)) as now:
+        await now.bot.ask("hi")
+        await asyncio.sleep(1)
+        assert (now("running"), now("waiting"), now("watched")) == (1, 0, 0)
+        await now.bot.idle()
+        assert now("turns_total", outcome="answered") == now("answers_total") == 1
+        assert now("answers_whole_total") == now("messages_total", surface="stream") == 1
+        assert now("first_event_seconds_count") == now("first_text_seconds_count") == 1
+        assert now("turn_seconds_count") == 1 and now("turn_seconds_sum") > 4
+        assert now("first_text_seconds_sum") < now("turn_seconds_sum")
+        assert now("visible_lag_seconds_count") >= 1
+        assert now("store_accept_seconds_count") == 1 and now("store_failures_total") == 0
+        assert now("slack_call_seconds_count", method="chat.startStream") == 1
+        assert now("running") == now("oldest_unseen_seconds") == 0
+
+
+@on_virtual_time
+async def test_messages_that_are_left_alone_and_turns_that_wait_are_counted() -> None:
+    async with measured(answer("Slow.\n", seconds=30.0)) as now:
+        root = await now.bot.ask("hi")
+        await now.bot.ask("and this?", thread_ts=root)
+        await asyncio.sleep(1)
+        assert (now("running"), now("waiting")) == (1, 1)
+        await now.bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await now.bot.idle()
+        assert now("turns_total", outcome="stopped") == 1
+        assert now("answers_total") == now("turns_total", outcome="answered") == 1  # a stop is no answer
+
+
+@on_virtual_time
+async def test_text_that_slack_does_not_take_grows_old_and_the_answer_is_shown_plainly() -> None:
+    async with measured(
+        answer("One.\nTwo.\n", seconds=2.0), faults={"chat.startStream": ["feature_disabled"]}
+    ) as now:
+        await now.bot.ask("hi")
+        await now.bot.idle()
+        assert now("slack_faults_total", fault="not_here") == now("fallbacks_total", reason="not_here") == 1
+        assert now("messages_total", surface="edit") == now("answers_whole_total") == 1
+
+
+@on_virtual_time
+async def test_alert_answers_stand_still_and_rate_limited() -> None:
+    """SlackBotAnswersStandStill, SlackBotRateLimited."""
+    faults = {"chat.appendStream": [None, "ratelimited:60", None]}
+    text = "".join(f"Line {number}.\n" for number in range(40))
+    async with measured(answer(text, seconds=20.0), faults=faults) as now:
+        await now.bot.ask("hi")
+        await asyncio.sleep(45)
+        assert now("oldest_unseen_seconds") > 30
+        assert now("slack_rate_limited_total", method="chat.appendStream") == 1
+        await now.bot.idle()
+        assert now("oldest_unseen_seconds") == 0
+        assert now("visible_lag_seconds_bucket", le="30.0") < now("visible_lag_seconds_count")
+        assert now("answers_whole_total") == 1
+
+
+@on_virtual_time
+async def test_alert_agent_fails_and_answers_not_whole() -> None:
+    """SlackBotAgentFails, SlackBotAnswersNotWhole: the agent is gone right after it was asked."""
+    async with measured(cut_after=0) as now:
+        await now.bot.ask("hi")
+        await now.bot.idle()
+        assert now("turns_total", outcome="lost") == now("answers_total") == 1
+        assert now("answers_whole_total") == 0
+
+
+async def test_alert_not_ready() -> None:
+    """SlackBotNotReady."""
+    metrics, health = Metrics(loop_clock()), Health()
+    metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
+    for check in HealthCheck:
+        health.passed(check)
+    assert read(metrics, "ready") == read(metrics, "check_slack") == 1
+    health.failed(HealthCheck.SLACK, "No connection to Slack is open.")
+    assert read(metrics, "ready") == read(metrics, "check_slack") == 0
+    assert read(metrics, "check_store") == 1
+
+
+async def test_alert_loop_late() -> None:
+    """SlackBotLoopLate: something holds the loop."""
+    metrics = Metrics(loop_clock())
+    looking = asyncio.create_task(metrics.measure_loop())
+    await asyncio.sleep(0)
+    time.sleep(0.6)  # noqa: ASYNC251  that is what is measured
+    async with asyncio.timeout(60):
+        while not read(metrics, "loop_lag_seconds_count"):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+    looking.cancel()
+    assert read(metrics, "loop_lag_seconds_bucket", le="0.25") < read(metrics, "loop_lag_seconds_count")
+
+
+class FullStore(MemoryStore):
+    """Takes no question."""
+
+    async def accept(self, turn: Any) -> bool:
+        raise StoreError("The disk is full.")
+
+
+@on_virtual_time
+async def test_a_store_that_fails_is_counted() -> None:
+    async with measured(store=FullStore()) as now:
+        await now.bot.ask("hi")
+        assert now("store_failures_total") > 0 and now("turns_total", outcome="answered") == 0
+
+
+@on_virtual_time
+async def test_a_turn_that_another_process_left_is_counted() -> None:
+    slow = answer("".join(f"Line {number}.\n" for number in range(20)), seconds=20.0)
+    async with run_bot(slow) as before:
+        await before.ask("hi")
+        await asyncio.sleep(5)
+        before.life.end_now()
+        async with measured(slow, after=before) as now:
+            await now.bot.idle()
+            assert now("takeovers_total") == now("answers_whole_total") == now("continuations_total") == 1
+
+
+def test_every_alert_reads_metrics_that_are_there_and_a_test_brings_it_about() -> None:
+    text, here = ALERTS.read_text("utf-8"), Path(__file__).read_text("utf-8")
+    metrics = Metrics(loop_clock())
+    metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, Health())
+    known = metrics.scrape()[1].decode()
+    expressions = re.sub(r"(?m)^ *(summary|remedy): .*$", "", text)
+    for name in set(re.findall(r"slack_bot_\w+", expressions)) - {"slack_bot"}:
+        assert re.sub(r"_(total|bucket|count)$", "", name) in known, name
+    alerts = re.findall(r"alert: (\w+)", text)
+    assert len(alerts) == 6
+    assert [alert for alert in alerts if f'"""{alert}' not in here and f", {alert}" not in here] == []
+
+
+def test_no_label_names_a_person_a_channel_or_a_turn() -> None:
+    metrics = Metrics(loop_clock())
+    source = Path(__file__).parents[2] / "slack_bot" / "observe" / "metrics.py"
+    labels = set(re.findall(r'self\._(?:counter|times)\(.*"(\w+)"\)', source.read_text("utf-8")))
+    assert labels <= {"outcome", "surface", "reason", "method", "fault", "target"}
+    assert b"U1" not in metrics.scrape()[1]

@@ -1,0 +1,62 @@
+"""Pictures of the playground's page: `python -m tests.playground.pictures OUTDIR [SCENE...]`.
+
+Each scene is played in a playground of its own, in Chromium, and kept at three widths, light and dark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+
+from slack_bot.playground.server import open_playground
+from slack_bot.settings.load import Settings
+from slack_bot.settings.models import ReferenceSettings
+from slack_bot.testing.overrides import with_overrides
+from tests.e2e.chromium import Page, open_browser, running_chromium
+
+from .scenes import SCENES
+
+WIDTHS = ((1440, 900), (1024, 768), (390, 844))
+
+
+async def take(page: Page, folder: Path, name: str) -> None:
+    """What is seen, at each width, light and dark."""
+    for width, height in WIDTHS:
+        await page.size(width, height)
+        for colours in ("light", "dark"):
+            await page.prefer(prefers_color_scheme=colours, prefers_reduced_motion="reduce")
+            await page.value(
+                "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            )
+            await page.picture(folder / f"{name}-{width}-{colours}.png")
+    await page.size(*WIDTHS[0])
+
+
+async def main(folder: Path, names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as profile, running_chromium(Path(profile)) as address:
+        for name in names or SCENES:
+            scene, overrides = SCENES[name]
+            channels = with_overrides(Settings(), overrides) if overrides else None
+            async with (
+                open_playground(chosen=ReferenceSettings(pace=120), channels=channels) as playground,
+                open_browser(address) as browser,
+            ):
+                page = await browser.open(playground.url, *WIDTHS[0])
+                await page.until("document.body.dataset.ready")
+                try:
+                    await scene(page, playground)
+                    assert page.problems == [], page.problems
+                except (AssertionError, TimeoutError) as error:
+                    print(f"{name}: {error}")
+                await take(page, folder, name)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("scenes", nargs="*", choices=[[], *SCENES], help="default: all")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(chosen.folder, chosen.scenes))

@@ -1,0 +1,92 @@
+"""A table in each form, at each of Slack's limits and one beyond."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from slack_sdk.models.blocks import Block, TableBlock
+
+from slack_bot.slack.tables import as_csv, cut, monospaced, table_blocks
+from slack_bot.testing.slack.blocks import check
+from slack_bot.testing.slack.workspace import Workspace
+from slack_bot.turn.extras import Cell, DataTable
+
+STATE = Workspace().state
+
+
+def table(rows: int, columns: int = 2, cell: Cell = "x", title: str = "") -> DataTable:
+    return DataTable(tuple(f"c{n}" for n in range(columns)), ((cell,) * columns,) * rows, title)
+
+
+def of_chars(total: int) -> DataTable:
+    """A table whose cells hold so many characters."""
+    return DataTable(("a", "b"), (("x" * (total - 3), "y"),))
+
+
+@pytest.mark.parametrize(
+    ("made", "kinds"),
+    [
+        (table(1), ["data_table", "table"]),
+        (table(0), []),
+        (table(99), ["data_table", "table"]),
+        (table(100), ["data_table"]),
+        (table(200), ["data_table"]),
+        (table(201), []),
+        (table(2, columns=20), ["data_table", "table"]),
+        (table(2, columns=21), []),
+        (of_chars(10_000), ["data_table", "table"]),
+        (of_chars(10_001), ["data_table"]),
+        (of_chars(20_000), ["data_table"]),
+        (of_chars(20_001), []),
+        (table(2, cell="", title="t" * 500), ["data_table", "table"]),
+        (table(2, cell=-1.5), ["data_table", "table"]),
+    ],
+)
+def test_the_blocks_that_can_hold_it(made: DataTable, kinds: list[str]) -> None:
+    blocks = table_blocks(made)
+    assert [block["type"] for block in blocks] == kinds
+    for block in blocks:
+        check(STATE, [block])
+    for block in blocks[1:]:  # of these two the SDK knows only `table`
+        read = Block.parse(block)
+        assert isinstance(read, TableBlock)
+        read.validate_json()
+        assert read.to_dict() == block
+
+
+def test_numbers_stay_numbers_and_no_cell_is_empty() -> None:
+    (block, _) = table_blocks(DataTable(("city", "n"), (("", 1.5),), "T"))
+    assert block == {
+        "type": "data_table",
+        "caption": "T",
+        "rows": [
+            [{"type": "raw_text", "text": "city"}, {"type": "raw_text", "text": "n"}],
+            [{"type": "raw_text", "text": " "}, {"type": "raw_number", "value": 1.5, "text": "1.5"}],
+        ],
+        "page_size": 1,
+    }
+
+
+def test_a_code_block_that_no_cell_can_leave() -> None:
+    text = monospaced(DataTable(("a", "b"), (("```x", 1),), "T `1`"), 12_000)
+    assert text == "**T '1'**\n```\na    | b\n-----+--\n'''x | 1\n```"
+    assert monospaced(table(1, cell="x" * 60), 12_000) is not None
+    assert monospaced(table(1, cell="x" * 61), 12_000) is None
+    assert monospaced(table(2_000), 12_000) is None
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 20, 100])
+def test_the_beginning_fits_into_a_message(columns: int) -> None:
+    part = cut(table(1_000, columns, "`x" * 5_000, title="t" * 5_000), 12_000)
+    assert len(part.rows) == 20
+    assert len(part.columns) == min(20, columns)
+    assert monospaced(part, 11_900) is not None
+    assert table_blocks(part)
+
+
+def test_a_spreadsheet_gets_all_of_it_and_no_formula() -> None:
+    rows = (("=1+1", -5), ("-5", 'a "b", c'), ("+1 555", "@x"), ("-x", "e\u0301"))
+    read = list(csv.reader(io.StringIO(as_csv(DataTable(("a", "b"), rows)).decode())))
+    assert read == [["a", "b"], ["'=1+1", "-5"], ["-5", 'a "b", c'], ["+1 555", "'@x"], ["'-x", "e\u0301"]]

@@ -1,0 +1,88 @@
+"""`slack-bot doctor`, as a new operator runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from slack_bot.cli import main
+
+from .operator import FAILED, UNKNOWN, bad, environment, one, well
+
+ROOT = Path(__file__).parents[3]
+
+__all__ = ["environment"]
+
+
+async def test_a_right_set_up_is_all_ok(environment: dict[str, str], tmp_path: Path) -> None:
+    async with well(environment) as setup:
+        found = await setup.look(person="U1")
+        assert bad(found) == []
+        assert [each.check for each in found] == [
+            "settings", "app token", "connections", "bot token", "scopes", "clock", "events", "streams",
+            "tables", "agent sessions", "files", "agent card", "agent login", "store",
+        ]  # fmt: skip
+        assert list(os.scandir(tmp_path)) == [], "it only looks"
+        (dm,) = [each for each in setup.workspace.state.channels.values() if each.kind == "im"]
+        assert setup.workspace.state.roots(dm.id) == [], "the probes are gone"
+        assert setup.workspace.open_streams() == []
+
+
+async def test_1_a_misspelt_setting(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_STORE__TURNDAYS"] = "3"
+        found = await one(setup)
+        assert (found.check, found.remedy) == ("settings", "did you mean SLACK_BOT_STORE__TURN_DAYS?")
+
+
+async def test_2_a_token_that_is_missing(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        del environment["SLACK_APP_TOKEN"]
+        first, events = bad(await setup.look())
+        assert (first.state, first.text) == (FAILED, "SLACK_APP_TOKEN is not set")
+        assert "Basic Information" in first.remedy
+        assert events.state is UNKNOWN, "without it the app's id is not known"
+
+
+async def test_9_a_wrong_file_of_channels(environment: dict[str, str], tmp_path: Path) -> None:
+    async with well(environment) as setup:
+        (tmp_path / "slack_bot.toml").write_text('[channel]\nbsuy = "queue"\n')
+        environment["SLACK_BOT_CONFIG"] = "slack_bot.toml"
+        found = await one(setup)
+        assert found.check == "channels" and "bsuy" in found.text
+
+
+def test_the_verb_prints_each_finding_and_its_exit_status_says_whether_the_bot_can_run(
+    environment: Mapping[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def outside() -> tuple[int, int]:
+        async with well({}) as setup:
+            env = setup.env
+            return await _run_doctor(env), await _run_doctor({**env, "SLACK_BOT_TOKEN": "xoxb-old"})
+
+    assert asyncio.run(outside()) == (0, 1)
+    assert main(["doctor", "--json"]) == 1
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["ok"] is False
+    assert printed["findings"][0] == {
+        "check": "settings", "state": "failed", "text": "SLACK_BOT_TOKEN is not set", "page": "",
+        "remedy": "copy it from your Slack app's page OAuth & Permissions (xoxb-...)",
+    }  # fmt: skip
+
+
+async def _run_doctor(env: Mapping[str, str]) -> int:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "slack_bot",
+        "doctor",
+        env={**os.environ, **env, "PYTHONPATH": str(ROOT)},
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    return await process.wait()

@@ -1,0 +1,73 @@
+"""Mistakes of agent, store and addresses are found, with their remedies."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from slack_bot.store.contracts import Ages
+from slack_bot.store.sqlite import open_store
+from slack_bot.testing.harness import free_port
+from tests.redis_server import running_redis
+
+from .operator import FAILED, WARNING, bad, environment, one, well
+
+__all__ = ["environment"]
+
+
+async def test_6_an_agent_that_is_not_there_and_one_that_refuses_the_key(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["A2A_AGENT_URL"] = f"http://127.0.0.1:{free_port()}"
+        found = await one(setup)
+        assert found.check == "agent card" and "cannot be reached" in found.text
+
+
+async def test_7_a_store_that_cannot_be_written(environment: dict[str, str], tmp_path: Path) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_STORE__URL"] = "sqlite:////nowhere/bot.sqlite"
+        found = await one(setup)
+        assert (found.check, found.text) == ("store", "there is no directory /nowhere")
+        file = tmp_path / "newer.sqlite"
+        with sqlite3.connect(file) as connection:
+            connection.execute("PRAGMA user_version = 99")
+        file.chmod(0o600)
+        environment["SLACK_BOT_STORE__URL"] = f"sqlite:///{file}"
+        assert "newer" in (await one(setup)).text
+        environment["SLACK_BOT_STORE__URL"] = "memory://"
+        assert "is gone when the process ends" in (await one(setup, WARNING)).text
+
+
+async def test_13_a_redis_that_forgets(environment: dict[str, str], tmp_path: Path) -> None:
+    with running_redis(tmp_path) as redis:
+        await forgetful(environment, redis.url)
+
+
+async def forgetful(environment: dict[str, str], url: str) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_STORE__URL"] = url
+        await _tell(url, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        await _tell(url, "CONFIG", "SET", "appendonly", "no")
+        found = bad(await setup.look())
+        assert any(each.state is FAILED and "maxmemory-policy allkeys-lru" in each.text for each in found)
+        assert any("disk" in each.text and "appendonly" in each.remedy for each in found)
+
+
+async def _tell(url: str, *command: str) -> None:
+    from slack_bot.store.redis import connect
+
+    redis = connect(url)
+    await redis.execute_command(*command)
+    await redis.aclose()
+
+
+async def test_a_store_on_which_a_bot_runs_or_that_is_older_is_no_mistake(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async with well(environment) as setup:
+        store = await open_store(environment["SLACK_BOT_STORE__URL"], Ages(), 0.0)
+        found = await setup.look()
+        assert bad(found) == [] and found[-1].text.endswith("a bot runs on it")
+        await store.close()
+        with sqlite3.connect(tmp_path / "bot.sqlite") as connection:
+            connection.execute("PRAGMA user_version = 3")
+        assert bad(await setup.look()) == []
