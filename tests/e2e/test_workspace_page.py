@@ -132,6 +132,26 @@ async def test_a_modal_shows_what_is_wrong_by_field_and_is_sent(page: Page, play
     assert view is None or view["how"]["how"]["selected_option"]["text"]["text"] == "Rolling"
 
 
+async def test_a_form_in_a_message_is_filled_in_and_answered_by_its_asker_alone(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.form_of_the_agent(page, playground)
+    await page.until("document.querySelectorAll('#thread .form-row').length === 3")
+    await scenes.be(page, "Jonas")
+    await page.value("document.querySelector('#thread .button.primary').click()")
+    await page.until("document.querySelector('#thread .private')")
+    await scenes.be(page, "Maya")
+    for field, given in (("select", "staging"), ("input", "1.2")):
+        one = f"document.querySelector('#thread .form-row {field}')"
+        await page.value(
+            f"(() => {{ {one}.value = '{given}'; {one}.dispatchEvent(new Event('change')); }})()"
+        )
+    await page.value("document.querySelector('#thread .button.primary').click()")
+    await outcome(page, "answered")
+    await page.until("document.querySelectorAll('#thread .form-row').length === 0")
+    await picture(page, "form-answered")
+
+
 async def test_every_block_is_drawn_and_none_is_wider_than_a_phone(
     page: Page, playground: Playground
 ) -> None:
