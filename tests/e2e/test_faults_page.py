@@ -90,6 +90,7 @@ async def test_a_tape_of_the_page_replays_to_the_same_thread(page: Page, playgro
     assert len(seen_in(shown)[0][2]) > 1
 
 
+@pytest.mark.slow
 async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
     page: Page, playground: Playground
 ) -> None:

@@ -31,6 +31,7 @@ async def layouts(page: Page) -> float:
     return float(next(one["value"] for one in metrics if one["name"] == "LayoutCount"))
 
 
+@pytest.mark.slow
 async def test_an_answer_costs_a_layout_a_frame_and_not_one_a_fact(page: Page) -> None:
     await page.send("Performance.enable")
     before = await layouts(page)

@@ -21,6 +21,7 @@ from ...errors import BotError, UnreadableInput
 from ...settings.load import load, secrets_of
 from ...settings.models import ReferenceSettings
 from ..hosting import check_port, host_app, no_address, serve_until_stopped, set_up_logs
+from . import showcase
 from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
@@ -65,6 +66,9 @@ class PlaygroundAgent(AgentExecutor):
             await event_queue.enqueue_event(task)
         writer = EventWriter(event_queue, task)
         await writer.status(TaskState.TASK_STATE_WORKING)
+        if self._http is None and (shown := showcase.asked_for(prompt.question)):
+            await showcase.show(shown, writer)
+            return
         async with writer.beating(settings.heartbeat):
             if settings.skills_middleware and THOROUGH.search(prompt.question):
                 prompt = replace(prompt, skill=SKILL)
@@ -113,7 +117,7 @@ def agent_card(url: str) -> AgentCard:
         ],
         capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
         default_input_modes=["text/plain", "image/*", "application/octet-stream"],
-        default_output_modes=["text/markdown", "text/plain"],
+        default_output_modes=["text/markdown", "text/plain", "application/json", "text/x-python"],
         skills=[
             AgentSkill(
                 id="knowledge",
@@ -130,6 +134,7 @@ def agent_card(url: str) -> AgentCard:
                     "connect my calendar",
                     "tell me a joke",
                     "long 8000",
+                    *showcase.EXAMPLES,
                 ],
             )
         ],
