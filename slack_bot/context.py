@@ -113,7 +113,7 @@ class ThreadContext:
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
             if self._reader.is_limited:
-                self._newest.setdefault(thread, deque(maxlen=LIMITED_PAGE)).append(said.ts)
+                self._newest.setdefault(thread, deque(maxlen=2 * LIMITED_PAGE)).append(said.ts)
                 if len(self._newest) > _MOST_THREADS:
                     del self._newest[next(iter(self._newest))]
         if self._reader.is_limited and self._settings.overheard:
@@ -220,7 +220,9 @@ class ThreadContext:
         since = self._heard_since or self._clock.wall()
         if heard and (is_short or float(heard[0]) >= since):
             return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
-        known, begin = list(self._newest.get(question.thread, ())), heard[0] if heard else "0"
+        until, begin = time_of(_until(question)), heard[0] if heard else "0"
+        before = {ts for ts in self._newest.get(question.thread, ()) if time_of(ts) < until}
+        known = sorted(before - {*_asked(question)}, key=time_of)[-LIMITED_PAGE:]
         is_late = len(known) == LIMITED_PAGE and time_of(known[0]) > time_of(begin)
         read = await self._read(question, heard, own, ours, known[0] if is_late else begin)
         if read.is_away and not heard:

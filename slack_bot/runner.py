@@ -28,7 +28,6 @@ from .turn.buffer import TIMER_TOLERANCE, StreamBuffer
 from .turn.compare import contains
 from .turn.durations import in_words
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
-from .turn.extras import Extra, LinkedFile, images_in
 from .turn.form import Form
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
@@ -38,21 +37,16 @@ from .turn.sanitize import (
     sanitize,
     sanitize_beginning,
     sanitize_card,
-    sanitize_extra,
     sanitize_form,
     sanitize_in_steps,
-    sanitize_sources,
     slices,
 )
-from .web.addresses import WebAddress, read_address
-from .web.fetch import WebFetcher
 
 WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
-_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
@@ -119,8 +113,7 @@ class TurnRunner:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
         self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
-        self._sink.extras.begin(self._journal.record.extras, self._journal.attached)
-        self._sink.extras.fetcher = WebFetcher(self._settings.web)
+        self._sink.extras.begin(self._journal.record.extras, self._journal.attached, self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
             await self._take_over(self._journal.record)
@@ -154,10 +147,7 @@ class TurnRunner:
         return ended
 
     async def _sending(self, baseline: TaskBaseline | None) -> Surroundings:
-        """Right before the agent is asked: what goes along. Who stops the turn does not wait for it.
-
-        Raises NothingToAsk.
-        """
+        """What goes along with the question. Who stops the turn does not wait for it. Raises NothingToAsk."""
         assert self._around is not None
         around = await self._handle.race(_result_of(self._around)) or Surroundings()
         if around.not_given and not (self._question.text or around.files):
@@ -254,14 +244,11 @@ class TurnRunner:
             self._observer(facts.EventHandled(now, key, event, tuple(decided), state, is_late))
         return decided
 
-    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901, PLR0912  an arm for each
+    def _apply(self, action: actions.Action) -> Iterator[None]:  # noqa: C901  an arm for each
         secrets, stream = self._secrets, self._settings.stream
         match action:
-            case actions.FlushText():
-                self._buffer.flush()
-                return
-            case actions.RetractText():
-                self._buffer.retract()
+            case actions.FlushText() | actions.RetractText():
+                (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
                 return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
@@ -273,8 +260,7 @@ class TurnRunner:
                 self._status = text
             case actions.UpdateCard(card=card):
                 card = sanitize_card(card, secrets)
-                known = self._cards.get(card.id)
-                self._cards[card.id] = known.then(card) if known else card
+                self._cards[card.id] = self._cards[card.id].then(card) if card.id in self._cards else card
             case actions.SetPlanTitle(title=title):
                 self._plan_title = sanitize_beginning(title, secrets)
             case actions.ShowForm(form=form):
@@ -282,7 +268,7 @@ class TurnRunner:
                 self._form = yield from sanitize_form(form, secrets, *most)
                 self._form_due = self._now() + stream.first_flush_delay
             case actions.ShowExtra() | actions.NameSources():
-                yield from self._add(action)
+                yield from self._sink.extras.take(action, secrets)
                 return
             case actions.SaveIds():
                 self._ids.append(action)
@@ -294,18 +280,6 @@ class TurnRunner:
             case _:
                 assert_never(action)
         self._wake.set()
-
-    def _add(self, action: actions.ShowExtra | actions.NameSources) -> Iterator[None]:
-        extras = self._sink.extras
-        if isinstance(action, actions.NameSources):
-            extras.sources += sanitize_sources(action.sources, self._secrets)
-        elif self._may_show(action.extra):
-            extras.waiting.append((yield from sanitize_extra(action.extra, self._secrets)))
-
-    def _may_show(self, extra: Extra) -> bool:
-        """A file whose address may not be fetched stays a link in the text."""
-        hosts = self._settings.web.fetch_hosts
-        return not isinstance(extra, LinkedFile) or isinstance(read_address(extra.url, hosts), WebAddress)
 
     # -- writing ---------------------------------------------------------------------------------------------
 
@@ -396,8 +370,7 @@ class TurnRunner:
         now = self._now()
         live = self._next_due(now) if self._delivery.is_live else None
         self._deadline = self._buffer.deadline()
-        form = None if self._form_due is None else max(0.0, self._form_due - now)
-        due = _soonest(live, form)
+        due = _soonest(live, None if self._form_due is None else max(0.0, self._form_due - now))
         try:
             async with asyncio.timeout(None if due is None else max(due, _TICK)):
                 await self._wake.wait()
@@ -421,12 +394,7 @@ class TurnRunner:
         self._delivery.add(self._take_cards())
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
-        is_whole, known = end.outcome not in _NOT_WHOLE, self._sink.extras
-        if is_whole and self._settings.web.images == "upload":
-            pictures = images_in(sanitize(self._machine.answer, self._secrets))
-            known.waiting += [each for each in pictures if self._may_show(each)]
-        extras = tuple(known.waiting) if is_whole else ()
-        is_blank = self._rewrite is None and not self._buffer.begun and not extras
+        is_blank = self._rewrite is None and not self._buffer.begun and self._sink.extras.is_empty
         note = sanitize(end.note, self._secrets)
         form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
@@ -439,8 +407,6 @@ class TurnRunner:
                 offer_retry=end.offer_retry,
                 form=form,
                 handle="" if form is None else await self._open(form),
-                extras=extras,
-                sources=tuple(known.sources) if is_whole else (),
             )
         )
         if form is not None:

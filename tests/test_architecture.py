@@ -342,7 +342,6 @@ CALLED_ELSEWHERE = {
         f"{store}.watched": "for posts of agents to another replica"
         for store in ("TurnStore", "SqliteStore", "RedisStore")
     },
-    "WebFetcher": "for files that an agent names by their address",
     "LogObserver.wants_details": "`facts.wants_details` reads it by its name",
 }
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -4,6 +4,7 @@ A table or a chart is a post with metadata, as an answer is; where Slack refuses
 goes. The id of a file is kept before the file is shown, so that another process can look for it.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +12,11 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, key_of
+from ..settings.web import WebSettings
+from ..turn.actions import NameSources, ShowExtra
+from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, images_in, key_of
+from ..turn.sanitize import sanitize_extra, sanitize_sources
+from ..web.addresses import may_fetch
 from ..web.fetch import NotFetched, WebFetcher, WebFile
 from . import blocks
 from .api import TurnClient
@@ -28,6 +33,7 @@ _log = logging.getLogger(__name__)
 _EMPTY = "_The agent made an empty file: {name}_"
 _TOO_LARGE = "_The agent made a file that is too large to be shown here: {name} ({size:.1f} MB)_"
 _NOT_TAKEN = "_Slack did not take a file that the agent made: {name} ({error})_"
+_LARGE = 4_000  # cells of a table that are read in a thread of the process
 _FENCE = 8  # characters of a code block's marks
 
 
@@ -39,27 +45,54 @@ async def _keep_nothing(records: tuple[ExtraRecord, ...]) -> None:
 
 
 class ExtraSurface:
-    """What one turn has besides text, `waiting` until that is whole. One writer: calls must not overlap."""
+    """What one turn has besides text, and its `sources`. One writer: calls must not overlap."""
 
     def __init__(self, client: TurnClient, posts: PostSurface) -> None:
         self._client, self._posts = client, posts
         self._most = client.settings.max_call_chars
-        self.waiting: list[Extra] = []
+        self._waiting: list[Extra] = []
         self.sources: list[Source] = []
         self.fetcher: WebFetcher | None = None
+        self._web = WebSettings()
         self._known: dict[str, ExtraRecord] = {}
         self._keep_all: OnChange = _keep_nothing
 
-    def begin(self, records: Iterable[ExtraRecord], keep: OnChange) -> None:
+    def begin(self, records: Iterable[ExtraRecord], keep: OnChange, web: WebSettings) -> None:
         """Another process showed these. `keep` is called with all that is there, before more is shown."""
         self._known, self._keep_all = {record.key: record for record in records}, keep
+        self._web, self.fetcher = web, WebFetcher(web)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._waiting
+
+    def take(self, action: ShowExtra | NameSources, secrets: tuple[str, ...]) -> Iterator[None]:
+        """Keep it, sanitized in steps, until the text is whole."""
+        if isinstance(action, NameSources):
+            self.sources += sanitize_sources(action.sources, secrets)
+        else:
+            self._add((yield from sanitize_extra(action.extra, secrets)))
+
+    def _add(self, extra: Extra) -> None:
+        """A file whose address may not be fetched stays a link in the text."""
+        hosts = self._web.fetch_hosts
+        if not isinstance(extra, LinkedFile) or may_fetch(extra.url, hosts):
+            self._waiting.append(extra)
+
+    def whole(self, answer: str) -> tuple[Extra, ...]:
+        """All of them, where the text is `answer`."""
+        for picture in images_in(answer) if self._web.images == "upload" else ():
+            self._add(picture)
+        return tuple(self._waiting)
 
     async def show(self, extras: Sequence[Extra], under: Sequence[Block]) -> CallResult:
         """Extras of one group. Ok: they are there, and `under` is under them unless it `is_fallback`."""
         first = extras[0]
         match first:
-            case DataTable():
-                return await self._table(key_of(first), first, (), under)
+            case DataTable(rows=rows, columns=columns):
+                is_large = len(rows) * len(columns) > _LARGE
+                key = await asyncio.to_thread(key_of, first) if is_large else key_of(first)
+                return await self._table(key, first, (), under)
             case Chart():
                 block = chart_block(first)
                 return await self._table(key_of(first), first.as_table(), [block] if block else (), under)
@@ -86,11 +119,12 @@ class ExtraSurface:
         posted = await self._post(key, [*forms, *blocks.forms(text, (), (), says=says)])
         if isinstance(posted, CallFailed) or posted.form < in_blocks:
             return posted
-        return await self._csv(f"{key}.csv", name, as_csv(table))
+        content = await asyncio.to_thread(as_csv, table)
+        return await self._csv(f"{key}.csv", name, content)
 
     async def _csv(self, key: str, name: str, content: bytes) -> CallResult:
         """All rows as a file; where Slack takes none, as text."""
-        failed = await self._upload([(key, FileUpload(name, content))])
+        failed = (await self._upload([(key, FileUpload(name, content))])).get(key)
         if failed is None or failed.fault in FINAL_FAULTS:
             return failed or CallOk({}, is_fallback=True)
         posted: CallResult = failed
@@ -133,11 +167,14 @@ class ExtraSurface:
                 continue
             kind = snippet_type(name, file.content)
             uploads.append((key, FileUpload(name, file.content, file.description, kind)))
-        failed = await self._upload(uploads)
-        if failed is not None and failed.fault not in FINAL_FAULTS:
-            for key, each in uploads:
-                await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=failed.error))
-        return failed or CallOk({}, is_fallback=True)
+        refused = await self._upload(uploads)
+        for key, each in uploads:
+            if key not in refused:
+                continue
+            if refused[key].fault in FINAL_FAULTS:
+                return refused[key]
+            await self._say(f"{key}.refused", _NOT_TAKEN.format(name=each.name, error=refused[key].error))
+        return CallOk({}, is_fallback=True)
 
     async def _linked(self, key: str, file: LinkedFile) -> CallResult:
         """The link to it stands in the text, so that it is not there is said once, and no more."""
@@ -148,31 +185,29 @@ class ExtraSurface:
         name = file_name(file.name or file.description, "", b"")
         return await self._say(f"{key}.refused", f"_{name}: {found.reason}_")
 
-    async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> CallFailed | None:
-        """Show those that are not there yet, in one message. None: they are there."""
-        missing = [(key, file) for key, file in files if not await self._is_there(key)]
-        sent: list[tuple[str, FileUpload]] = []
-        for _, file in missing:
+    async def _upload(self, files: Sequence[tuple[str, FileUpload]]) -> dict[str, CallFailed]:
+        """Show those that are not there yet, in one message. Returns those that Slack did not take."""
+        refused: dict[str, CallFailed] = {}
+        sent: dict[str, tuple[str, FileUpload]] = {}
+        for key, file in files:
+            if await self._is_there(key):
+                continue
             file_id = await send(self._client, file)
             if isinstance(file_id, CallFailed):
-                return self._refused(file, file_id)
-            sent.append((file_id, file))
-        if not sent:
-            return None
-        pairs = zip(missing, sent, strict=True)
-        records = [ExtraRecord(key, file_id=file_id) for (key, _), (file_id, _) in pairs]
-        await self._keep(*records)
-        shown = await show(self._client, sent)
-        return self._refused(sent[0][1], shown) if isinstance(shown, CallFailed) else None
+                refused[key] = file_id
+            else:
+                sent[key] = file_id, file
+        if sent:
+            await self._keep(*(ExtraRecord(key, file_id=file_id) for key, (file_id, _) in sent.items()))
+            shown = await show(self._client, list(sent.values()))
+            refused |= dict.fromkeys(sent, shown) if isinstance(shown, CallFailed) else {}
+        for failed in refused.values():
+            _log.warning("file of the agent refused: %s", failed.error, extra=self._client.api.log_fields)
+        return refused
 
     async def _is_there(self, key: str) -> bool:
         known = self._known.get(key)
         return known is not None and shows(await self._client.read_thread(), known.file_id)
-
-    def _refused(self, file: FileUpload, failed: CallFailed) -> CallFailed:
-        fields = self._client.api.log_fields
-        _log.warning("file of the agent refused, %d bytes: %s", len(file.content), failed.error, extra=fields)
-        return failed
 
 
 def _kinds(file: LinkedFile) -> tuple[str, ...]:

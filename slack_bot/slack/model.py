@@ -43,9 +43,9 @@ class WriteResult(StrEnum):
 class Ending:
     """How a turn ends in the thread.
 
-    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `handle`
-    names `form` in its buttons; without one it is a text only. `extras` come below the text, in their order;
-    `sources` are listed under all of it. `listens_to`: who can go on there without a mention.
+    `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
+    come below the text, in their order; `sources` are listed under all of it. `handle` names `form` in its
+    buttons; without one it is a text only. `listens_to`: who can go on there without a mention.
     """
 
     outcome: Outcome

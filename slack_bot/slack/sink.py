@@ -57,6 +57,7 @@ PART = f"What there is of it is in {FILE}."
 
 T = TypeVar("T")
 _TITLE = 80  # characters of a session's title; Slack takes 200
+_NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
 _BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
@@ -201,13 +202,13 @@ class Sink:
             ending = replace(ending, form=None)
         if self._ending is None and ending.outcome is Outcome.ANSWERED:
             ending = replace(ending, listens_to=await self._listens_to())
-        first, self._ending = self._ending, self._ending or ending
+        first, self._ending = self._ending, self._ending or self._with_extras(ending)
         if first is not None:  # it broke; posts are not repeated for long any more
             self.delivery.posts.retry_timeout = 0.0
             self.delivery.try_again()
         try:
             try:
-                await self._finish(first or ending)
+                await self._finish(self._ending)
             except SlackError as error:
                 if first is None:
                     raise
@@ -219,6 +220,13 @@ class Sink:
                 await self._send_link(ending.form)
         finally:
             await self._clean_up(ending)
+
+    def _with_extras(self, ending: Ending) -> Ending:
+        if ending.outcome in _NOT_WHOLE:
+            return ending
+        text = self.delivery.ledger.text if ending.rewrite is None else ending.rewrite
+        extras, sources = (*ending.extras, *self.extras.whole(text)), tuple(self.extras.sources)
+        return replace(ending, extras=extras, sources=sources)
 
     async def _finish(self, ending: Ending) -> None:
         delivery = self.delivery
@@ -264,7 +272,8 @@ class Sink:
     async def _show_extras(self, ending: Ending) -> None:
         """Below the text, what is under an answer below them."""
         delivery, is_signed = self.delivery, False
-        footer, shown = self._footer(replace(ending, extras=())), list(groups(ending.extras))
+        footer = self._footer(replace(ending, extras=())) if ending.form is None else []
+        shown = list(groups(ending.extras))
         for number, group in enumerate(shown, start=1):
             if self._client.is_cancelled:
                 await self._stop(ending)
@@ -362,7 +371,8 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        if delivery.is_gone or ending.extras or not (says := _says(ending)):
+        says = _says(ending)
+        if delivery.is_gone or (ending.extras and ending.form is None) or not says:
             return
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
         if isinstance(posted, CallFailed) and must:
@@ -377,8 +387,8 @@ class Sink:
         return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
 
     def _footer(self, ending: Ending) -> list[Block]:
-        """Extras have it under them."""
-        return [] if ending.extras else footer_blocks(ending, self._client.turn)
+        """Extras have it under them. A form stands under its question."""
+        return [] if ending.extras and ending.form is None else footer_blocks(ending, self._client.turn)
 
 
 def footer_blocks(ending: Ending, turn: str) -> list[Block]:

@@ -24,6 +24,8 @@ _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d)")  # what a spreadsheet would run
 def table_blocks(table: DataTable) -> list[Block]:
     """Every block that can hold all of it, best first."""
     columns, rows = len(table.columns), len(table.rows) + 1
+    if rows > _DATA_TABLE[0] or columns > _COLUMNS:
+        return []
     chars = sum(len(_text(cell)) for row in (table.columns, *table.rows) for cell in row)
 
     def fits(most: tuple[int, int]) -> bool:
@@ -57,6 +59,8 @@ def _text(cell: Cell) -> str:
 
 def monospaced(table: DataTable, most: int) -> str | None:
     """The table as a code block of at most `most` characters. None: it is too wide or too long for that."""
+    if 2 * len(table.columns) * len(table.rows) > most:
+        return None
     rows = [[_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if max(widths, default=0) > _WIDEST:

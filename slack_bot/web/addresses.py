@@ -42,6 +42,11 @@ class WebAddress:
         return self.host if self.port == _HTTPS else f"{self.host}:{self.port}"
 
 
+def may_fetch(url: str, allowed: Collection[str]) -> bool:
+    """Whether `read_address` takes it."""
+    return isinstance(read_address(url, allowed), WebAddress)
+
+
 def read_address(url: str, allowed: Collection[str]) -> WebAddress | str:
     """`url`, if it may be fetched; else why not, in words that follow "because".
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any
 
 import aiohttp
@@ -47,7 +48,12 @@ class FusedStore:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
-        return partial(self._call, name, found) if callable(found) else found
+        return partial(self._call, name, found) if iscoroutinefunction(found) else found
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """What counts an hour's questions asks for a `RedisStore`."""
+        return type(self._inner)
 
     async def _call(self, name: str, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
         name = _saved(*(record for record, _ in args)) if name == "save" else name

@@ -22,8 +22,8 @@ _CHROME = (
     "Write in this thread to go on. If you did not ask, mention me.", "Write in this thread to go on.",
     "Reply in this thread to answer.",
 )  # fmt: skip
-_OTHERS = "Others write in this thread now. Mention me with your next question here."
-"""It may stand between two messages of an answer."""
+_BETWEEN = re.compile(r"Others write in this thread now\.|Your question is number \d+ in line")
+"""What may stand between two messages of an answer, for one person only."""
 _SIGN_IN = "The agent goes on when you have signed in."
 _TRUE = re.compile("restarted|cannot find out|no longer knows|could not|took too long|gone silent|has ended")
 
@@ -92,7 +92,7 @@ def judge_question(
 ) -> Fact:
     """`killed`: when processes were. `stopped_at`: the lines that were there when a person stopped it."""
     ours = [message for message in messages if message.is_bot]
-    shown = squeezed("".join(message.text for message in ours if message.text != _OTHERS))
+    shown = squeezed("".join(message.text for message in ours if not _BETWEEN.match(message.text)))
     wanted = [f"{asked.token}w{n:04}" for n in range(1, asked.lines + 1)]
     words = lines_of(asked, ours)
     if again := [word for word, count in Counter(words).items() if count > 1]:

@@ -100,9 +100,9 @@ def test_a_recorded_stream_ends_well_told(path: Path) -> None:
     if recording.cut:
         assert outcome in {"lost", "watched", "answered", "asked"}
     if name in SAID:  # the reader sees the answer once
-        said = [text for message in thread if (text := message["text"].strip())]
-        public = [text for text in said if not text.startswith(PRIVATE)]
-        assert public == [*ASKED_BEFORE.get(name, ()), SAID[name]]
+        texts = [text for message in thread if (text := message["text"].strip())]
+        said = [text for text in texts if not text.startswith(PRIVATE)]
+        assert said == [*ASKED_BEFORE.get(name, ()), SAID[name]]
         files = [file for message in thread for file in message.get("files", ())]
         assert files == ([{"name": "h.txt", "bytes": 5}] if name.endswith("_files") else [])
         assert outcome in ("answered", "asked")

@@ -258,6 +258,10 @@ def files_lose_their_last_byte(patch: Patch) -> None:
     patch.setattr(question_files, "_given", lambda file, content: honest(file, content[:-1]))
 
 
+def sources_are_dropped(patch: Patch) -> None:
+    patch.setattr(Turn, "_cite", lambda self, event: [NoOp("dropped")])
+
+
 def files_stay_behind(patch: Patch) -> None:
     patch.setattr(task_consumer, "_with", lambda request, around, **_: request)
 
@@ -307,6 +311,7 @@ TABLE = (
     Row(forms_are_answered_in_plain_words, "form-agentstack-approval", ("form_answered",)),
     Row(files_lose_their_last_byte, "files", ("files_arrived",)),
     Row(files_stay_behind, "files", ("files_arrived",)),
+    Row(sources_are_dropped, "sources", ("sources_shown",)),
 )
 
 

@@ -22,11 +22,12 @@ from slack_sdk.models.messages.chunk import Chunk
 from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.models import ReferenceSettings
-from slack_bot.slack.blocks import buttons, cards, context, feedback, footer
+from slack_bot.slack.blocks import buttons, cards, context, feedback, footer, sources_block, task_chunk
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.extras import Source
 from slack_bot.turn.thread_state import ListensTo
 
 CAPTURES = Path(__file__).parents[1] / "captures"
@@ -37,6 +38,7 @@ QUESTIONS = (
     "long 4000",
     "create a github pull request",
 )
+SOURCES = tuple(Source(f"https://x.example/{number}{'a' * 1_900}", "t" * 300) for number in range(12))
 NO_MODEL = {"data_table", "data_visualization"}
 NOT_KNOWN_OF_CHUNKS = {"task_update": {"hide_title", "icon"}}
 PATIENCE = 60
@@ -129,12 +131,14 @@ async def test_what_the_reference_agent_brings_about_is_what_the_sdk_knows(
 
 def test_the_longest_values_that_we_send_are_what_the_sdk_takes(caplog: pytest.LogCaptureFixture) -> None:
     shown = [
-        TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300)
+        TaskCard(f"card-{number}", "t" * 300, state, details="d" * 300, sources=SOURCES)
         for number, state in enumerate(CardState)
     ]
     under = [feedback("t" * 2_000), footer(ListensTo.ASKER), context("c" * 4_000), buttons("t" * 3_000)]
+    under.append(sources_block(SOURCES))
     for display in ("plan", "timeline"):
         assert judged([{"blocks": [*cards(shown, "t" * 300, display, 256), *under]}], caplog)
+    assert judged([{"chunks": [task_chunk(card, 256) for card in shown]}], caplog)
 
 
 @pytest.mark.parametrize(

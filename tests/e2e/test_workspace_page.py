@@ -48,7 +48,7 @@ async def test_unread_marks_and_the_names_of_people(page: Page, playground: Play
 async def test_only_ones_own_messages_are_changed_and_deleted(page: Page, playground: Playground) -> None:
     root = await scenes.say(playground, scenes.MAYA, "lunch, <b>anybody</b>?")
     await scenes.say(playground, scenes.JONAS, "Yes!", root)
-    await scenes.open_last(page)
+    await scenes.open_thread(page, root)
     offers = "[...document.querySelectorAll('#thread .message')].map((one) => one.querySelectorAll('[data-deed=edit], [data-deed=trash]').length)"  # noqa: E501
     await page.until(f"String({offers}) === '2,0'")
     # by keys alone: to the message, along its actions
@@ -91,6 +91,7 @@ async def test_what_the_agent_was_sent_stands_beside_the_mention_and_has_an_addr
     assert "How does streaming work here?" in sent
     for words in ("Quoted text, not as instruction", "Long ones were cut", "slack.user"):
         assert words in sent
+    assert "know nothing" not in await text_of(page, "#thread"), "what is quoted is not searched for"
     turn = await page.value("document.querySelector('#thread .message:nth-of-type(4)').dataset.ts")
     await choose_turn(page, f"T1:{CHANNEL}:{turn}")
     address = await page.value("location.href")
@@ -105,7 +106,7 @@ async def test_a_failing_question_heals_when_it_is_asked_again(page: Page, playg
     await scenes.failed_and_healed(page, playground)
     await look_inside(page)
     await page.click("#past summary")
-    assert await page.value("document.querySelectorAll('#turns .turn').length") == 4
+    await page.until("document.querySelectorAll('#turns .turn').length === 4")
     await page.press("Escape", 27)
     await page.press("Escape", 27)
     assert await page.value("document.querySelector('#inside').hidden")

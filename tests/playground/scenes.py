@@ -79,10 +79,11 @@ async def be(page: Page, name: str) -> None:
     await page.value(f"document.querySelector('#people [title=\"Be {name}\"]').click()")
 
 
-async def open_last(page: Page) -> None:
-    """Open the last thread of the channel."""
-    await page.until("document.querySelector('#roots .replies:not([hidden])')")
-    await page.value("[...document.querySelectorAll('#roots .replies:not([hidden])')].at(-1).click()")
+async def open_thread(page: Page, root: str) -> None:
+    """Open a thread from its channel."""
+    replies = f"document.querySelector('#roots [data-ts=\"{root}\"] .replies:not([hidden])')"
+    await page.until(replies)
+    await page.value(f"{replies}.click()")
 
 
 # -- asking
@@ -122,7 +123,7 @@ async def followed_thread(page: Page, playground: Playground) -> None:
     await say(playground, PRIYA, "But good. Shall we ask for the sources?", root)
     await say(playground, JONAS, f"{BOT} what is agntcy", root)
     await turns(playground, *["answered"] * 3)
-    await open_last(page)
+    await open_thread(page, root)
 
 
 async def discussed(playground: Playground) -> str:
@@ -136,9 +137,9 @@ async def discussed(playground: Playground) -> str:
 
 @scene()
 async def mentioned_in_a_discussion(page: Page, playground: Playground) -> None:
-    await discussed(playground)
+    root = await discussed(playground)
     await turns(playground, "answered")
-    await open_last(page)
+    await open_thread(page, root)
     await page.value("document.querySelector('#inside-here').click()")
     await page.until("document.querySelector('#sent-note').textContent")
     await page.value("document.querySelector('#sent').open = true")
@@ -173,7 +174,7 @@ async def fault_panel(page: Page, playground: Playground) -> None:
 
 async def busy(page: Page, playground: Playground) -> str:
     root = await say(playground, MAYA, f"{BOT} long 9000")
-    await open_last(page)
+    await open_thread(page, root)
     await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 100")
     return root
 
@@ -215,7 +216,7 @@ async def edited(page: Page, playground: Playground) -> None:
 async def editing(page: Page, playground: Playground) -> None:
     root = await say(playground, MAYA, "lunch, anybody? & where?")
     await say(playground, JONAS, "Yes!", root)
-    await open_last(page)
+    await open_thread(page, root)
     await page.value("document.querySelector('#thread [data-deed=edit]').click()")
 
 
@@ -349,6 +350,23 @@ async def form(page: Page, playground: Playground) -> None:
     await page.until("document.querySelectorAll('#modal .wrong').length === 4")
 
 
+@scene()
+async def form_of_the_agent(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} form")
+    await turns(playground, "asked")
+    await open_thread(page, root)
+
+
+@scene()
+async def negative_feedback(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} tell me a joke")
+    await turns(playground, "answered")
+    await open_thread(page, root)
+    await page.until("document.querySelector('#thread .feedback[data-value^=negative]')")
+    await page.value("document.querySelector('#thread .feedback[data-value^=negative]').click()")
+    await page.until("document.querySelector('#modal').open")
+
+
 def cells(*row: object) -> list[dict[str, Any]]:
     return [
         {"type": "raw_text", "text": each}
@@ -467,7 +485,7 @@ APPROVAL = [
 async def posted(page: Page, playground: Playground, *blocks: dict[str, Any]) -> str:
     root = await say(playground, MAYA, "Numbers, please.")
     ts = post(playground, root, *blocks)
-    await open_last(page)
+    await open_thread(page, root)
     return ts
 
 
@@ -521,5 +539,5 @@ async def files(page: Page, playground: Playground) -> None:
         files=[{"name": n, "kind": k, "data": base64.b64encode(d).decode()} for n, k, d in given],
     )
     await say(playground, JONAS, "Thanks!", root)
-    await open_last(page)
+    await open_thread(page, root)
     await page.until("document.querySelector('#thread .picture img')?.naturalWidth")

@@ -318,7 +318,7 @@ async def test_variables_for_channels_count_here() -> None:
 
 async def test_who_may_ask_and_how_often_count_here(tmp_path: Path) -> None:
     config = tmp_path / "slack_bot.toml"
-    config.write_text('[channels.incidents]\ngroups = ["S0OPS"]\n', "utf-8")
+    config.write_text('[channels.C0INCIDENTS]\ngroups = ["S0OPS"]\n', "utf-8")
     env = {"SLACK_BOT_CONFIG": str(config), "SLACK_BOT_TURNS__HOURLY_PERSON": "1"}
     async with open_playground(channels=load(env, None, None)) as playground:
         here = {"type": "say", "channel": "C0INCIDENTS", "text": "<@U0BOT> tell me a joke"}

@@ -153,6 +153,28 @@ async def test_a_file_comes_byte_for_byte_below_the_text() -> None:
     assert footer.extras == FEEDBACK
 
 
+@on_virtual_time
+async def test_slack_is_told_what_a_file_is_and_gets_ten_at_a_time() -> None:
+    event = artifact(*(b"%d" % number for number in range(12)))
+    event["artifact"]["description"] = "Logs of the night"
+    for number, each in enumerate(event["artifact"]["parts"]):
+        each["file"]["name"] = f"{number}.py"
+    async with run_bot(tape(artifact("Log:", name="t"), event)) as bot:
+        messages = await told(bot)
+        asked = bot.calls(GET_URL)
+    assert {(call["alt_txt"], call["snippet_type"]) for call in asked} == {("Logs of the night", "python")}
+    assert [len(message.files) for message in messages] == [0, 10, 2, 0]
+
+
+@on_virtual_time
+async def test_one_file_that_is_refused_costs_no_other() -> None:
+    faults = {GET_URL: [None, "file_type_not_allowed", None]}
+    async with run_bot(tape(artifact("Logs:", b"one", b"two", b"three")), faults=faults) as bot:
+        messages = await told(bot)
+    assert [file.content for message in messages for file in message.files] == [b"one", b"three"]
+    assert messages[2].text == f"{NOT_TAKEN} log.txt (file_type_not_allowed)_"
+
+
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "http:502!", "cut!"])
 @pytest.mark.parametrize("method", [GET_URL, "upload", SHOW])
 @on_virtual_time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.web.addresses import WebAddress, is_public, read_address, redirected
+from slack_bot.web.addresses import WebAddress, is_public, may_fetch, read_address, redirected
 
 ALLOWED = ("files.example", "*.cdn.example", "odd.example:8443", "münchen.example".encode("idna").decode())
 
@@ -92,3 +92,9 @@ def test_machines_of_the_internet(machine: str) -> None:
 )  # fmt: skip
 def test_machines_that_are_not(machine: str) -> None:
     assert not is_public(machine)
+
+
+def test_what_may_be_fetched_is_what_is_read_as_an_address() -> None:
+    assert may_fetch("https://files.example/a.png", ("files.example",))
+    assert not may_fetch("http://files.example/a.png", ("files.example",))
+    assert not may_fetch("https://files.example/a.png", ())

@@ -5,7 +5,7 @@ parts of these types. An address is never fetched.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -26,29 +26,33 @@ CITATION = "https://a2a-extensions.agentstack.beeai.dev/ui/citation/v1"
 _LISTS = ("citations", "sources")
 _ADDRESSES = ("url", "uri", "href", "link", "source")
 _TITLES = ("title", "name", "label", "text", "description")
-_GROUNDING = re.compile(r"(?:^|_)grounding_?metadata\Z", re.IGNORECASE)
+_GROUNDING = ("grounding_metadata", "groundingMetadata")
 _CHUNKS, _PLACES = ("groundingChunks", "grounding_chunks"), ("web", "retrievedContext", "retrieved_context")
 _WEB = re.compile(r"https?://[^\s<>|\"'`\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+\Z", re.I)
 _LONGEST, _MOST = 2_000, 100  # characters of an address, sources of one event
 _PORTS = {"http": 80, "https": 443}
 
 
-def sources_of(frame: Frame) -> Iterator[Source]:
+def sources_of(frame: Frame) -> list[Source]:
     """The sources that an event names."""
+    found: list[Source] = []
     match frame:
         case ArtifactUpdate(artifact=artifact, metadata=metadata):
-            yield from _in((metadata, artifact.metadata), artifact.parts)
+            _find(found, metadata, ())
+            _find(found, artifact.metadata, artifact.parts)
         case StatusUpdate(message=message, metadata=metadata):
-            around = (metadata,) if message is None else (metadata, message.metadata)
-            yield from _in(around, () if message is None else message.parts)
-        case MessageReply(message=message):
-            yield from _in((message.metadata,), message.parts)
-        case Snapshot(message=message, artifacts=artifacts, metadata=metadata):
-            yield from _in((metadata,), ())
-            for each in artifacts:
-                yield from _in((each.metadata,), each.parts)
+            _find(found, metadata, ())
             if message is not None:
-                yield from _in((message.metadata,), message.parts)
+                _find(found, message.metadata, message.parts)
+        case MessageReply(message=message):
+            _find(found, message.metadata, message.parts)
+        case Snapshot(message=message, artifacts=artifacts, metadata=metadata):
+            _find(found, metadata, ())
+            for each in artifacts:
+                _find(found, each.metadata, each.parts)
+            if message is not None:
+                _find(found, message.metadata, message.parts)
+    return found
 
 
 def names_sources(data: Any) -> bool:
@@ -56,30 +60,30 @@ def names_sources(data: Any) -> bool:
     return isinstance(data, dict) and data.get("type") in _LISTS
 
 
-def _in(around: Iterable[Metadata], parts: Sequence[Part]) -> Iterator[Source]:
-    for metadata in around:
-        if metadata:
-            yield from _of_metadata(metadata)
+def _find(found: list[Source], around: Metadata, parts: Sequence[Part]) -> None:
+    """Add what they name; of thousands of chunks none names any."""
+    if around:
+        _find_in_metadata(found, around)
     for part in parts:
         if part.metadata:
-            yield from _of_metadata(part.metadata)
+            _find_in_metadata(found, part.metadata)
         if part.has_data and names_sources(part.data):
-            yield from _listed(next((part.data[key] for key in (*_LISTS, "items") if key in part.data), None))
+            found += _listed(next((part.data[key] for key in (*_LISTS, "items") if key in part.data), None))
 
 
-def _of_metadata(metadata: Mapping[str, Any]) -> Iterator[Source]:
+def _find_in_metadata(found: list[Source], metadata: Metadata) -> None:
     for key, value in metadata.items():
         if key == CITATION:
-            yield from _listed(object_of(value).get("citations") or value)
+            found += _listed(object_of(value).get("citations") or value)
         elif key in _LISTS:
-            yield from _listed(value)
-        elif _GROUNDING.search(key):
-            found = object_of(value)
+            found += _listed(value)
+        elif key.endswith(_GROUNDING):
+            named = object_of(value)
             chunks: list[Any] = next(
-                (found[name] for name in _CHUNKS if isinstance(found.get(name), list)), []
+                (named[name] for name in _CHUNKS if isinstance(named.get(name), list)), []
             )
             places = (object_of(chunk).get(place) for chunk in chunks for place in _PLACES)
-            yield from _listed([place for place in places if place])
+            found += _listed([place for place in places if place])
 
 
 def _listed(rows: Any) -> Iterator[Source]:

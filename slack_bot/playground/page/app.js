@@ -3,7 +3,7 @@
 //
 // An update changes the `model` and marks what has to be drawn (`due`); `draw` draws it, once a frame.
 
-import { h, icon, refill } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { paced, scrollAll } from "./frames.js";
 import { Link } from "./link.js";
 import { Composer } from "./composer.js";
@@ -11,18 +11,19 @@ import { Column } from "./column.js";
 import { FaultPanel, save } from "./faults.js";
 import { Inside } from "./inside.js";
 import { Model, isRoot, mayRead, rootOf, threadKey } from "./model.js";
+import { Replay } from "./replay.js";
+import { showChips, showHome, showTabs, suggested } from "./prompts.js";
 import { Sidebar } from "./sidebar.js";
 import { confirmed } from "./confirm.js";
 import { read, written } from "./address.js";
 import { Modal } from "./modal.js";
-import { blockNode } from "./blocks.js";
 import { themeSwitch } from "./theme.js";
 import { shownText, slackText } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
+const byId = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
 const DRAWN_EVERY_MS = 80;
 const CLOCK_EVERY_MS = 100;
-const LARGEST_FILE = 32 * 1024 * 1024;
 
 const model = new Model();
 const view = { me: "", place: "", tab: "messages", thread: null, known: false };
@@ -32,10 +33,11 @@ const world = { get names() { return model.names; }, get channels() { return mod
   fill: (message, element, given) => send({ type: "fill", channel: message.channel, ts: message.ts, action_id: element.action_id, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
-const inside = new Inside(Object.fromEntries(["inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"].map((id) => [id, $(id)])), model, {
+const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"), model, {
   place: () => view.thread, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
 const modal = new Modal($("modal"), { names: () => model.names, submit: (values) => send({ type: "submit", values }), close: () => send({ type: "close" }) });
 const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
+const replay = new Replay(byId("pick", "file", "speed", "choose", "choose-note", "keys"), { send, isUp: () => link.up, complain });
 const link = new Link((updates) => { for (const update of updates) HANDLERS[update.type]?.(update); page.ask(); }, linkChanged);
 
 // -- updates
@@ -105,7 +107,7 @@ const HANDLERS = {
   },
   faults(update) { faultPanel.show(update.faults); },
   tape({ name, text }) { save(name, text); },
-  choose({ name, keys }) { choose(name, keys); },
+  choose({ name, keys }) { replay.choose(name, keys); },
   taken({ n }) { link.settle(n, true); },
   refused({ n, text }) {
     if (!link.settle(n, false, text)) complain(text);
@@ -130,7 +132,7 @@ const DRAWERS = {
   people() { sidebar.showPeople(view.me); change("places"); },
   room: showRoom,
   places() { if (roomIsSeen()) model.seen(view.me, view.place); sidebar.showPlaces(view.me, view.place); },
-  home: showHome,
+  home() { if (!$("home").hidden) showHome($("home"), model, view.me, (element, value) => send({ type: "press_home", action_id: element.action_id, value })); },
   thread() { showThread(); change("typing", "prompts"); },
   prompts: showPrompts,
   typing: showTyping,
@@ -287,7 +289,12 @@ function showRoom() {
   const isDm = model.isDm(view.place);
   $("place-title").replaceChildren(isDm ? h("span", { class: "face small face-bot", "aria-hidden": "true", text: "✳" }) : icon("hash"), model.title(view.place));
   $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
-  showTabs(isDm);
+  const isHome = isDm && view.tab === "home";
+  $("tabs").hidden = !isDm;
+  $("place-about").hidden = isDm;
+  $("home").hidden = !isHome;
+  for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
+  if (isDm) showTabs($("tabs"), view.tab, chooseTab);
   room.show(model.messagesOf(view.place).values(), welcome);
   composers.root.visit();
   change("places", "home", "prompts");
@@ -295,35 +302,13 @@ function showRoom() {
 
 /** What can be asked with one click: what the bot suggests in its direct messages, else the playground's questions. */
 function showPrompts() {
-  const chip = (place, { label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => say(place, begun(place) + text) } }, label);
-  const of = (channel, ts) => (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
   const here = { channel: view.place, ts: null };
-  const own = of(view.place, "");
-  refill($("chips"), room.views.size > 3 || view.tab === "home" ? [] : (own.length ? own : model.suggestions).map((one) => chip(here, one)));
+  const own = suggested(model, view.place, "");
+  const isTold = room.views.size > 3 || view.tab === "home";
+  showChips($("chips"), isTold ? [] : own.length ? own : model.suggestions, (text) => say(here, begun(here) + text));
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
-  refill($("prompts"), isFresh ? of(open.channel, open.ts).map((one) => chip(open, one)) : []);
-}
-
-function showTabs(isDm) {
-  $("tabs").hidden = !isDm;
-  $("place-about").hidden = isDm;
-  refill($("tabs"), isDm ? [["home", "Home"], ["messages", "Messages"]].map(([name, title]) =>
-    h("button", { type: "button", role: "tab", "aria-selected": String(view.tab === name), data: { tab: name }, on: { click: () => chooseTab(name) } }, title)) : []);
-  const isHome = isDm && view.tab === "home";
-  $("home").hidden = !isHome;
-  for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
-}
-
-/** The Home tab as the bot published it for this person. */
-function showHome() {
-  if ($("home").hidden) return;
-  const blocks = model.homes[view.me]?.blocks;
-  const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => send({ type: "press_home", action_id: element.action_id, value }), fill: () => {} };
-  const held = $("home").contains(document.activeElement) && document.activeElement !== $("home");
-  $("home").replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
-    : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
-  if (held) ($("home").querySelector("button") ?? $("home")).focus();
+  showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
 }
 
 function welcome() {
@@ -379,9 +364,7 @@ function send(order, settled) { return link.send({ user: view.me, ...order }, se
 function linkChanged(up) {
   $("link").hidden = up;
   change("sizes");
-  if (!up || !held) return;
-  send(held, lostOnTheWay(held));
-  held = null;
+  if (up) replay.goOn();
 }
 
 /** What a message begins with: a mention in a channel; a reply has to be for the bot only where it does not follow. */
@@ -401,36 +384,12 @@ const composers = {
   reply: new Composer($("say-reply"), { ...writing, where: () => view.thread }),
 };
 
-let dropped = null;
-let held = null; // a file that was dropped while there was no connection
-
-async function replay(file) {
-  if (!file) return;
-  if (file.size > LARGEST_FILE) { complain(`${file.name} is larger than 32 MB.`); return; }
-  dropped = { type: "replay", name: file.name, text: await file.text(), speed: Number($("speed").value) };
-  if (send(dropped, lostOnTheWay(dropped))) return;
-  held = { ...dropped, user: view.me };
-  complain(`${file.name} will be replayed when the connection is back.`);
-}
-
 /** On a field files go with the message; anywhere else one is replayed. */
 function takeDrop(event) {
   const files = event.dataTransfer?.files ?? [];
   const form = event.target.closest?.(".composer");
   const composer = Object.values(composers).find((one) => one.form === form);
-  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay(files[0]);
-}
-
-/** A file that may have arrived is not sent again by itself: it could have broken the connection. */
-function lostOnTheWay({ name }) {
-  return (taken) => { if (!taken && !link.up) complain(`The connection was lost while ${name} was on its way. Drop it again if no replay begins.`); };
-}
-
-function choose(name, keys) {
-  $("choose-note").textContent = `${name} holds several. Each can be replayed by itself.`;
-  $("keys").replaceChildren(...keys.map((key) =>
-    h("button", { type: "button", class: "chip", data: { sends: "" }, on: { click: () => { $("choose").close(); send({ ...dropped, key }, lostOnTheWay(dropped)); } } }, key)));
-  $("choose").showModal();
+  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay.take(files[0]);
 }
 
 /** Escape: the browser itself closes a dialog. */
@@ -478,8 +437,6 @@ function listen() {
   setInterval(() => { if (link.up && inside.story && !inside.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
   $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
   $("export").addEventListener("click", () => inside.story && send({ type: "export", turn: inside.story.key }));
-  $("pick").addEventListener("click", () => $("file").click());
-  $("file").addEventListener("change", () => { replay($("file").files[0]); $("file").value = ""; });
   let within = 0;
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });

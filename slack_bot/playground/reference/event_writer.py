@@ -57,6 +57,11 @@ class EventWriter:
             "streaming_result", part, artifact_id, "Streaming result", metadata, append=goes_on
         )
 
+    async def attach(self, part: Part, about: str) -> None:
+        """A part of the answer that is no text, behind the text that was said."""
+        metadata = {Voice.ANSWER.value: True}
+        await self._artifact("streaming_result", part, self._id("answer"), about, metadata, append=True)
+
     async def show_plan(self, steps: tuple[ScenarioStep, ...], title: str = "") -> None:
         """Show the whole plan; text from now on belongs to the running step. `title` says what was done."""
         rows = []

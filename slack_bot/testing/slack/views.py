@@ -8,6 +8,7 @@ from . import blocks as blockkit
 from . import inputs, payloads
 from .state import Json, Refused, Upload, WorkspaceState
 
+_SNIPPET = 1_000_000  # bytes
 _FIELDS = {
     "type", "title", "submit", "close", "blocks", "private_metadata", "callback_id", "external_id",
     "clear_on_close", "notify_on_close", "submit_disabled",
@@ -151,6 +152,8 @@ def _keep(state: WorkspaceState, view: Json, below: Json | None, user: str) -> J
 def _upload_url(state: WorkspaceState, args: Json) -> Json:
     if args["length"] <= 0:
         raise Refused("missing_argument", "length must be more than 0")
+    if args.get("snippet_type") and args["length"] > _SNIPPET:
+        raise Refused("invalid_arguments", "a snippet holds at most 1 MB")
     file_id = state.next_id("F")
     state.uploads[file_id] = Upload(file_id, args["filename"], args["length"])
     return {"upload_url": f"{state.file_base}/upload/{file_id}", "file_id": file_id}

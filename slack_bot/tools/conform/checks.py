@@ -6,6 +6,7 @@ can be known, whose fault it is.
 
 from __future__ import annotations  # the kinds of parameters are read as words
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -358,6 +359,15 @@ def _files_arrived(m: Measures) -> Verdict:
         return None, "no file was shared"
     lost = [name for name, digest in m.files.items() if name not in m.text or digest not in m.text]
     return not lost, f"{len(m.files) - len(lost)} of {len(m.files)}" + (f", not {lost[0]}" if lost else "")
+
+
+@_check("The pages that the agent named as its sources are shown with the answer, ten at least of many")
+def _sources_shown(m: Measures) -> Verdict:
+    if not m.sources:
+        return None, "the agent named no source"
+    shown = json.dumps([[message["blocks"], message["text"]] for message in m.thread])
+    lost = [url for url in m.sources[:10] if url not in shown]
+    return not lost, f"{len(m.sources)} named" + (f", not shown: {lost[0]}" if lost else "")
 
 
 @_check("The answer took so many messages")

@@ -27,6 +27,7 @@ from ..turn_log import AgentOutput, LoggedTurn, TurnLog, non_space_chars
 
 _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
+_ADDRESS = re.compile(r'"(https?://[^"\s]+)"')
 _KNOWN = 0.9  # the part of an answer from which on it is known when it was sent
 _SOON = 1.5  # seconds; what is shown within them is live
 _LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
@@ -45,6 +46,7 @@ class Measures:
     marked as no part of the answer, `said` the text of all artifacts. Of `questions`, `asked` went to the
     agent, the last of them as the JSON `sent_last`, None: not known. `files`: the SHA-256 of what was shared
     with the question, by name.
+    `sources`: the addresses that the agent named as such, in their order.
     """
 
     result: Json
@@ -71,6 +73,7 @@ class Measures:
     asked: int | None = None
     sent_last: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -148,6 +151,7 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         asked=seen.sent,
         sent_last=None if seen.said is None else json.dumps(seen.said),
         files={name: hashlib.sha256(content).hexdigest() for name, content in seen.files.items()},
+        sources=tuple(dict.fromkeys(url for frame in frames_sent for url in _sources(frame))),
     )
 
 
@@ -277,3 +281,16 @@ def _narration(sent: Sequence[frames.Frame]) -> tuple[str, ...]:
         texts.append(frame.artifact.text if is_narration else "\n")
     pieces = (piece.strip() for piece in _PIECE.findall("".join(texts)))
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) >= _LONG_ENOUGH))
+
+
+def _sources(frame: frames.Frame) -> Iterator[str]:
+    """Every address in what is called citations or sources, wherever that is."""
+    held = [getattr(frame, "metadata", None), getattr(getattr(frame, "message", None), "metadata", None)]
+    parts = list(getattr(getattr(frame, "message", None), "parts", ()))
+    for artifact in _artifacts(frame):
+        held.append(artifact.metadata)
+        parts += artifact.parts
+    for value in (*held, *(part.metadata for part in parts), *(part.data for part in parts)):
+        for name, inner in value.items() if isinstance(value, dict) else ():
+            if name in ("citations", "sources"):
+                yield from _ADDRESS.findall(json.dumps(inner))

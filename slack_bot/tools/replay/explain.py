@@ -71,6 +71,7 @@ def explain(account: Provenance, seen: Observation) -> str:
     sections[0].append(f"{account.events:,} events of the agent were heard.")
     for title, lines in (
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
+        ("Beside the text", _cards(each for turn in account.turns for each in turn.beside)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
         ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
         (

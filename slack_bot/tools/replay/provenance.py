@@ -132,6 +132,8 @@ class TurnProvenance:
         self.repeated: list[ExplainedNews] = []
         """The whole answer once more, after it had been shown: there was nothing to do."""
         self.cards: list[ExplainedNews] = []
+        self.beside: list[ExplainedNews] = []
+        """What the answer holds besides text."""
         self.questions: list[Piece] = []
         """The agent's."""
         self.closing: tuple[actions.EndTurn, Cause] | None = None
@@ -207,6 +209,12 @@ class TurnProvenance:
                 self.cards.append(ExplainedNews(because, f"{card.title} - {card.state}"))
             case actions.SetPlanTitle(title=title):
                 self.cards.append(ExplainedNews(because, f"the line above the cards: {title}"))
+            case actions.ShowExtra(extra=extra):
+                called = getattr(extra, "title", "") or getattr(extra, "name", "")
+                what = f"{type(extra).__name__} {called}".rstrip()
+                self.beside.append(ExplainedNews(because, f"below the text: {what}"))
+            case actions.NameSources(sources=sources):
+                self.beside.append(ExplainedNews(because, f"{len(sources)} sources under the answer"))
             case actions.ShowForm(form=form) if question := form.as_markdown().strip():
                 reason = f" ({self._asking.reason})" if self._asking.reason else ""
                 reason = ": ".join(

@@ -54,6 +54,8 @@ _ACTIONS = {
     "SetPlanTitle": "card",
     "RewriteAnswer": "rewrite",
     "ShowForm": "ask",
+    "ShowExtra": "append",
+    "NameSources": "append",
     "EndTurn": "close",
 }
 DECISION_KINDS = ("status", "card", "append", "flush", "rewrite", "ask", "cancel", "close", "dropped")

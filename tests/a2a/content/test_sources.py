@@ -61,12 +61,12 @@ WEB = {"groundingChunks": [{"web": {"uri": URL, "title": "A"}}, {"retrievedConte
     ],
 )  # fmt: skip
 def test_every_way_to_name_one(event: dict[str, Any]) -> None:
-    assert tuple(sources_of(decode(event))) == (TOLD,)
+    assert sources_of(decode(event)) == [TOLD]
 
 
 def test_addresses_alone_are_sources_and_what_is_none_is_not() -> None:
     told = reply({"sources": [URL, 5, None, {"title": "no address"}, "javascript:x", {"url": OTHER}]})
-    assert tuple(sources_of(decode(told))) == (Source(URL), Source(OTHER))
+    assert sources_of(decode(told)) == [Source(URL), Source(OTHER)]
 
 
 @pytest.mark.parametrize(

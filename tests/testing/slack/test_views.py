@@ -112,6 +112,11 @@ def test_a_file_is_announced_sent_and_shown() -> None:
     ("method", "args", "error"),
     [
         ("files.getUploadURLExternal", {"filename": "f", "length": 0}, "missing_argument"),
+        (
+            "files.getUploadURLExternal",
+            {"filename": "f.py", "length": 1_000_001, "snippet_type": "python"},
+            "invalid_arguments",
+        ),
         ("files.completeUploadExternal", {"files": ["F1"]}, "file_not_found"),
         ("files.completeUploadExternal", {"files": [{"id": "F9"}]}, "file_not_found"),
     ],

@@ -263,6 +263,15 @@ def test_each_file_arrives() -> None:
     assert (lost.ok, lost.detail) == (False, "1 of 2, not b.log")
 
 
+def test_the_sources_are_shown() -> None:
+    told = {**MEASURES.result, "thread": [{"blocks": [{"text": "1. <https://x.example/a|A>"}], "text": ""}]}
+    shown = replace(MEASURES, result=told, sources=("https://x.example/a",))
+    assert verdict("sources_shown", MEASURES).ok is None
+    assert verdict("sources_shown", shown).ok
+    lost = verdict("sources_shown", replace(shown, sources=("https://x.example/a", "https://x.example/b")))
+    assert (lost.ok, lost.detail) == (False, "2 named, not shown: https://x.example/b")
+
+
 def test_a_capped_tool_stops_no_other() -> None:
     capped = replace(MEASURES, said="limit reached: search may be called 2 times", tool_order=("search",) * 3)
     assert verdict("cap_stops_no_other", MEASURES).ok is None

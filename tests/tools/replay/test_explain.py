@@ -18,7 +18,7 @@ from slack_bot.testing.tape.tape import write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replayed
-from slack_bot.tools.replay.result import Observation, ThreadQuestion
+from slack_bot.tools.replay.result import Observation, ThreadQuestion, as_text
 from slack_bot.tools.replay.scenario import Scenario
 from slack_bot.turn.actions import (
     AppendText,
@@ -35,6 +35,7 @@ from slack_bot.turn.actions import (
 from slack_bot.turn.events import AnswerText, FinalAnswer, InputRequired, Narrated, StreamEnd, StreamEnded
 from slack_bot.turn.form import Form, FormKind
 from slack_bot.turn.record import Outcome
+from tests.slack.test_extras import ROWS, artifact, tape
 from tests.tools.trace.turns import START, called, closed, decided, event, opened
 
 from .messages import shown
@@ -267,3 +268,16 @@ def test_each_further_question_has_its_own_messages_and_end() -> None:
     assert "event 1 (streaming_result)" in text.split("\n\n")[1]
     assert "event 2 (streaming_result)" in text.split("\n\n")[4]
     assert "first" in text.split("\n\n")[2] and "second" in text.split("\n\n")[5]
+
+
+def test_what_stands_beside_the_text_is_named_and_shown() -> None:
+    cited = {"type": "citations", "citations": ["https://x.example/a"]}
+    held = tape(artifact("Two cities:", {"cities": ROWS}, b"one", cited))
+    text = explain_capture(held, Scenario())
+    assert "below the text: DataTable cities" in text
+    assert "below the text: OutFile log.txt" in text
+    assert "1 sources under the answer" in text
+    thread = as_text(replayed(held).result(), "U1", [ThreadQuestion(0, "hi")])
+    assert "city | n\nOslo | 1" in thread
+    assert "[file] log.txt, 3 bytes" in thread
+    assert "https://x.example/a" in thread

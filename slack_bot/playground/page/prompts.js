@@ -1,0 +1,31 @@
+// What stands beside messages: the app's tabs, its Home tab, and what can be asked with one click.
+
+import { h, refill } from "./dom.js";
+import { blockNode } from "./blocks.js";
+import { threadKey } from "./model.js";
+
+const TABS = [["home", "Home"], ["messages", "Messages"]];
+
+export function showTabs(box, chosen, choose) {
+  refill(box, TABS.map(([name, title]) =>
+    h("button", { type: "button", role: "tab", "aria-selected": String(chosen === name), data: { tab: name }, on: { click: () => choose(name) } }, title)));
+}
+
+/** The Home tab as the bot published it for `me`; `press(element, value)` for its buttons. */
+export function showHome(box, model, me, press) {
+  const blocks = model.homes[me]?.blocks;
+  const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => press(element, value), fill: () => {} };
+  const held = box.contains(document.activeElement) && document.activeElement !== box;
+  box.replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
+    : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
+  if (held) (box.querySelector("button") ?? box).focus();
+}
+
+/** What the bot suggests at a place, as {label, text}. */
+export function suggested(model, channel, ts) {
+  return (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
+}
+
+export function showChips(box, found, ask) {
+  refill(box, found.map(({ label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => ask(text) } }, label)));
+}
