@@ -260,8 +260,19 @@ function angle(text, at, names) {
   const inner = text.slice(at + 1, end);
   const person = /^@([UW][A-Z0-9]+)(?:\|([^|]*))?$/.exec(inner);
   if (person) return { node: h("span", { class: "mention", text: `@${names[person[1]] ?? person[2] ?? person[1]}` }), next: end + 1 };
+  const date = /^!date\^(\d+)\^([^|^]*)/.exec(inner);
+  if (date) return { node: h("time", { text: dated(Number(date[1]), date[2]) }), next: end + 1 };
+  const place = /^(?:#[A-Z0-9]+|!subteam\^[A-Z0-9]+|!(?:here|channel|everyone))(?:\|(.*))?$/.exec(inner);
+  if (place) return { node: h("span", { class: "mention", text: place[1] ?? inner.replace(/^!(?:subteam\^)?/, "@") }), next: end + 1 };
   const [url, label] = inner.split("|", 2);
   return /^(?:https?:\/\/|mailto:)[^\s<]+$/.test(url) ? { node: anchor(url, [label ?? url]), next: end + 1 } : null;
+}
+
+/** A moment as Slack writes it: `{date_short_pretty} {time}`, in the reader's own zone. */
+function dated(seconds, format) {
+  const moment = new Date(seconds * 1000);
+  return format.replace(/\{(\w+)\}/g, (_, name) => (name.startsWith("time")
+    ? moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : moment.toLocaleDateString([], { month: "short", day: "numeric", year: "numeric" })));
 }
 
 function bareLink(text, at) {
