@@ -261,7 +261,7 @@ async def test_a_row_that_leaves_the_page_gives_the_focus_to_its_lane(page: Page
     await outcome(page, "answered")
     await look_inside(page)
     await page.value("document.querySelector('.lane-events summary').focus()")
-    await page.value("document.querySelectorAll('#chips button')[5].click()")
+    await page.value("document.querySelector('#chips button[title=fail]').click()")
     await outcome(page, "failed")
     assert await page.value(f"{FOCUS}.ariaLabel") == "Events"
 
