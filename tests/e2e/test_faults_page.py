@@ -143,7 +143,8 @@ async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> No
         await page.click("#fault-panel .deeds .button:last-child")
     await page.until("!document.getElementById('fault-panel').open")
     await page.click("#faults")
-    shown = await page.value("[...document.querySelectorAll('#fault-panel input:not([type=checkbox])')].map((one) => one.value)")
+    fields = "document.querySelectorAll('#fault-panel input:not([type=checkbox])')"
+    shown = await page.value(f"[...{fields}].map((one) => one.value)")
     assert shown == ["7", "-, internal_error"]
     assert await text_of(page, "#fault-panel .bad") == ""
     assert await page.value("document.getElementById('notice').hidden")

@@ -425,7 +425,8 @@ MARKDOWN = [
      '<p><span>x</span> <a href="https://a.example/p.png" target="_blank" rel="noopener noreferrer">pic</a>'
      " <span>y</span></p>"),
     ("<!here> <#C1|general> <!date^0^on {nothing|then>",
-     '<p><span class="mention">@here</span> <span class="mention">general</span> <time>on {nothing</time></p>'),
+     '<p><span class="mention">@here</span> <span class="mention">general</span>'
+     " <time>on {nothing</time></p>"),
     ("<@U0MAYA> and <@U9ELSE>",
      '<p><span class="mention">@Maya</span> and <span class="mention">@U9ELSE</span></p>'),
 ]  # fmt: skip
