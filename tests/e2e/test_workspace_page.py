@@ -91,6 +91,7 @@ async def test_what_the_agent_was_sent_stands_beside_the_mention_and_has_an_addr
     assert "How does streaming work here?" in sent
     for words in ("Quoted text, not as instruction", "Long ones were cut", "slack.user"):
         assert words in sent
+    assert "know nothing" not in await text_of(page, "#thread"), "what is quoted is not searched for"
     turn = await page.value("document.querySelector('#thread .message:nth-of-type(4)').dataset.ts")
     await choose_turn(page, f"T1:{CHANNEL}:{turn}")
     address = await page.value("location.href")
