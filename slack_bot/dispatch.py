@@ -272,12 +272,16 @@ class TurnDispatcher:
         elif is_new and not question.handle and self._is_full(question.thread):
             self._spawn(self._notices.turn_away(turn), question)
         else:
-            self._lines.add(turn, is_left=is_left)
-            if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
-                self._spawn(self._notices.tell_place(question, place), question)
-            is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
-            if is_new and is_interrupting and not question.handle:
-                self._interruptions.begin(question)
+            self._line_up(turn, is_new=is_new, is_left=is_left)
+
+    def _line_up(self, turn: TurnRecord, *, is_new: bool, is_left: bool) -> None:
+        question = turn.question
+        self._lines.add(turn, is_left=is_left)
+        if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
+            self._spawn(self._notices.tell_place(question, place), question)
+        is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
+        if is_new and is_interrupting and not question.handle:
+            self._interruptions.begin(question)
 
     def _is_full(self, thread: ThreadKey) -> bool:
         return len(self._lines.waiting(thread)) >= self._settings.turns.max_waiting

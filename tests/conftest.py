@@ -10,14 +10,11 @@ Tests that run a whole bot scale their own number of examples by `examples`.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import importlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -42,9 +39,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
     # workers, and the processes that tests start, would each compile everything
-    bytecode = tempfile.mkdtemp(prefix="slack_bot-bytecode-")
-    atexit.register(shutil.rmtree, bytecode, ignore_errors=True)
-    os.environ["PYTHONPYCACHEPREFIX"] = bytecode
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.pop("COLUMNS", None)  # pytest loads readline, which sets it for the workers: tables would be cut
 

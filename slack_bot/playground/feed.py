@@ -293,7 +293,8 @@ def _shown(fact: Fact, event: int | None) -> PageUpdate:
 
 
 def plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """`value` as JSON: dataclasses become objects, other types their `str`, what is too deep "…"."""
+    """`value` as JSON: dataclasses become objects, bytes their number, other types their `str`, what is too
+    deep "…"."""
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if depth == 0:
@@ -304,7 +305,7 @@ def plain(value: Any, depth: int = _DEEPEST) -> Any:
         return {str(key): plain(inner, depth - 1) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(inner, depth - 1) for inner in value]
-    return str(value)
+    return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
 
 
 def named(value: object) -> PageUpdate:

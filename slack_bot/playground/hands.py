@@ -36,7 +36,7 @@ class Hands:
             "edit": ("channel ts text", self._edit),
             "delete": ("channel ts", self._delete),
             "press": ("channel ts action_id value", self._press),
-            "fill": ("channel ts action_id", self._fill),
+            "fill": ("channel ts name", self._fill),
             "stop": ("channel thread_ts", self._stop),
             "home": ("", self._home),
             "press_home": ("action_id value", self._press_home),
@@ -94,7 +94,7 @@ class Hands:
 
     def _fill(self, order: Mapping[str, Any]) -> None:
         place = order["channel"], order["ts"]
-        self._workspace.fill(order["user"], *place, order["action_id"], _given(order), now=self._now)
+        self._workspace.fill(order["user"], *place, order["name"], _given(order), now=self._now)
 
     def _stop(self, order: Mapping[str, Any]) -> None:
         self._workspace.stop(order["user"], order["channel"], order["thread_ts"], now=self._now)
@@ -107,10 +107,10 @@ class Hands:
         self._workspace.press_in_home(order["user"], order["action_id"], order["value"], now=self._now)
 
     def _submit(self, order: Mapping[str, Any]) -> None:
-        """The modal, filled in with `values` by action_id; Slack's client looks at them first."""
+        """The modal, filled in with `values` by name; Slack's client looks at them first."""
         user, values = order["user"], order.get("values")
-        for action, given in values.items() if isinstance(values, dict) else ():
-            self._workspace.fill_modal(user, action, given)
+        for name, given in values.items() if isinstance(values, dict) else ():
+            self._workspace.fill_modal(user, name, given)
         view = self._workspace.modal(user) or {"blocks": [], "state": {"values": {}}}
         if wrong := inputs.mistakes(view["blocks"], view["state"]["values"]):
             self._feed.windows.complain(user, wrong)

@@ -61,7 +61,9 @@ def asked(random: Random) -> tuple[Said, Said]:
     truth = Truth(sanitize(_joined(before, question)), frozenset({"asked"}), told_directly=directs)
     about = f"asks by {kind} behind {len(before)} characters, wire {wire}"
     fills = kind in ("form", "fields", "schema") and random.random() < 0.7
-    return Said(about, stream.tape(), truth), replace(_resumed(random, wire, before), fills=fills)
+    then = _resumed(random, wire, before)
+    told = replace(then.truth, told_directly=directs)
+    return Said(about, stream.tape(), truth), replace(then, truth=told, fills=fills)
 
 
 def _resumed(random: Random, wire: str, before: str) -> Said:

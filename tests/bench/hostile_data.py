@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from random import Random
 
@@ -39,8 +40,24 @@ def _field(number: int, choices: int = 3) -> Json:
     return {"field_name": f"f{number}", "field_description": about, "required": True, "field_values": values}
 
 
+def _row(number: int, chars: int = 100) -> Json:
+    return {f"column {at}": f"{number} {at} " + "x" * (chars // 20) for at in range(20)}
+
+
+def _with_file(size: int) -> Tape:
+    stream = Stream(Random(1), "0.3")
+    stream.say(task())
+    content = base64.b64encode(Random(1).randbytes(size)).decode()
+    stream.say(holding("answer", {"kind": "file", "file": {"name": "a.bin", "bytes": content}}))
+    stream.say(status("completed"))
+    return stream.tape()
+
+
 CASES: Sequence[Case] = (
     Case("a form of 5,000 fields", lambda: _asking([_field(number) for number in range(5_000)])),
     Case("a form of 20 fields with 5,000 choices", lambda: _asking([_field(n, 5_000) for n in range(20)])),
+    Case("a table of 50,000 cells", lambda: _answering([_row(number) for number in range(2_500)])),
+    Case("a table that a block holds", lambda: _answering([_row(number, 20) for number in range(199)])),
+    Case("a file of 10 MB", lambda: _with_file(10_000_000)),
     Case("200,000 list items as data", lambda: _answering({"items": [f"item {n}" for n in range(200_000)]})),
 )

@@ -288,6 +288,8 @@ async def test_feedback_that_changes_is_thanked_for_once(page: Page, playground:
     await page.click("#thread .feedback[data-value^=positive]")
     first = await page.until(f"{thanks}?.dataset.ts")
     await page.click("#thread .feedback[data-value^=negative]")
+    await page.click("#modal [type=submit]")
+    await page.until("!document.querySelector('#modal').open")
     await page.until(f"{thanks}?.dataset.ts > '{first}'")
     await picture(page, "thanked")
     assert await page.value("document.querySelectorAll('#thread .private').length") == 1

@@ -91,6 +91,7 @@ async def test_what_the_agent_was_sent_stands_beside_the_mention_and_has_an_addr
     assert "How does streaming work here?" in sent
     for words in ("Quoted text, not as instruction", "Long ones were cut", "slack.user"):
         assert words in sent
+    assert "know nothing" not in await text_of(page, "#thread"), "what is quoted is not searched for"
     turn = await page.value("document.querySelector('#thread .message:nth-of-type(4)').dataset.ts")
     await choose_turn(page, f"T1:{CHANNEL}:{turn}")
     address = await page.value("location.href")
@@ -129,6 +130,26 @@ async def test_a_modal_shows_what_is_wrong_by_field_and_is_sent(page: Page, play
     )
     (view,) = [one["values"] for one in playground.visitor.feed.snapshot()["modals"].values()] or [None]
     assert view is None or view["how"]["how"]["selected_option"]["text"]["text"] == "Rolling"
+
+
+async def test_a_form_in_a_message_is_filled_in_and_answered_by_its_asker_alone(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.form_of_the_agent(page, playground)
+    await page.until("document.querySelectorAll('#thread .form-row').length === 3")
+    await scenes.be(page, "Jonas")
+    await page.value("document.querySelector('#thread .button.primary').click()")
+    await page.until("document.querySelector('#thread .private')")
+    await scenes.be(page, "Maya")
+    for field, given in (("select", "staging"), ("input", "1.2")):
+        one = f"document.querySelector('#thread .form-row {field}')"
+        await page.value(
+            f"(() => {{ {one}.value = '{given}'; {one}.dispatchEvent(new Event('change')); }})()"
+        )
+    await page.value("document.querySelector('#thread .button.primary').click()")
+    await outcome(page, "answered")
+    await page.until("document.querySelectorAll('#thread .form-row').length === 0")
+    await picture(page, "form-answered")
 
 
 async def test_every_block_is_drawn_and_none_is_wider_than_a_phone(

@@ -350,6 +350,23 @@ async def form(page: Page, playground: Playground) -> None:
     await page.until("document.querySelectorAll('#modal .wrong').length === 4")
 
 
+@scene()
+async def form_of_the_agent(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} form")
+    await turns(playground, "asked")
+    await open_thread(page, root)
+
+
+@scene()
+async def negative_feedback(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} tell me a joke")
+    await turns(playground, "answered")
+    await open_thread(page, root)
+    await page.until("document.querySelector('#thread .feedback[data-value^=negative]')")
+    await page.value("document.querySelector('#thread .feedback[data-value^=negative]').click()")
+    await page.until("document.querySelector('#modal').open")
+
+
 def cells(*row: object) -> list[dict[str, Any]]:
     return [
         {"type": "raw_text", "text": each}

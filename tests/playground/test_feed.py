@@ -347,11 +347,12 @@ def test_anything_becomes_plain_json() -> None:
     card = UpdateCard(TaskCard("a", "Search", CardState.RUNNING), "why")
     assert named(card) == {
         "name": "UpdateCard",
-        "card": {"id": "a", "title": "Search", "state": "in_progress", "details": ""},
+        "card": {"id": "a", "title": "Search", "state": "in_progress", "details": "", "sources": []},
         "reason": "why",
     }
     assert named("odd") == {"name": "str", "value": "odd"}
-    assert plain({1: (2.5, None, True, {"x"}), "o": object}) == {
+    assert plain({1: (2.5, None, True, {"x"}), "b": b"\x00\xff", "o": object}) == {
         "1": [2.5, None, True, ["x"]],
+        "b": "2 bytes",
         "o": "<class 'object'>",
     }

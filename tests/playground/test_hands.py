@@ -111,10 +111,10 @@ async def test_what_is_filled_in_on_a_message_is_told_at_once(scene: Scene) -> N
     element = {"type": "static_select", "action_id": "colour", "options": options}
     blocks = [{"type": "actions", "elements": [element]}]
     ts = scene.call("chat.postMessage", channel=CHANNEL, text="x", blocks=blocks)["ts"]
-    await scene.take("fill", channel=CHANNEL, ts=ts, action_id="colour", given="Blue")
+    await scene.take("fill", channel=CHANNEL, ts=ts, name="colour", given="Blue")
     (action,) = scene.sent()[-1]["actions"]
     assert (action["action_id"], action["selected_option"]["value"]) == ("colour", "B")
-    refused = await scene.take("fill", channel=CHANNEL, ts=ts, action_id="colour", given="Green")
+    refused = await scene.take("fill", channel=CHANNEL, ts=ts, name="colour", given="Green")
     assert refused["type"] == "refused"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
 from slack_bot.slack import forms
@@ -86,6 +87,8 @@ EXTREMES = [
 def test_slack_takes_the_blocks_and_the_modals_of_any_form(form: Form) -> None:
     scene = Scene()
     scene.post(text="t", blocks=[*forms.form_blocks(form, HANDLE), {"type": "divider"}])
+    for block in Block.parse_all(forms.form_blocks(form, HANDLE)):
+        block.validate_json()
     actions = [FormAction.REJECT, *([FormAction.EDIT] if forms.may_edit(form) else [FormAction.FILL])]
     for action in () if form.is_auth else actions:
         opened = scene.ok("views.open", trigger_id=trigger(scene), view=view(form, action))["view"]

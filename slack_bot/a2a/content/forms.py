@@ -83,6 +83,11 @@ def _with_fields(form: Form, found: Fields, name: str, **data: Any) -> Form:
     return replace(form, fields=found.fields, hidden_fields=found.hidden, reply=reply)
 
 
+def _for_program(form: Form) -> Form:
+    """A program reads the answer: words would break it. They are all there is where a field is not shown."""
+    return replace(form, takes_words=not form.fields or form.hidden_fields > 0)
+
+
 def _call(name: str, arguments: Any) -> ProposedCall:
     text = _WHOLE.sub("", _json(arguments, 2)) if isinstance(arguments, dict) else ""
     return ProposedCall(name, as_markdown(arguments), text)
@@ -108,8 +113,8 @@ def _extended(metadata: Metadata, prompt: str) -> Form | None:
         form = Form(text_of(value.get("description")) or ("" if prompt == title else prompt), title=title)
         types = {text_of(each.get("id")): text_of(each.get("type")) for each in fields}
         kept = {each.name: types.get(each.name, "") for each in found_fields.fields}
-        form = _with_fields(form, found_fields, AGENTSTACK_FORM, uri=uri, id=value.get("id"), types=kept)
-        return replace(form, takes_words=False)
+        given = {"uri": uri, "id": value.get("id"), "types": kept}
+        return _for_program(_with_fields(form, found_fields, AGENTSTACK_FORM, **given))
     return None
 
 
@@ -171,7 +176,7 @@ def _adk(parts: tuple[Part, ...], prompt: str) -> Form | None:
         calls = (_call(text_of(payload.get("tool_name")), payload.get("args")),) if payload else ()
         return _approval(prompt, calls, _reply(ADK_CONFIRMATION, {"calls": [asked.key]}))
     form = Form("\n\n".join(filter(None, [prompt, as_markdown(args.get("payload"))])))
-    return _with_fields(form, schema_fields(schema), ADK, calls=[asked.key])
+    return _for_program(_with_fields(form, schema_fields(schema), ADK, calls=[asked.key]))
 
 
 def _approval(
@@ -216,9 +221,9 @@ def _langgraph(parts: tuple[Part, ...], prompt: str) -> Form | None:
         return approval
     form = Form("\n\n".join(filter(None, [prompt, _value(value)])))
     if (fields := schema_fields(schema)).fields:
-        return _with_fields(form, fields, LANGGRAPH)
+        return _for_program(_with_fields(form, fields, LANGGRAPH))
     if isinstance(value, dict) and (asked := form_of(value, prompt) or _schema_form(value, prompt)):
-        return replace(asked, reply=replace(asked.reply, name=LANGGRAPH))
+        return _for_program(replace(asked, reply=replace(asked.reply, name=LANGGRAPH)))
     return None
 
 
@@ -327,7 +332,8 @@ def _awaited(parts: tuple[Part, ...]) -> Form | None:
             ids = [key for key, _ in asked]
             if form := form_of(only) or _schema_form(only, ""):
                 data = {**json.loads(form.reply.data or "{}"), "ids": ids}
-                return replace(form, title=form.title or asked[0][1], reply=_reply(STRANDS, data))
+                form = replace(form, title=form.title or asked[0][1], reply=_reply(STRANDS, data))
+                return _for_program(form)
             return _several(asked, STRANDS, ids=ids)
     interrupts = [object_of(part.data) for part in parts if _is_interrupt(object_of(part.data))]
     if keys := [text_of(each["id"]) for each in interrupts[:_MOST_ASKED]]:

@@ -30,7 +30,7 @@ const view = { me: "", place: "", tab: "messages", thread: null, known: false };
 const due = { parts: new Set(), messages: new Map(), roots: new Map() };
 const page = paced(draw, DRAWN_EVERY_MS);
 const world = { get names() { return model.names; }, get channels() { return model.channelNames; }, person: (id) => model.person(id), bot: () => model.bot.user_id, act, deeds,
-  fill: (message, element, given) => send({ type: "fill", channel: message.channel, ts: message.ts, action_id: element.action_id, given }),
+  fill: (message, name, given) => send({ type: "fill", channel: message.channel, ts: message.ts, name, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
 const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"), model, {

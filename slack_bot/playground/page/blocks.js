@@ -8,8 +8,8 @@ import { richTextNode } from "./richtext.js";
 import { dataTableNode, tableNode } from "./tables.js";
 
 /**
- * A block as a node; null for what the message itself shows. `on` has `names`; `used`: values of pressed buttons and
- * `given`: what was filled in, by action_id; `errors` by block_id; `act(block, element, value)` for a press and
+ * A block as a node; null for what the message itself shows. `on` has `names`; `used`: values of pressed buttons by
+ * action_id and `given`: what was filled in, by `nameOf`; `errors` by block_id; `act(block, element, value)` for a press and
  * `fill(block, element, given)` for what is filled in; `idOf(block)` in a form, for its labels.
  */
 export function blockNode(block, on) { return MAKERS[block.type]?.(block, on) ?? null; }

@@ -11,6 +11,9 @@ export function elementNode(element, block, on) {
   return MAKERS[element.type]?.(element, block, on) ?? null;
 }
 
+/** What an input is called where it is filled in: its block's id, which is its own; else its action_id. */
+export function nameOf(block, element) { return block.type === "input" ? block.block_id : element.action_id; }
+
 const MAKERS = {
   button: buttonNode,
   icon_button: buttonNode,
@@ -48,7 +51,7 @@ function optionNode(option) { return h("option", { value: words(option.text), te
 
 /** A field that tells what is in it, once it is left. */
 function filled(field, element, block, on, initial) {
-  field.value = on.given?.[element.action_id] ?? initial ?? "";
+  field.value = on.given?.[nameOf(block, element)] ?? initial ?? "";
   field.addEventListener("change", () => fill(element, block, on, field.value || null, () => { field.value = initial ?? ""; }));
   return field;
 }
@@ -60,7 +63,7 @@ async function fill(element, block, on, given, undo) {
 
 function boxes(element, block, on, type, initial) {
   const isOne = type === "radio";
-  const known = on.given?.[element.action_id];
+  const known = on.given?.[nameOf(block, element)];
   const chosen = new Set(known === undefined ? initial.map((option) => words(option.text)) : [known ?? []].flat());
   const group = h("div", { class: "boxes", role: isOne ? "radiogroup" : "group", id: on.idOf?.(block) ?? null, "aria-labelledby": on.idOf ? `${on.idOf(block)}-label` : null, "aria-label": on.idOf ? null : words(block.text) || element.action_id, data: { action: element.action_id } });
   const name = `${block.block_id}-${element.action_id}`;

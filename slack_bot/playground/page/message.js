@@ -7,6 +7,7 @@ import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
 import { drawn } from "./emoji.js";
 import { blockNode } from "./blocks.js";
+import { nameOf } from "./elements.js";
 import { Rewrite } from "./rewrite.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
@@ -18,7 +19,7 @@ const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "don
 export class MessageView {
   constructor(message, world, { inThread }) {
     this.world = world;
-    this.given = {}; // what was filled in, by action_id
+    this.given = {}; // what was filled in, by `nameOf`
     this.body = h("div", { class: "md" });
     this.plan = new PlanView();
     this.blocks = h("div", { class: "blocks" });
@@ -54,7 +55,7 @@ export class MessageView {
       const controls = () => [...this.blocks.querySelectorAll("button, input, select, textarea")];
       const held = controls().indexOf(document.activeElement);
       const on = { names: this.world.names, channels: this.world.channels, used: message.pressed, given: this.given, act: (...what) => this.world.act(this.message, ...what),
-        fill: (block, element, given) => { this.given[element.action_id] = given; this.world.fill(this.message, element, given); } };
+        fill: (block, element, given) => { const name = nameOf(block, element); this.given[name] = given; this.world.fill(this.message, name, given); } };
       this.blocks.replaceChildren(...message.blocks.map((block) => blockNode(block, on)).filter(Boolean));
       if (held >= 0) this.keepFocus(controls()[held]);
     }

@@ -2,6 +2,7 @@
 
 import { h, icon } from "./dom.js";
 import { blockNode } from "./blocks.js";
+import { nameOf } from "./elements.js";
 
 export class Modal {
   /** `dialog` is filled. `submit(values)` and `close()` give orders; `names` are people's, by id. */
@@ -28,7 +29,7 @@ export class Modal {
   draw() {
     const { shown } = this;
     const on = { names: this.names(), given: this.given, errors: shown.errors, idOf: (block) => `field-${block.block_id}`,
-      act: () => {}, fill: (block, element, given) => { this.given[element.action_id] = given; } };
+      act: () => {}, fill: (block, element, given) => { this.given[nameOf(block, element)] = given; } };
     const form = h("form", { novalidate: true, on: { submit: (event) => { event.preventDefault(); this.send(); } } },
       h("div", { class: "blocks" }, ...shown.blocks.map((block) => blockNode(block, on)).filter(Boolean)),
       h("div", { class: "deeds to-end" },

@@ -14,7 +14,16 @@ from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
 from a2a.server.tasks import InMemoryTaskStore
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Task, TaskState, TaskStatus
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    AgentSkill,
+    Message,
+    Task,
+    TaskState,
+    TaskStatus,
+)
 from starlette.applications import Starlette
 
 from ...errors import BotError, UnreadableInput
@@ -54,9 +63,10 @@ class PlaygroundAgent(AgentExecutor):
         self._http = None if settings.model_url is None else endpoint_client(settings)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        task, said, settings = context.current_task, context.get_user_input(), self._settings
+        task, settings = context.current_task, self._settings
+        said = self._words(context.message)
         if task is not None and task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
-            question = get_message_text(task.history[0]) if task.history else said
+            question = self._words(task.history[0]) if task.history else said
             asked, decision = get_message_text(task.status.message), decision_in(context.message)
             prompt = Prompt(question, reply=said, asked=asked, decision=decision)
         else:
@@ -85,6 +95,11 @@ class PlaygroundAgent(AgentExecutor):
     async def aclose(self) -> None:
         if self._http is not None:
             await self._http.aclose()
+
+    def _words(self, message: Message | None) -> str:
+        """What a person asks. Quotes come in the parts behind it: a model reads them, a search does not."""
+        texts = [part.text for part in message.parts if part.text] if message is not None else []
+        return "\n".join(texts if self._http is not None else texts[:1])
 
     def _turn(self, prompt: Prompt, files: Sequence[ReceivedFile]) -> ModelTurn:
         if self._http is not None:

@@ -33,12 +33,12 @@ def begun(blocks: list[Json]) -> Json:
 
 
 def fill(blocks: list[Json], values: Json, label: str, given: Filled) -> tuple[Json, Json]:
-    """Fill in the input with this label, or with this `action_id`. Returns its block and the input.
+    """Fill in the input with this label, `action_id` or `block_id`. Returns its block and the input.
 
     LookupError if there is none, or no such option: a person could not have done it.
     """
     for block, element in blockkit.inputs(blocks):
-        if label in (blockkit.plain(block.get("label")), element["action_id"]):
+        if label in (blockkit.plain(block.get("label")), element["action_id"], block["block_id"]):
             name, _ = _KEYS[element["type"]]
             value = _chosen(element, name, given) if name in _CHOICES else given
             values[block["block_id"]][element["action_id"]] = {"type": element["type"], name: value}

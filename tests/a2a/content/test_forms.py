@@ -168,7 +168,7 @@ def test_agentstacks_form_in_the_metadata_of_a_message() -> None:
         Field("name", "Name", required=True),
         Field("tags", "Tags", FieldKind.MULTI_SELECT, (Choice("a", "A"),)),
     )
-    assert not form.takes_words
+    assert form.takes_words, "the file can only be given in words"
     assert needs(form)["types"] == {"name": "text", "tags": "checkbox_group"}
 
 
@@ -255,6 +255,7 @@ def test_langgraphs_older_interrupt_and_its_schema_of_an_answer() -> None:
         assert (form.kind, form.prompt, form.may_edit) == (FormKind.APPROVAL, "Look first", True)
     answer = asked(data({"id": "1", "value": "Where?", "response_schema": SCHEMA}))
     assert (answer.prompt, answer.fields, answer.reply.name) == ("Where?", FIELDS, "langgraph")
+    assert not answer.takes_words
     inside = asked(data({"id": "1", "value": SCHEMA}))
     assert (inside.fields, inside.reply.name) == (FIELDS, "langgraph")
 
@@ -265,7 +266,7 @@ def test_strands_may_ask_with_a_schema() -> None:
         data({"interrupts": [{"interruptId": "i", "name": "where", "reason": SCHEMA}]}), prompt=prompt
     )
     assert (form.title, form.prompt, form.fields) == ("where", "", FIELDS)
-    assert (form.reply.name, needs(form)["ids"]) == ("strands", ["i"])
+    assert (form.reply.name, needs(form)["ids"], form.takes_words) == ("strands", ["i"], False)
 
 
 # -- a sign-in

@@ -65,7 +65,7 @@ async def test_an_approval_is_taken_from_the_buttons_alone() -> None:
         assert "restart_service" in bot.read(root)[-1]
         await bot.ask("yes, do it", thread_ts=root)
         await bot.idle()
-        assert "needs a decision" in told(bot, root, "U1")[0]
+        assert "use the buttons" in told(bot, root, "U1")[0]
         await press(bot, root, "form_approve")
         await bot.idle()
         assert "It answers again." in bot.read(root)[-1]
