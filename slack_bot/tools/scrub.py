@@ -44,11 +44,19 @@ _KEYS = (
     "enum field_description field_name field_values fields form input_description input_fields input_title",
     "instructions interrupts label options prompt properties question reason require_user_input required",
     "schema user_input value",
+    "allOf anyOf choices const default default_value enumNames field_type format help input_type items key",
+    "oneOf pattern placeholder propertyOrdering writeOnly",
+    "action action_request action_requests allow_edit allow_respond allowed_decisions authConfig authUri",
+    "auth_config auth_uri authorization_endpoint_url config edit exchangedAuthCredential",
+    "exchanged_auth_credential form_data hint interruptId oauth2 originalFunctionCall payload responseSchema",
+    "response_schema review_configs toolConfirmation",
+    "categories citations columns datasets encoding field headers labels mark rows segments series spec",
+    "values",
     "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
 )
 KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split())
 """Keys that the bot reads or A2A defines: of the protocol, of HTTP errors in a tape, of what agents say about
-their answer, of tool calls, plan steps, forms and CAIPE's envelope."""
+their answer, of tool calls, plan steps, forms, tables, charts, sources and CAIPE's envelope."""
 _SIGNS = re.compile("|".join(ADK_KEYS))
 _MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
 """The end of a key that says what a part or its metadata is, with any prefix."""

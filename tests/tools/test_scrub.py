@@ -195,10 +195,10 @@ def data_after(*data: Any) -> list[Any]:
 def test_a_key_that_is_no_word_of_the_protocol_is_replaced_as_a_text_is() -> None:
     first, second = data_after(
         {"alice@acme.example": 1, "Maya Q3": {"maya_phone": ["x"]}, "name": "alice@acme.example"},
-        {"rows": [{"alice@acme.example": 2}, {"alice@acme.example": 3}]},
+        {"people": [{"alice@acme.example": 2}, {"alice@acme.example": 3}]},
     )
     written = json.dumps([first, second])
-    for word in ("alice", "acme", "Maya", "maya", "phone", "rows"):
+    for word in ("alice", "acme", "Maya", "maya", "phone", "people"):
         assert word not in written, word
     (mail, name, _), inner = first, next(iter(second.values()))
     assert first["name"] == mail  # the same for the same, key or text
@@ -256,12 +256,17 @@ def keys_read(path: Path) -> Iterator[str]:
         )
 
 
-READERS = ("content/*.py", "answer/*.py", "parser.py", "wire/frames.py")
+READERS = (  # but for `replies.py`, which writes
+    "content/*.py",
+    "answer/*.py",
+    "parser.py",
+    "wire/frames.py",
+)
 
 
 def test_every_key_that_the_bot_reads_is_known() -> None:
     folder = Path(a2a.__file__).parent
-    paths = [path for pattern in READERS for path in folder.glob(pattern)]
+    paths = [path for pattern in READERS for path in folder.glob(pattern) if path.name != "replies.py"]
     read = {key for path in paths for key in keys_read(path)}
     read |= {*_TOOL_KEYS, *_NAMES, *_IDS, *_TEXT_KEYS, *KEYS, *_WRAPPERS}
     assert len(read) > 70
