@@ -122,6 +122,32 @@ async def test_a_message_that_comes_when_the_interrupting_one_is_asked_interrupt
         assert cancels(bot) == 2
 
 
+@pytest.mark.parametrize("result", [{"error": {"code": -32002, "message": "no"}}, None])
+@pytest.mark.parametrize(
+    ("busy", "then"),
+    [("queue", ["two", "three"]), ("collect", ["two\nthree"]), ("interrupt", ["two\nthree"])],
+)
+@on_virtual_time
+async def test_whatever_an_agent_does_with_a_cancel_a_stop_ends_the_answer_and_what_waits_is_asked(
+    busy: str, then: list[str], result: dict[str, Any] | None
+) -> None:
+    """It refuses, or never answers."""
+    async with run_bot(LONG, answer("Yes."), busy=busy, through=door(result), stop_timeout=5.0) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        for text in ("two", "three"):
+            await bot.say(text, thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        shown = bot.read(root)[0]
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", *then]
+        assert bot.outcomes == ["stopped", *["answered"] * len(then)]
+        assert bot.read(root)[0] == shown, "nothing appears after it"
+        assert bot.workspace.open_streams() == []
+
+
 @pytest.mark.parametrize("code", [-32002, -32004, -32601, -32603])
 @on_virtual_time
 async def test_an_agent_that_refuses_goes_on_and_the_message_waits_which_is_said(code: int) -> None:
