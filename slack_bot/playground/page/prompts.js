@@ -6,6 +6,8 @@ import { threadKey } from "./model.js";
 
 const TABS = [["home", "Home"], ["messages", "Messages"]];
 
+const asks = new WeakMap(), drawn = new WeakMap(); // of each row of chips: who is asked, and what it shows
+
 export function showTabs(box, chosen, choose) {
   refill(box, TABS.map(([name, title]) =>
     h("button", { type: "button", role: "tab", "aria-selected": String(chosen === name), data: { tab: name }, on: { click: () => choose(name) } }, title)));
@@ -27,5 +29,9 @@ export function suggested(model, channel, ts) {
 }
 
 export function showChips(box, found, ask) {
-  refill(box, found.map(({ label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => ask(text) } }, label)));
+  asks.set(box, ask);
+  const key = JSON.stringify(found);
+  if (drawn.get(box) === key) return; // a press on a button that is drawn anew meanwhile would be no click
+  drawn.set(box, key);
+  refill(box, found.map(({ label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => asks.get(box)(text) } }, label)));
 }
