@@ -85,7 +85,11 @@ def _word(text: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports wrong usage as all other errors are, a verb's with its own usage. No word may be empty."""
+    """Reports wrong usage as all other errors are, a verb's with its own usage. No word may be empty, and no
+    option be shortened."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

@@ -80,13 +80,13 @@ PERMISSIONS = (
     Permission("groups:read", "the agent is not told the names of private channels"),
     Permission("assistant:write", "no questions are suggested above a new conversation with the bot"),
     Permission("files:read", "the agent does not get the files of a question"),
-    Permission("files:write", "an answer that is too long for messages does not come as a file"),
+    Permission("files:write", "files of the agent, and answers too long for messages, are not uploaded"),
     Permission("reactions:write", "a question that waits for the one before it gets no mark"),
     Permission("usergroups:read", "where only members of user groups may ask, nobody may"),
     Permission(
         "users:read",
-        "who is a guest or of another organisation cannot be told, so that where they may not ask, nobody may"
-        " of whom Slack's events do not say it, and the agent learns no names",
+        "guests and people of other organisations cannot be told from others: where these may not ask, nobody"
+        " may of whom Slack's events do not say who they are; and the agent learns no names",
     ),
     Permission(
         "users:read.email",

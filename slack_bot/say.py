@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from .app import ages_of, build
 from .clock import loop_clock
-from .errors import BotError, SettingsError
+from .errors import BotError, SettingsError, SlackError
 from .settings.load import Settings
 from .settings.models import StoreSettings
 from .store.contracts import Store
@@ -24,6 +24,7 @@ _LOOK = 0.5  # seconds between two looks whether the running bot has delivered i
 _CHANNEL, _USER = re.compile(r"[CDG][A-Z0-9]+"), re.compile(r"[UW][A-Z0-9]+")
 _TS = re.compile(r"[0-9]+\.[0-9]+")
 _ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
+_KEPT = "It is kept as {}: the next bot that starts says it."
 _LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
 _GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
 _OVER = frozenset({Stage.ENDED, Stage.WATCHED})
@@ -99,7 +100,12 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
         if record.ended_at is not None and record.turn is None:
             return record.link
         if is_alone:
-            record = await _deliver(settings, store, record)
+            try:
+                record = await _deliver(settings, store, record)
+            except SlackError as error:
+                waits = await store.outbound(record.key)
+                is_kept = waits is not None and waits.ended_at is None
+                raise BotError(f"{error} {_KEPT.format(record.key)}" if is_kept else str(error)) from error
         else:
             record = await _until_delivered(store, record.key, is_held, kept.lock_wait)
         return _told(record, await _turn_of(store, record))

@@ -8,6 +8,7 @@ setting, and do not say which variable a wrong value came from.
 import os
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -117,6 +118,9 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
             f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
         )
+    if settings.store.url.startswith("redis") and find_spec("redis") is None:
+        name = env_name(("store", "url"))
+        yield f"{name} is an address of Redis, and its library is not here: install deploy/run.txt"
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
@@ -270,10 +274,10 @@ def validated(given: Given, base: Settings | None = None) -> tuple[Settings, lis
 
 
 def _missing(given: Given, http: bool) -> Iterator[str]:
-    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions"
-    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page"
-    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens"
-    for usual, prefix, page in (bot, secret if http else app):
+    bot = "SLACK_BOT_TOKEN", "xoxb-", "page OAuth & Permissions", "a bot token"
+    secret = "SLACK_SIGNING_SECRET", "", "Basic Information page", ""
+    app = "SLACK_APP_TOKEN", "xapp-", "page Basic Information > App-Level Tokens", "an app-level token"
+    for usual, prefix, page, kind in (bot, secret if http else app):
         token = str(given[ALIASES[usual]][1]) if ALIASES[usual] in given else ""
         if not token:
             example = f" ({prefix}...)" if prefix else ""
@@ -281,7 +285,7 @@ def _missing(given: Given, http: bool) -> Iterator[str]:
         elif _has_quotes(token):
             yield f"{usual} {_QUOTED}"
         elif not token.startswith(prefix):
-            yield f"{usual} is not such a token: it must begin with {prefix} (your Slack app's {page})"
+            yield f"{usual} is not {kind}: it must begin with {prefix} (your Slack app's {page})"
     if ("agent", "url") not in given:
         yield "A2A_AGENT_URL is not set: give the address of your A2A agent, or of its agent card"
 

@@ -17,6 +17,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.app import App, build
 from slack_bot.observe.facts import EventHandled, Fact, TurnEnded, TurnStarted
 from slack_bot.settings.load import Settings, load
+from slack_bot.slack.sink import FILE
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.memory_store import MemoryStore
@@ -314,7 +315,7 @@ class _Ordeal:
         return Scene(
             messages,
             outcome,
-            files=[file.content for seen in messages for file in seen.files],
+            files=[file.content for seen in messages for file in seen.files if file.name == FILE],
             strays=strays if is_last else (),
             directs=directs if is_last else (),
             broken=self._broken if is_last else (),

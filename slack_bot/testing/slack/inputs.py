@@ -79,4 +79,4 @@ def _problem(element: Json, given: Any) -> str:
         return "Must be a number."
     least, most = float(element.get("min_value", -math.inf)), float(element.get("max_value", math.inf))
     is_kind = element["is_decimal_allowed"] or number.is_integer()
-    return "" if is_kind and least <= number <= most else f"Must be a number from {least} to {most}."
+    return "" if is_kind and least <= number <= most else f"Must be a number from {least:g} to {most:g}."

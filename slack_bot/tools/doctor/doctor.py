@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -21,11 +22,12 @@ from ...settings.config_file import read_config
 from ...settings.load import Settings, load
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
-from .findings import Diagnosis, DiagnosisState, ok, split
+from .findings import Diagnosis, DiagnosisState, failed, ok, split
 from .other_checks import check_agent, check_push, check_store
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
+_PERSON = re.compile(r"[UW][A-Z0-9]+")
 _ALL = "see .env.example, which lists them all"
 _SIGNS = {
     DiagnosisState.OK: "[green]ok[/]",
@@ -36,7 +38,11 @@ _SIGNS = {
 
 
 def main(args: argparse.Namespace) -> int:
-    """Look at everything. 1 if something is found with which the bot cannot run."""
+    """Look at everything. 1 if something is found with which the bot cannot run. Raises SettingsError."""
+    if args.probe is not None and not _PERSON.fullmatch(args.probe):
+        raise SettingsError(
+            f"--probe is {args.probe!r}; give a person's id (U...), as their profile shows it"
+        )
     console = Console(file=sys.stdout, soft_wrap=True, highlight=False)
     found: list[Diagnosis] = []
 
@@ -52,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps({"ok": not bad, "findings": [asdict(each) for each in found]}, indent=2))
         sys.stdout.write("\n")
     else:
-        told = f"{bad} of {len(found)} must be mended first" if bad else "the bot can run"
+        told = f"{bad} to be mended; then look again, more may show" if bad else "the bot can run"
         console.print(f"\n{told}")
     return 1 if bad else 0
 
@@ -121,6 +127,7 @@ def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:
     try:
         policies = ChannelPolicies(settings.channel, partial(read_config, file))
     except SettingsError as error:
-        wrong = [split("channels", line, f"see {file}") for line in str(error).splitlines()]
+        remedy = "mend it, or take SLACK_BOT_CONFIG away"
+        wrong = [failed("channels", line, remedy) for line in str(error).splitlines()]
         return ChannelPolicies(settings.channel), wrong
     return policies, [ok("channels", f"{file} can be read")] if file else []

@@ -27,6 +27,7 @@ from ...errors import (
 from ...settings.load import Settings
 from ...settings.models import PushSettings, StoreSettings
 from ...store.admin import open_admin, redis_server
+from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
@@ -81,7 +82,10 @@ async def check_store(kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagno
         yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
         return
     is_redis = kept.url.startswith("redis")
-    found = await _redis(kept, clock) if is_redis else _file(file_of(kept.url))
+    try:
+        found = await _redis(kept, clock) if is_redis else _file(file_of(kept.url))
+    except SettingsError as error:
+        found = [split("store", str(error))]
     for each in found:
         yield each
     if not any(each.state is DiagnosisState.FAILED for each in found):
@@ -94,7 +98,7 @@ async def _opened(kept: StoreSettings, *, can_be_held: bool) -> Diagnosis:
             summary = await store.summary()
         is_held = can_be_held and await _is_held(kept.url)
     except StoreMissing:
-        return ok("store", "it is made at the first start")
+        return ok("store", f"{without_password(kept.url)} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
     except (StoreError, SettingsError) as error:

@@ -86,3 +86,17 @@ async def _run_doctor(env: Mapping[str, str]) -> int:
         stdout=asyncio.subprocess.DEVNULL,
     )
     return await process.wait()
+
+
+def test_a_person_who_is_no_id_is_refused_before_anything_is_looked_at(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["doctor", "--probe", "maya"]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "give a person's id (U...)" in told.err
+
+
+async def test_a_store_of_no_known_kind_is_a_finding(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_STORE__URL"] = "mysql://x"
+        assert (await one(setup)).check in ("store", "settings")
