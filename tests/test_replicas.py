@@ -184,8 +184,11 @@ async def test_the_turn_of_a_killed_process_is_finished_by_another(
         assert [call.text for call in there.agent.questions] == ["one", "two"]
 
 
-async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis_server: RedisServer) -> None:
-    async with town(redis_server, 2, seconds=3.0) as there:
+@pytest.mark.parametrize("lease", [LEASE, 3600.0])
+async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others_and_tells_them(
+    redis_server: RedisServer, lease: float
+) -> None:
+    async with town(redis_server, 2, seconds=3.0, lease=lease) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         await there.apps[0].close(0.0)
