@@ -29,6 +29,7 @@ from ...errors import (
 from ...settings.models import AgentSettings
 from .auth import origin_of
 from .frames import failure, object_of, quote
+from .network import use_asyncio
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -83,7 +84,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     used to an agent on this machine. The caller closes it.
     """
     place, connect = origin_of(settings.url or ""), settings.connect_timeout
-    return httpx.AsyncClient(
+    client = httpx.AsyncClient(
         transport=transport,
         # None to read: the callers bound the silence
         timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
@@ -92,6 +93,9 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
     )
+    if transport is None:
+        use_asyncio(client)
+    return client
 
 
 @contextmanager
