@@ -7,7 +7,7 @@ answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip bec
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
@@ -213,11 +213,12 @@ def encoding_of(response: httpx.Response) -> str:
     return names[0] if names else ""
 
 
-def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
+def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterable[bytes]:
     """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
-    encoding, chunks = encoding_of(response), response.aiter_raw()
+    encoding, chunks = encoding_of(response), response.stream
+    assert isinstance(chunks, httpx.AsyncByteStream), "the client is asynchronous"
     return unpack(chunks, encoding, max_bytes) if encoding else chunks
 
 
