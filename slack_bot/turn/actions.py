@@ -1,4 +1,6 @@
-"""What to do: a closed union of frozen orders, which `runner` carries out. `reason` is for developers."""
+"""What to do: a closed union of orders that nothing changes, which `runner` carries out. `reason` is for
+developers. `AppendText` is not frozen, as `events.AnswerText`.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ class ShowStatus:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AppendText:
     """More of the answer, to be shown live; a moment later if it is `unproven`."""
 

@@ -1,4 +1,7 @@
-"""What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
+"""What happened in a turn: a closed union of facts that nothing changes. `reason` is for developers only.
+
+What each chunk makes is not frozen: that would take three times as long.
+"""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -72,7 +75,7 @@ class Narrated:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnswerText:
     """The answer grew by `text`. `unproven`: it may yet prove to be narration."""
 
