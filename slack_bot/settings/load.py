@@ -23,6 +23,7 @@ from .context import ContextSettings
 from .feedback import FeedbackSettings
 from .files import FileSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .observe import AuditSettings, TraceSettings
 from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -85,6 +86,8 @@ class Settings(models.SettingsSection):
     web: WebSettings = WebSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     log: models.LogSettings = models.LogSettings()
+    traces: TraceSettings = TraceSettings()
+    audit: AuditSettings = AuditSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
 
 
