@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_CALL, _CALL_ID = "_usage_metadata", "_event_id"
-_RUN = ("usage", "usage_metadata", "token_usage", "metrics")
+_CALLS = {"adk_usage_metadata": "adk_event_id", "kagent_usage_metadata": "kagent_event_id"}
+"""What is said of a call, and what names the call."""
+_NAMES = {"usage", "usage_metadata", "token_usage", "metrics", *_CALLS}
 _INPUT = ("promptTokenCount", "prompt_token_count", "input_tokens", "prompt_tokens")
 _OUTPUT = (
     "candidatesTokenCount",
@@ -31,16 +32,17 @@ class TokenUsage:
     calls: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
     def take(self, raw: Mapping[str, Any]) -> None:
-        """An event of the agent, as it came."""
+        """An event of the agent, as it came. There may be many a second."""
         for metadata in _metadata_in(raw):
-            for name, value in metadata.items():
-                is_call = name.endswith(_CALL)
-                if not (is_call or name in _RUN) or not isinstance(value, Mapping):
-                    continue
-                call = str(metadata.get(name.removesuffix(_CALL) + _CALL_ID, "")) if is_call else ""
-                counts = _count(value, _INPUT), _count(value, _OUTPUT), _count(value, _TOTAL)
-                if any(counts) and (call in self.calls or len(self.calls) < _MOST):
-                    self.calls[call] = counts
+            for name in _NAMES & metadata.keys():
+                value = metadata[name]
+                if isinstance(value, Mapping):
+                    self._add(str(metadata.get(_CALLS.get(name, ""), "")), value)
+
+    def _add(self, call: str, value: Mapping[str, Any]) -> None:
+        counts = _count(value, _INPUT), _count(value, _OUTPUT), _count(value, _TOTAL)
+        if any(counts) and (call in self.calls or len(self.calls) < _MOST):
+            self.calls[call] = counts
 
     def as_json(self) -> dict[str, int]:
         """The sums. Without a total of its own a call has that of its parts."""
@@ -53,19 +55,14 @@ class TokenUsage:
 
 
 def _metadata_in(raw: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Of the event, and of the message or artifact in it; on the 1.0 wire both are in a member of it."""
-    for event in (
-        raw,
-        *(_object(raw, name) for name in ("task", "statusUpdate", "artifactUpdate", "message")),
-    ):
-        message = _object(_object(event, "status"), "message")
-        for holder in (event, message, _object(event, "artifact")):
-            yield _object(holder, "metadata")
-
-
-def _object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = holder.get(name)
-    return found if isinstance(found, Mapping) else {}
+    """Of the event, and of the message or artifact in it; on the 1.0 wire the event is a member of `raw`."""
+    event = next((raw[name] for name in _MEMBERS if name in raw), raw)
+    if isinstance(event, Mapping):
+        status = event.get("status")
+        message = status.get("message") if isinstance(status, Mapping) else None
+        for holder in (event, event.get("artifact"), message):
+            if isinstance(holder, Mapping) and isinstance(found := holder.get("metadata"), Mapping):
+                yield found
 
 
 def _count(found: Mapping[str, Any], names: tuple[str, ...]) -> int:

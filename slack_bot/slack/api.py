@@ -178,18 +178,16 @@ class SlackApi:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_timeout if patience is None else patience
-        block, attempt, now = left, 1, self._clock.monotonic
+        block, attempt = left, 1
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            asked_at = now()
             permit = self._permit(method, channel, block, again=attempt > 1)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
                 await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
-            waited = now() - asked_at
-            result = await self._attempt(method, args, self._send(method, args), waited, attempt)
+            result = await self._attempt(method, args, self._send(method, args), permit.waited, attempt)
             if isinstance(result, CallOk):
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at

@@ -17,6 +17,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
 from tests.form_tapes import approval, press
+from tests.test_watches import slow
 
 NUMBERS = count(1)
 LINES = "".join(f"Line {number}.\n" for number in range(20))
@@ -199,6 +200,20 @@ async def test_a_turn_that_is_taken_over_is_one_trace_with_one_root() -> None:
             assert root.attributes["slack_bot.takeovers"] == 1
             assert takeover.began >= root.began + 5
             assert [each.error for each in now.named("agent")] == ["the process ended"]
+
+
+@on_virtual_time
+async def test_a_task_that_is_watched_stays_in_its_trace() -> None:
+    async with traced(slow(), cut_after=2) as now:
+        await now.bot.ask("hi")
+        await now.bot.idle()
+        assert now.named("turn") == []
+        await asyncio.sleep(3 * 3600)
+        await now.bot.idle()
+        assert len(now.traces()) == 1
+        (watch,), (root,) = now.named("watch"), now.named("turn")
+        assert watch.ended - watch.began > 3600 and root.ended >= watch.ended
+        assert root.attributes["slack_bot.outcome"] == "answered"
 
 
 @on_virtual_time
