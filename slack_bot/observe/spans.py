@@ -63,6 +63,7 @@ class _Turn:
     """A turn whose root is open. `waits`: since when for what comes before its start. Times are monotonic."""
 
     key: str
+    ids: tuple[int, int]
     began: float
     offset: float
     is_sampled: bool
@@ -96,7 +97,7 @@ class TurnSpans:
         """The W3C header of a request of this turn to the agent."""
         if (known := self._turns.get(turn)) is None:
             return None
-        trace, root = ids_of(turn)
+        trace, root = known.ids
         asking = known.open.get("agent")
         return f"00-{trace:032x}-{root if asking is None else asking.id:016x}-{known.is_sampled:02x}"
 
@@ -148,8 +149,9 @@ class TurnSpans:
     def _begin(self, key: str, began: float) -> _Turn:
         known = self._turns.get(key)
         if known is None:
-            is_sampled = self._is_sampled(ids_of(key)[0])
-            known = self._turns[key] = _Turn(key, began, self._offset(), is_sampled)
+            trace, root = ids_of(key)
+            given = began, self._offset(), self._is_sampled(trace)
+            known = self._turns[key] = _Turn(key, (trace, root), *given)
             if len(self._turns) > _MOST:
                 self._turns.popitem(last=False)
         self._turns.move_to_end(key)
@@ -204,8 +206,7 @@ class TurnSpans:
         if record.takeovers:
             turn.attributes["slack_bot.takeovers"] = record.takeovers
         error = turn.error or (outcome if record.outcome in _WRONG else "")
-        root = ids_of(turn.key)[1]
-        more = {"id": root, "parent": None, "attributes": turn.attributes, "error": error, "link": turn.link}
+        more = {"id": turn.ids[1], "parent": None, "attributes": turn.attributes, "error": error, "link": turn.link}
         self._add(turn, "turn", turn.began, at, **more)
         del self._turns[fact.turn]
 
@@ -254,7 +255,7 @@ class TurnSpans:
     def _add(self, turn: _Turn, name: str, began: float, ended: float, **more: Any) -> None:
         """`more`: other fields of `TraceSpan`. Without them it is below the root, and nothing went wrong."""
         if turn.is_sampled:
-            trace, root = ids_of(turn.key)
+            trace, root = turn.ids
             known = {"trace": trace, "parent": root, "name": name, **more}
             known["id"] = known.get("id") or self._new_id()
             known["attributes"] = {"slack_bot.turn": turn.key, **known.get("attributes", {})}
