@@ -355,13 +355,8 @@ async def _observe_turns(
         stack.callback(audit.close)
     if not settings.traces.enabled:
         return None
-    try:
-        from .observe.otel import tracing
-    except ImportError as error:
-        raise SettingsError(
-            "SLACK_BOT_TRACES__ENABLED is true, and OpenTelemetry is not installed: install the extra otel"
-            " (deploy/otel.txt)"
-        ) from error
+    from .observe.otel import tracing
+
     observers.append(spans := await stack.enter_async_context(tracing(settings.traces, clock)))
     return spans
 

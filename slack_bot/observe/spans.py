@@ -206,7 +206,13 @@ class TurnSpans:
         if record.takeovers:
             turn.attributes["slack_bot.takeovers"] = record.takeovers
         error = turn.error or (outcome if record.outcome in _WRONG else "")
-        more = {"id": turn.ids[1], "parent": None, "attributes": turn.attributes, "error": error, "link": turn.link}
+        more = {
+            "id": turn.ids[1],
+            "parent": None,
+            "attributes": turn.attributes,
+            "error": error,
+            "link": turn.link,
+        }
         self._add(turn, "turn", turn.began, at, **more)
         del self._turns[fact.turn]
 

@@ -121,14 +121,24 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
             f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
         )
-    if settings.store.url.startswith("redis") and find_spec("redis") is None:
+    if settings.store.url.startswith("redis") and not _is_installed("redis"):
         name = env_name(("store", "url"))
         yield f"{name} is an address of Redis, and its library is not here: install deploy/run.txt"
+    if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+        name = env_name(("traces", "enabled"))
+        yield f"{name} is true, and OpenTelemetry is not installed: install deploy/otel.txt"
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is what it is a part of
+        return False
 
 
 def load(

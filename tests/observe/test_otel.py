@@ -22,7 +22,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from slack_bot.app import App, run
 from slack_bot.clock import loop_clock
-from slack_bot.errors import SettingsError
 from slack_bot.observe.otel import tracing
 from slack_bot.settings.load import load
 from slack_bot.settings.observe import TraceSettings
@@ -237,14 +236,9 @@ async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
     assert not [each for each in caplog.records if each.name.startswith("opentelemetry")]
 
 
-async def test_without_the_library_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "slack_bot.observe.otel", None)
-    env = {"SLACK_BOT_TRACES__ENABLED": "true", "A2A_AGENT_URL": "http://agent.invalid/"}
-    settings = load({**env, "SLACK_BOT_STORE__URL": "memory://"}, None, None)
-    loop = asyncio.get_running_loop()
-    try:
-        with pytest.raises(SettingsError, match=r"OpenTelemetry is not installed: install the extra otel"):
-            await run(settings)
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
-        loop.remove_signal_handler(signal.SIGINT)
+async def test_where_it_is_off_the_library_is_not_loaded() -> None:
+    program = (
+        "import sys, slack_bot.app; sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
+    assert await process.wait() == 0
