@@ -57,7 +57,7 @@ class AuditLog:
             case facts.TurnRecorded():
                 usage = self._usage.pop(fact.turn, TokenUsage())
                 line = line_of(fact.agent, fact.record, usage, has_text=self._settings.text)
-                self._write(json.dumps(line, ensure_ascii=False), fact.record.ended_at or 0.0)
+                self._write(json.dumps(line), fact.record.ended_at or 0.0)
             case _:
                 pass
 
@@ -83,7 +83,7 @@ class AuditLog:
                 folder / f"{_HEAD}{day}{_TAIL}",
                 os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
             )
-            self._file = os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8", errors="replace")
+            self._file = os.fdopen(os.open(path, flags, 0o600), "a", encoding="ascii")
             self._day = day
             self._remove_old(folder, day)
         return self._file

@@ -11,6 +11,7 @@ from functools import partial
 from random import Random
 from threading import Thread
 
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
@@ -73,10 +74,12 @@ class _SpanSender:
 
     def send(self, span: TraceSpan) -> None:
         self._ids.trace, self._ids.span = span.trace, span.id
-        parent = None if span.parent is None else NonRecordingSpan(_context(span.trace, span.parent))
+        around = Context()
+        if span.parent is not None:
+            around = set_span_in_context(NonRecordingSpan(_context(span.trace, span.parent)), around)
         sent = self._tracer.start_span(
             span.name,
-            None if parent is None else set_span_in_context(parent),
+            around,
             SpanKind.CLIENT if span.is_request else SpanKind.INTERNAL,
             span.attributes,
             [Link(_context(*span.link))] if span.link else None,

@@ -15,6 +15,7 @@ from ..turn.record import Outcome
 from . import facts
 
 _MOST = 10_000  # turns whose root is open; of the longest unused no root is made
+_ID_CHARS = 200
 _WRONG = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.GONE})
 _BEGIN_MESSAGES = ("chat.startStream", "chat.postMessage")
 _NOTHING: Mapping[str, Any] = {}
@@ -182,9 +183,9 @@ class TurnSpans:
             self._open(turn, "watch", fact.at)
         given = {
             "reason": fact.reason,
-            "task": fact.task_id,
-            "context": fact.context_id,
-            "agent_trace": fact.trace_id,
+            "task": _of_agent(fact.task_id),
+            "context": _of_agent(fact.context_id),
+            "agent_trace": _of_agent(fact.trace_id),
             "is_whole": fact.is_whole,
             "is_continued": fact.continued or None,
             "fallbacks": ",".join(fact.fallbacks) or None,
@@ -267,6 +268,11 @@ class TurnSpans:
             known["attributes"] = {"slack_bot.turn": turn.key, **known.get("attributes", {})}
             known["began"], known["ended"] = began + turn.offset, max(began, ended) + turn.offset
             self._take(TraceSpan(**known))
+
+
+def _of_agent(name: str | None) -> str | None:
+    """An id that the agent gave may be of any length."""
+    return name and name[:_ID_CHARS]
 
 
 def _is_answer(args: Mapping[str, Any]) -> bool:

@@ -354,7 +354,8 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
 
 def _addresses(settings: Settings) -> tuple[str, ...]:
     """Those that may hold a password."""
-    return settings.agent.url or "", settings.store.url, settings.feedback.webhook_url or ""
+    given = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
+    return tuple(each or "" for each in given)
 
 
 def _password_of(url: str) -> str:

@@ -22,6 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from slack_bot.app import App, run
 from slack_bot.clock import loop_clock
+from slack_bot.observe.facts import QuestionStored
 from slack_bot.observe.otel import tracing
 from slack_bot.settings.load import load
 from slack_bot.settings.observe import TraceSettings
@@ -234,6 +235,19 @@ async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
     told = [each.getMessage()[:21] for each in caplog.records if "traces" in each.getMessage()]
     assert told == ["traces cannot be sent", "traces are sent again"]
     assert not [each for each in caplog.records if each.name.startswith("opentelemetry")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("OTEL_TRACES_SAMPLER", "always_off"), ("OTEL_SDK_DISABLED", "true")]
+)
+async def test_the_sdk_s_own_variables_count(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    async with receiver() as got:
+        settings = TraceSettings(enabled=True, endpoint=f"{got.url}/v1/traces")
+        async with tracing(settings, loop_clock()) as spans:
+            spans(QuestionStored(1.0, "T1:C1:1.0", took=0.1, ok=True))
+            assert (spans.traceparent("T1:C1:1.0") or "").startswith("00-")
+        assert got.requests == []
 
 
 async def test_where_it_is_off_the_library_is_not_loaded() -> None:

@@ -155,6 +155,15 @@ async def test_an_answer_that_is_lost_is_an_error() -> None:
 
 
 @on_virtual_time
+async def test_ids_of_the_agent_can_be_sent_on() -> None:
+    async with traced(answer("One.", ids="\ud800" + "x" * 1_000_000)) as now:
+        await now.bot.ask("a")
+        await now.bot.idle()
+        (root,) = now.named("turn")
+        assert root.attributes["slack_bot.task"] == "task-\ufffd" + "x" * 194
+
+
+@on_virtual_time
 async def test_a_stop_is_no_error() -> None:
     async with traced(answer("Slow.\n", seconds=30.0)) as now:
         root = await now.bot.ask("a")
