@@ -24,7 +24,7 @@ from .form_desk import FormAnswerers, FormDesk
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnTakenOver
+from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnRecorded, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
@@ -69,7 +69,7 @@ class TurnDispatcher:
         self._store_broken = asyncio.Event()
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
-        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
+        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread, self._recorded)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         notices = self._notices
@@ -87,7 +87,8 @@ class TurnDispatcher:
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
         answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
-        self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
+        beside = clock, observer, self.accept, self._spawn
+        self.forms = FormDesk(agent, store, self._notices, answerers, *beside)
         self.controls = TurnControls(
             self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
         )
@@ -113,7 +114,7 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        is_stored, began = False, self._clock.monotonic()
+        is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
             turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
@@ -132,7 +133,7 @@ class TurnDispatcher:
             raise
         finally:
             now = self._clock.monotonic()
-            self._observer(QuestionStored(now, question.key, now - began, is_stored))
+            self._observer(QuestionStored(now, question.key, now - began, is_stored, is_new))
         self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
@@ -185,7 +186,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key))
+            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key, turn.accepted_at))
             self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
@@ -328,6 +329,9 @@ class TurnDispatcher:
         self._observer(
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
+
+    def _recorded(self, turn: TurnRecord) -> None:
+        self._observer(TurnRecorded(self._clock.monotonic(), turn.key, self._agent.name, turn))
 
     def load(self) -> Mapping[str, int]:
         """How many turns run, questions wait and tasks are watched in this process."""
