@@ -105,8 +105,9 @@ class TurnSpans:
     def close(self, now: float) -> None:
         """The process ends. Roots stay open, for the process that goes on."""
         for turn in self._turns.values():
-            for name in tuple(turn.open):
-                self._end(turn, name, now, "the process ended")
+            for name, left in tuple(turn.open.items()):
+                left.attributes = {**left.attributes, "slack_bot.is_left": True}
+                self._end(turn, name, now)
 
     def __call__(self, fact: facts.Fact) -> None:
         match fact:
