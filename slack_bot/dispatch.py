@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from .a2a.agent import Agent
@@ -115,9 +116,12 @@ class TurnDispatcher:
     async def _accept(self, question: Question) -> bool:
         is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
-            question = await self._with_line_before(question)
             turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
+            if is_new and (thread := await self._thread_of_line_before(question)) is not None:
+                await self._store.withdraw(turn.key)
+                turn = replace(turn, question=(question := replace(question, thread=thread)))
+                is_new = await self._store.accept(turn)
             is_stored = True
         except StoreError as error:
             self._health.failed(HealthCheck.STORE, STORE_FAILED)
@@ -146,26 +150,27 @@ class TurnDispatcher:
                 self._start(claimed, is_new=True)
         return is_new
 
-    async def _with_line_before(self, question: Question) -> Question:
+    async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
         """In a direct message each line begins a thread. One that is written right after another which is not
-        asked yet belongs to that one's.
+        asked yet belongs to that one's. `question` is stored already: so of two that come at once, even to
+        two processes, one sees the other.
         """
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
         is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
         if not is_line or self._policies.of(channel).busy != "collect":
-            return question
+            return None
+        before = takewhile(lambda turn: turn.key != question.key, await self._store.unfinished())
         waiting = [
             turn.question
-            for turn in await self._store.unfinished()
+            for turn in before
             if turn.stage is Stage.ACCEPTED
             and (turn.question.thread.channel, turn.question.user) == (channel, question.user)
         ]
         roots = {each.thread for each in waiting if each.ts == each.thread.ts}
         for each in waiting:
-            is_near = abs(float(question.ts) - float(each.ts)) <= delay
-            if is_near and each.thread in roots and each.key != question.key:
-                return replace(question, thread=each.thread)
-        return question
+            if abs(float(question.ts) - float(each.ts)) <= delay and each.thread in roots:
+                return each.thread
+        return None
 
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""

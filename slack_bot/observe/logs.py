@@ -16,6 +16,9 @@ _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and its name in a line; `thread` itself is logging's own."""
 _TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
 
+# the last one by itself: it looks at its own level alone, and puts each call into words that nobody reads
+_CHATTY = ("httpx", "httpcore", "slack_sdk", "asyncio", "slack_sdk.web.async_base_client")
+
 log = logging.getLogger("slack_bot.turns")
 
 
@@ -58,7 +61,7 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     if root.level > logging.DEBUG:
-        for chatty in ("httpx", "httpcore", "slack_sdk", "asyncio"):
+        for chatty in _CHATTY:
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -350,8 +350,11 @@ class Ledger:
             line = fit_line(self.released, before, used, limits)
             if line is not None:
                 return opening, line
-        here = present.quality if present.text else None
-        return opening, fit(self.released, before, used, here, limits, final=final)
+
+        def quality() -> CutQuality | None:
+            return present.quality if present.text else None
+
+        return opening, fit(self.released, before, used, quality, limits, final=final)
 
     def _closing(self, message: Segment) -> str:
         """What closes `message`; "" where it has no room or cannot be opened again."""
