@@ -132,8 +132,7 @@ class TurnSpans:
                 self._end(turn, "agent", at, "the question was not taken")
                 self._open(turn, "agent", at)
             case facts.AgentHeard(at=at) if "agent" in turn.open:
-                asking = turn.open["agent"]
-                self._add(turn, "first event", asking.began, at, parent=asking.id)
+                self._add(turn, "first event", turn.open["agent"].began, at)
             case facts.AgentLeft(at=at):
                 self._end(turn, "agent", at)
             case facts.TextShown(at=at) if turn.unseen_since is not None:

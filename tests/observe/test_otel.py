@@ -40,6 +40,7 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from tests.live_agent import Live, live_agent
 from tests.observe.test_audit import lines
+from tests.test_app import PATIENCE, bot_process
 
 
 @dataclass
@@ -61,6 +62,13 @@ class Receiver:
     def spans(self) -> list[Span]:
         resources = [each for request in self.requests for each in request.resource_spans]
         return [span for each in resources for scope in each.scope_spans for span in scope.spans]
+
+    async def until(self, name: str) -> None:
+        """Such a span has come."""
+        async with asyncio.timeout(60):
+            while name not in {each.name for each in self.spans}:
+                self.came.clear()
+                await self.came.wait()
 
     def traces(self) -> list[list[Span]]:
         """Each has one root, and each parent is there."""
@@ -203,6 +211,42 @@ async def test_a_turn_that_two_processes_work_on_is_one_trace(tmp_path: Path) ->
         assert {each.split("-")[1] for each in asked_with(live)} == {trace}
 
 
+@pytest.mark.slow
+async def test_killed_in_the_middle_it_is_one_trace_and_one_line_of_the_audit(tmp_path: Path) -> None:
+    """Two real processes, one after the other."""
+    workspace, audit = new_workspace("U1"), tmp_path / "audit"
+    audit.mkdir()
+    async with receiver() as got, live_agent() as live, SlackServer(workspace, loop_clock()) as face:
+        live.hold = 2
+        env = {
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_URL": face.api_url,
+            "A2A_AGENT_URL": live.url,
+            "SLACK_BOT_TRACES__ENABLED": "true",
+            "SLACK_BOT_TRACES__ENDPOINT": f"{got.url}/v1/traces",
+            "SLACK_BOT_AUDIT__PATH": str(audit),
+            "OTEL_BSP_SCHEDULE_DELAY": "50",
+        }
+        async with bot_process(env, tmp_path) as (process, _):
+            await asyncio.wait_for(face.sockets.connected(), PATIENCE)
+            root = ask(workspace, "U1", "held")
+            await got.until("first text")
+            process.kill()
+        live.release.set()
+        async with bot_process(env, tmp_path) as (process, _):
+            await got.until("turn")
+            process.terminate()
+            await asyncio.wait_for(process.wait(), PATIENCE)
+        (spans,) = got.traces()
+        assert {"accept", "first text", "takeover", "turn"} <= {each.name for each in spans}
+        assert "agent" not in {each.name for each in spans}  # it was not over when the process was killed
+        (line,) = lines(audit)
+        assert (line["outcome"], line["takeovers"]) == ("answered", 1)
+        assert is_answered(workspace, root)
+
+
 async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -250,6 +294,7 @@ async def test_the_sdk_s_own_variables_count(monkeypatch: pytest.MonkeyPatch, na
         assert got.requests == []
 
 
+@pytest.mark.slow
 async def test_where_it_is_off_the_library_is_not_loaded() -> None:
     program = (
         "import sys, slack_bot.app; sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"

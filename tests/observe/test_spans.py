@@ -68,7 +68,7 @@ async def test_a_plain_answer_has_each_step_once_and_no_text() -> None:
             ["turn", "accept", "wait", "agent", "first event", "first text", "message"]
         )
         (root,), (agent,), (first,) = map(now.named, ("turn", "agent", "first event"))
-        assert first.parent == agent.id and agent.parent == root.id and agent.is_request
+        assert first.parent == agent.parent == root.id and agent.is_request
         assert root.began <= agent.began < agent.ended <= root.ended
         assert root.attributes["slack_bot.outcome"] == "answered" and not root.error
         assert root.attributes["slack_bot.task"] == "task-1"
