@@ -252,7 +252,6 @@ class TurnRunner:
         match action:
             case actions.FlushText() | actions.RetractText():
                 (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
-                return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):
