@@ -4,6 +4,7 @@ The dialect says what an artifact is; `is_final_answer`, or else `is_narration`,
 text is the answer if nothing better comes (delivery.md 2).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, assert_never
@@ -165,8 +166,16 @@ class EventParser:
         return [SourcesFound(new, reason="named by the agent")] if new else []
 
     def _attached(self) -> list[Event]:
-        """What the answer holds besides text, in its order, each once."""
-        found = {key_of(extra): (extra, where) for where, extras in self._extras.items() for extra in extras}
+        """What the answer holds besides text, in its order. An artifact may have two that are equal; what
+        another one tells again stands once.
+        """
+        found: dict[tuple[str, int], tuple[Extra, str]] = {}
+        for where, extras in self._extras.items():
+            copies: Counter[str] = Counter()
+            for extra in extras:
+                key = key_of(extra)
+                found.setdefault((key, copies[key]), (extra, where))
+                copies[key] += 1
         return [Attached(extra, reason=f"in {where!r}") for extra, where in found.values()]
 
     def _keep_extras(self, where: str, extras: tuple[Extra, ...], *, append: bool = False) -> None:

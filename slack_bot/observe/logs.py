@@ -93,11 +93,11 @@ class LogObserver:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
-            case facts.MessageIgnored() | facts.TurnTakenOver():
-                pass
-            case facts.QuestionStored() | facts.FeedbackSent():
+            case facts.QuestionStored() | facts.FeedbackSent() | facts.MessageIgnored():
                 pass  # it was logged where it happened
-            case facts.AgentHeard() | facts.TextShown():
+            case facts.AgentHeard() | facts.TextShown() | facts.AgentAsked() | facts.AgentLeft():
+                pass
+            case facts.DoubtSettled() | facts.TurnTakenOver() | facts.TurnRecorded() | facts.FormAnswered():
                 pass
             case _:
                 assert_never(fact)

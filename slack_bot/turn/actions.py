@@ -1,6 +1,4 @@
-"""What to do: a closed union of orders that nothing changes, which `runner` carries out. `reason` is for
-developers. `AppendText` is not frozen, as `events.AnswerText`.
-"""
+"""What to do: a closed union of frozen orders, which `runner` carries out. `reason` is for developers."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ class ShowStatus:
     reason: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class AppendText:
     """More of the answer, to be shown live; a moment later if it is `unproven`."""
 

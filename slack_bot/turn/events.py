@@ -1,7 +1,4 @@
-"""What happened in a turn: a closed union of facts that nothing changes. `reason` is for developers only.
-
-What each chunk makes is not frozen: that would take three times as long.
-"""
+"""What happened in a turn: a closed union of frozen facts. `reason` is for developers only."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -75,7 +72,7 @@ class Narrated:
     reason: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class AnswerText:
     """The answer grew by `text`. `unproven`: it may yet prove to be narration."""
 
