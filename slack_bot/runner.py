@@ -358,9 +358,13 @@ class TurnRunner:
         return Priority.CARDS if self._has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
-        """Before the stream is started, the status says that Slack's budget is spent."""
+        """Before the stream is started, the status says that Slack's budget is spent.
+
+        Who reads half an answer that another process began has waited already.
+        """
         if self._slot_until is None:
-            self._slot_until = now + self._settings.governor.start_slot_timeout
+            goes_on = self._journal.is_takeover and bool(self._delivery.messages)
+            self._slot_until = now + (0.0 if goes_on else self._settings.governor.start_slot_timeout)
             await self._sink.show_status(WRITING)
         elif now + TIMER_TOLERANCE >= self._slot_until and self._delivery.begins and not self._is_late:
             self._is_late = True
