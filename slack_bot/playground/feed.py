@@ -185,6 +185,9 @@ class Feed:
             self._send_message(known, self._message(change.channel, message))
         self._send_visible(key, seen)
         for ts in set(known) - {message.ts for message in seen}:
+            if ts == change.thread_ts and any(message.ephemeral_for is None for message in seen):
+                self._send_message(known, {**known[ts], **_TOMBSTONE})
+                continue
             del known[ts]
             self._send({"type": "gone", "channel": change.channel, "ts": ts})
         self._send_status(key, (seen[-1].status_line if seen else None) or "")
@@ -222,6 +225,7 @@ class Feed:
             "for": seen.ephemeral_for,
             "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
             "edited": seen.edited,
+            "gone": False,
             "reactions": {name: len(users) for name, users in (seen.reactions or {}).items()},
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
@@ -229,6 +233,14 @@ class Feed:
     def _send(self, update: PageUpdate) -> None:
         for listener in tuple(self._listeners):
             listener(update)
+
+
+_TOMBSTONE: PageUpdate = {
+    "text": "This message was deleted.",
+    **{"blocks": [], "files": [], "tasks": [], "plan_title": None, "reactions": {}},
+    **{"edited": False, "gone": True},
+}
+"""What is left of the root of a thread with replies."""
 
 
 def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:

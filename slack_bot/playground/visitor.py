@@ -36,6 +36,9 @@ SUGGESTIONS = (
     ("Plan a release (a form)", "plan a release"),
     ("Restart a service (an approval)", "restart the search service"),
     ("Connect my calendar (a sign-in)", "connect my calendar"),
+    ("A table", "show me a table"),
+    ("A chart", "show me a chart"),
+    ("A file", "show me a file"),
     ("A long answer", "long 6000"),
     ("Fail on purpose", "fail"),
 )

@@ -305,8 +305,8 @@ function showRoom() {
 function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
-  const isTold = room.views.size > 3 || view.tab === "home";
-  showChips($("chips"), isTold ? [] : own.length ? own : model.suggestions, (text) => say(here, begun(here) + text));
+  $("chips").classList.toggle("one-row", room.views.size > 3); // there are things to read
+  showChips($("chips"), own.length ? own : model.suggestions, (text) => say(here, begun(here) + text));
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
@@ -344,6 +344,7 @@ function showTyping() {
 
 /** What can be done with a message: [name, icon, run]. */
 function deeds(message, shown) {
+  if (message.gone) return [];
   const found = [];
   if (isRoot(message) && !message.for && shown.foot) found.push(["Reply in thread", "reply", () => world.open(message)]);
   found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shown.node.querySelector(".said").innerText)]);
@@ -390,7 +391,8 @@ function takeDrop(event) {
   const files = event.dataTransfer?.files ?? [];
   const form = event.target.closest?.(".composer");
   const composer = Object.values(composers).find((one) => one.form === form);
-  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay.take(files[0]);
+  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else if (/^(image|audio|video)\//.test(files[0]?.type)) complain("This is nothing to replay. Drop it on the message field to send it as a file.");
+  else replay.take(files[0]);
 }
 
 /** Escape: the browser itself closes a dialog. */
@@ -442,7 +444,10 @@ function listen() {
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
   addEventListener("dragleave", () => over(-1));
-  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    $("drop-says").textContent = event.target.closest?.(".composer") ? "Drop it to send it with your message" : "Drop a tape, a capture or raw SSE to replay it. On the message field, any file goes with your message.";
+  });
   addEventListener("drop", (event) => { event.preventDefault(); over(-within); takeDrop(event); });
 }
 
