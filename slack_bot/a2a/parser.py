@@ -119,7 +119,9 @@ class EventParser:
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
-        events = [*self._learn_ids(frame), *self._cite(frame)]
+        events = self._learn_ids(frame)
+        if sources := sources_of(frame):
+            events += self._cite(sources)
         match frame:
             case frames.ArtifactUpdate():
                 events += self._artifact(frame)
@@ -155,9 +157,9 @@ class EventParser:
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
         return [*events, *self._attached()]
 
-    def _cite(self, frame: frames.Frame) -> list[Event]:
+    def _cite(self, sources: list[Source]) -> list[Event]:
         fresh: dict[str, Source] = {}
-        for each in sources_of(frame):
+        for each in sources:
             fresh.setdefault(canonical(each.url), each)
         new = tuple(each for url, each in fresh.items() if url not in self._cited)
         self._cited |= fresh.keys()

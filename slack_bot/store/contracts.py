@@ -335,8 +335,11 @@ class ReplicaStore(Protocol):
     def is_sure(self) -> bool:
         """Whether no other process can have taken a thread of this one: its leases have not ended."""
 
-    async def let_go(self, thread: ThreadKey) -> None:
-        """This process has nothing more to do in a thread. What has not ended there is left to others."""
+    async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
+        """This process has nothing more to do in a thread. What has not ended there is left to others.
+
+        `ends`: the process does, so if something is left, all others get the signal `left`.
+        """
 
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""

@@ -363,8 +363,11 @@ class Ledger:
         is_old = not final and now >= present.opened_at + limits.rotate_after
         if is_old and not is_table and (line := fit_line(text, before, used, limits)) is not None:
             return opening, line, False
-        here = present.quality if present.text else None
-        count, ends = fit(text, before, used, here, limits, final=final)
+
+        def quality() -> CutQuality | None:
+            return present.quality if present.text else None
+
+        count, ends = fit(text, before, used, quality, limits, final=final)
         if is_table and present.text and (is_old or count < len(text)):
             return opening, (0, True), False  # it has a message where it is whole
         return opening, (count, ends), is_table and count == len(text) and not opening

@@ -206,7 +206,9 @@ class Client:
         settings: AgentSettings,
         auth: httpx.Auth,
         extensions: Sequence[str] = (),
+        traceparent: str | None = None,
     ) -> None:
+        self._traced = {} if traceparent is None else {"traceparent": traceparent}
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
         self._extensions = tuple(dict.fromkeys([*settings.extensions, *extensions]))
         self._host = str(origin_of(interface.url) or "the agent")
@@ -291,7 +293,7 @@ class Client:
             "POST",
             self._interface.url,
             content=body if isinstance(body, bytes) else _encoded(body),
-            headers=headers(self._interface.wire, self._extensions, stream=stream),
+            headers=headers(self._interface.wire, self._extensions, stream=stream) | self._traced,
             auth=self._auth,
         ) as response:
             if not response.is_success:

@@ -23,7 +23,7 @@ from ...settings.load import Settings, load
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
 from .findings import Diagnosis, DiagnosisState, failed, ok, split
-from .other_checks import check_agent, check_push, check_store, remember_tables
+from .other_checks import check_agent, check_audit, check_push, check_store, remember_tables
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -87,6 +87,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             check_store(settings.store, clock),
             remember_tables(app, settings.store, clock),
             check_push(settings.push),
+            check_audit(settings.audit),
         ):
             async for each in checks:
                 yield each

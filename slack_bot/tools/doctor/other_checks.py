@@ -24,8 +24,10 @@ from ...errors import (
     StoreMissing,
     StoreOutdated,
 )
+from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import PushSettings, StoreSettings
+from ...settings.observe import AuditSettings
 from ...slack.surfaces import TABLES
 from ...store.admin import open_admin, redis_server
 from ...store.contracts import workspace_name
@@ -148,6 +150,17 @@ async def _redis(kept: StoreSettings, clock: Clock) -> list[Diagnosis]:
     if took > _SLOW:
         found.append(warning("store", f"Redis took {took * 1000:.0f} ms", "run it near the bot"))
     return found
+
+
+async def check_audit(wanted: AuditSettings) -> AsyncIterator[Diagnosis]:
+    """That its lines can be written."""
+    if wanted.path:
+        try:
+            AuditLog(wanted)
+        except SettingsError as error:
+            yield split("audit", str(error))
+        else:
+            yield ok("audit", f"it is written to {wanted.path}")
 
 
 async def remember_tables(app: SlackApp, kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagnosis]:
