@@ -120,7 +120,10 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         )
     if settings.store.url.startswith("redis") and find_spec("redis") is None:
         name = env_name(("store", "url"))
-        yield f"{name} is an address of Redis, and its library is not here: install deploy/run.txt"
+        yield (
+            f"{name} is an address of Redis, and its library is not here: install deploy/run.txt "
+            "or slack-bot-a2a[redis]"
+        )
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
