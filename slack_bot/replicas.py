@@ -58,7 +58,7 @@ class Replicas:
 
     async def let_go(self, thread: ThreadKey) -> None:
         try:
-            await self._store.let_go(thread)
+            await self._store.let_go(thread, self.is_closing)
         except StoreError as error:
             message = "a thread is held until its lease ends: %s"
             _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
@@ -110,8 +110,12 @@ class Replicas:
     async def _listen(self) -> None:
         while True:
             try:
-                for signal in await self._store.signals():
-                    await self._on_signal(signal)
+                signals = await self._store.signals()
+                for signal in signals:
+                    if signal.kind != "left":
+                        await self._on_signal(signal)
+                if not self.is_closing and any(signal.kind == "left" for signal in signals):
+                    await self._take_over()
             except StoreError as error:
                 self._note(error)
                 await asyncio.sleep(self._store.lease / RENEWALS)

@@ -100,19 +100,20 @@ class TurnRunner:
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             question,
-            agent.in_conversation(question.thread),
+            agent.in_conversation(question.thread, question.key),
             settings.agent,
             clock,
             handle,
             self._handle_event,
-            self._on_agent_event if self._has_details else None,
+            self._on_agent_event if facts.wants_events(observer) else None,
             self._sending,
         )
 
     async def run(self) -> facts.TurnEnded:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
-        self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        of_thread = asked.user, thread.channel, thread.ts, asked.text
+        self._observer(facts.TurnStarted(now, asked.key, *of_thread, self._journal.record.accepted_at))
         self._sink.extras.begin(self._journal.record.extras, self._journal.attached, self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
@@ -124,6 +125,7 @@ class TurnRunner:
         writer.add_done_callback(self._task_ended)
         try:
             await self._consumer.consume(self._journal.record if self._journal.is_takeover else None)
+            self._observer(facts.AgentLeft(self._now(), asked.key))
             if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
                 await self._worker
             await writer
@@ -153,6 +155,7 @@ class TurnRunner:
         if around.not_given and not (self._question.text or around.files):
             raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
+        self._observer(facts.AgentAsked(self._now(), self._question.key))
         return around
 
     async def _take_over(self, record: TurnRecord) -> None:
@@ -249,7 +252,6 @@ class TurnRunner:
         match action:
             case actions.FlushText() | actions.RetractText():
                 (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
-                return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):

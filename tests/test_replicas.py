@@ -95,12 +95,13 @@ class _Gated(httpx.AsyncBaseTransport):
 
 @asynccontextmanager
 async def town(
-    redis_server: RedisServer, count: int, seconds: float = 2.0, lease: float = LEASE
+    redis_server: RedisServer, count: int, seconds: float = 2.0, lease: float = LEASE, **options: object
 ) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
         for _ in range(count):
-            life, gate, settings = Life(), asyncio.Event(), bot_settings({"shutdown_grace": 0.0})
+            life, gate = Life(), asyncio.Event()
+            settings = bot_settings({"shutdown_grace": 0.0, **options})
             gate.set()
             proxy = await stack.enter_async_context(redis_proxy(redis_server.port))
             store = await open_redis(proxy.url, Ages(), lease)
@@ -132,6 +133,21 @@ async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis_serve
         await asyncio.gather(there.deliver(0, [one]), there.deliver(1, [other]))
         await there.until(lambda: there.is_whole(root))
         assert len(there.agent.questions) == 1
+
+
+async def test_collect_lines_that_come_to_several_processes_at_once_are_one_question(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 3, busy="collect", collect_delay=3600.0) as there:
+        channel = there.workspace.direct("U1")
+        for number in range(3):
+            there.workspace.say("U1", channel, f"line {number}", now=time.time())
+        lines = there.workspace.take()
+        assert len(lines) == len(there.apps)
+        await asyncio.gather(*(there.deliver(at, [line]) for at, line in enumerate(lines)))
+        waiting = [turn.question for turn in await there.apps[0].store.unfinished()]
+        assert sorted(question.text for question in waiting) == ["line 0", "line 1", "line 2"]
+        assert len({question.thread for question in waiting}) == 1
 
 
 async def test_a_second_question_at_another_process_waits_for_the_first(redis_server: RedisServer) -> None:
@@ -168,8 +184,11 @@ async def test_the_turn_of_a_killed_process_is_finished_by_another(
         assert [call.text for call in there.agent.questions] == ["one", "two"]
 
 
-async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others(redis_server: RedisServer) -> None:
-    async with town(redis_server, 2, seconds=3.0) as there:
+@pytest.mark.parametrize("lease", [LEASE, 3600.0])
+async def test_a_process_that_ends_in_order_leaves_its_turns_to_the_others_and_tells_them(
+    redis_server: RedisServer, lease: float
+) -> None:
+    async with town(redis_server, 2, seconds=3.0, lease=lease) as there:
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
         await there.apps[0].close(0.0)

@@ -60,6 +60,11 @@ class OldestKept:
     forms: float
 
 
+def workspace_name(team: str) -> str:
+    """Stands in the place of an agent's name."""
+    return f"workspace {team}"
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.
@@ -144,10 +149,10 @@ class KnowledgeStore(Protocol):
         """Replace what is known."""
 
     async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent, by name."""
+        """What was learned about an agent, or a workspace (`workspace_name`), by name."""
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact about an agent."""
+        """Replace one fact of these."""
 
 
 class OverheardStore(Protocol):
@@ -330,8 +335,11 @@ class ReplicaStore(Protocol):
     def is_sure(self) -> bool:
         """Whether no other process can have taken a thread of this one: its leases have not ended."""
 
-    async def let_go(self, thread: ThreadKey) -> None:
-        """This process has nothing more to do in a thread. What has not ended there is left to others."""
+    async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
+        """This process has nothing more to do in a thread. What has not ended there is left to others.
+
+        `ends`: the process does, so if something is left, all others get the signal `left`.
+        """
 
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""

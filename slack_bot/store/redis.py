@@ -98,7 +98,9 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         script = resources.files(__package__) / "turns.lua"
         self._script = self.script(script.read_text(encoding="utf-8"))
         self._calls = asyncio.Semaphore(_CALLS)
-        self._replica, self._read_until = uuid.uuid4().hex, "0"
+        self._replica = uuid.uuid4().hex
+        self._inbox, self._left = f"{PREFIX}inbox:{self._replica}", f"{PREFIX}left"
+        self._read_until = {self._inbox: "0", self._left: "0"}
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._claims, self._no_claim = 0, asyncio.Event()  # those under way
@@ -345,32 +347,30 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             self._held.pop(thread, None)
         return frozenset(lost)
 
-    async def let_go(self, thread: ThreadKey) -> None:
+    async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         fence = self._held.pop(thread, None)
         if fence is not None:
-            await self._run("let_go", thread=name_of(thread), fence=fence)
+            await self._run("let_go", thread=name_of(thread), fence=fence, ends=ends)
 
     async def signal(self, signal: Signal) -> bool:
         values = dict(signal.values)
         return bool(await self._run("signal", thread=name_of(signal.thread), kind=signal.kind, values=values))
 
     async def signals(self) -> list[Signal]:
-        inbox = f"{PREFIX}inbox:{self._replica}"
         if self._delivered:
             async with self._calling():
-                await self._redis.xdel(inbox, *self._delivered)
+                await self._redis.xdel(self._inbox, *self._delivered)
             self._delivered = []
         while True:
             async with self._calling(_WAIT):
-                found = await self._redis.xread({inbox: self._read_until}, block=round(1000 * _WAIT))
+                found = await self._redis.xread(self._read_until, block=round(1000 * _WAIT))
             if found:
-                entries = found[0][1]
-                self._delivered = [entry for entry, _ in entries]
-                self._read_until = self._delivered[-1]
+                self._read_until |= {stream: entries[-1][0] for stream, entries in found}
+                self._delivered = [entry for entry, _ in dict(found).get(self._inbox, ())]
                 while self._claims:  # a claim may have brought them: whoever asked for it goes first
                     self._no_claim.clear()
                     await self._no_claim.wait()
-                return [signal_of(fields["signal"]) for _, fields in entries]
+                return [signal_of(fields["signal"]) for _, entries in found for _, fields in entries]
 
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(

@@ -28,7 +28,7 @@ class SoleProcess(TurnStore, ReplicaStore):
     def is_sure(self) -> bool:
         return True
 
-    async def let_go(self, thread: ThreadKey) -> None:
+    async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         pass
 
     async def signals(self) -> list[Signal]:

@@ -11,6 +11,7 @@
 -- PREFIX queue            stream of turns, read by the group `bots`: what a replica has to see to is pending there
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
 -- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
+-- PREFIX left             stream of signals to all: a replica that ends has left a thread
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
 -- PREFIX feedback:TURN    hash of persons; what each said, as JSON. Older: a value and its time
 -- PREFIX feedback_due     sorted set: what of it is to be sent (turn and person as JSON), by its time
@@ -72,11 +73,14 @@ local function lease_of(thread)
   end
 end
 
-local function signal(holder, thread, kind, values)
-  local inbox = key('inbox', holder)
+local function signal_to(stream, thread, kind, values)
   local text = cjson.encode({thread = thread, kind = kind, values = values})
-  call('XADD', inbox, 'MAXLEN', '~', INBOX_LENGTH, '*', 'signal', text)
-  call('EXPIRE', inbox, INBOX_AGE)
+  call('XADD', stream, 'MAXLEN', '~', INBOX_LENGTH, '*', 'signal', text)
+  call('EXPIRE', stream, INBOX_AGE)
+end
+
+local function signal(holder, thread, kind, values)
+  signal_to(key('inbox', holder), thread, kind, values)
 end
 
 local function take_signals(before, thread, replica)
@@ -284,11 +288,16 @@ function actions.let_go()
     return
   end
   call('DEL', key('lease', args.thread))
+  local is_left = false
   for _, name in ipairs(call('SMEMBERS', key('thread', args.thread))) do
     local entry = call('HGET', key('turn', name), 'entry')
     if entry and call('ZSCORE', PREFIX .. 'unfinished', name) then
       leave_to_all(entry)
+      is_left = true
     end
+  end
+  if is_left and args.ends then
+    signal_to(PREFIX .. 'left', args.thread, 'left', {})
   end
 end
 

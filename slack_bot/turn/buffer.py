@@ -88,6 +88,8 @@ class StreamBuffer:
         in_word = self._sanitizer.splits_a_word
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
+        if not self._is_forced():
+            self._ledger.release_tables()
 
     @property
     def is_unsent(self) -> bool:
@@ -129,7 +131,7 @@ class StreamBuffer:
     def release(self, now: float, *, is_late: bool = False) -> int:
         """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so
         the line that is not at its end goes along."""
-        count = self._cut(now) if self.is_ready(now) else 0
+        count, was_forced = self._cut(now) if self.is_ready(now) else 0, self._is_forced()
         if is_late and count and count == self._cuts.line:
             count += self._safe_after(count)
         if count:
@@ -137,6 +139,8 @@ class StreamBuffer:
             self.begun = self.begun or not text.isspace()
             self._released_at, self._joined = now, None
             self._forced = max(0, self._forced - count)
+            if was_forced and not self._is_forced():
+                self._ledger.release_tables()
             self._state = self._state.then(text)
             self._look_again()
         return count

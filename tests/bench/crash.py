@@ -2,8 +2,9 @@
 
 Each case starts `slack-bot run` with a SQLite file, asks it something in some threads, kills it with SIGKILL
 (or ends it with SIGTERM) and starts it again; people write, answer and press Stop meanwhile. Judged is what
-stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone. With
-`--replicas 3` the store is a real Redis, and one of three processes is killed.
+stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone, and
+`--keep DIR` writes its log and its threads there. With `--replicas 3` the store is a real Redis, and one of
+three processes is killed.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     about = "one case alone, with its threads and the bot's log"
     parser.add_argument("--only", metavar="SEED:N", type=_case, help=about)
     parser.add_argument("--replicas", type=int, default=1, help="more than one: on a real Redis")
+    parser.add_argument("--keep", metavar="DIR", type=Path, help="where the logs of wrong cases are written")
     args = parser.parse_args(argv)
     if args.only:
         return asyncio.run(_alone(args.only, args.replicas))
     what = f"{args.replicas} replicas, lease {LEASE:g} s" if args.replicas > 1 else "one process, SQLite"
     print(f"{what}, on {machine()}; Slack's retries {FASTER:g} times as fast")
-    reports = asyncio.run(run(args.seed, args.kills, args.jobs, args.replicas))
+    reports = asyncio.run(run(args.seed, args.kills, args.jobs, args.replicas, args.keep))
     print(summary(reports))
     return 1 if any(report.wrong for report in reports) else 0
 
@@ -51,8 +53,8 @@ def _case(text: str) -> Case:
     return plan(int(seed), int(number))
 
 
-async def run(seed: int, kills: int, jobs: int, replicas: int = 1) -> list[Report]:
-    """Cases of `seed` until there were so many kills, in order."""
+async def run(seed: int, kills: int, jobs: int, replicas: int = 1, keep: Path | None = None) -> list[Report]:
+    """Cases of `seed` until there were so many kills, in order. Logs of wrong ones go into `keep`."""
     reports: list[Report] = []
     numbers = iter(range(sys.maxsize))
 
@@ -62,6 +64,8 @@ async def run(seed: int, kills: int, jobs: int, replicas: int = 1) -> list[Repor
                 return
             with _crash_run(plan(seed, number), urls, replicas) as crash_run:
                 reports.append(await crash_run.run())
+                if keep is not None and reports[-1].wrong:
+                    _keep(keep, crash_run)
             _say(reports, kills)
 
     async with agents() as urls:
@@ -77,6 +81,13 @@ def _crash_run(case: Case, urls: Mapping[str, str], replicas: int) -> Iterator[C
         else:
             redis = stack.enter_context(running_redis(Path(home) / "redis"))
             yield CrashRun(case, urls, Path(home), redis.url, replicas)
+
+
+def _keep(folder: Path, crash_run: CrashRun) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    case = crash_run.case
+    found = [str(case), crash_run.log(), crash_run.thread_texts(), *crash_run.report.wrong]
+    (folder / f"{case.seed}-{case.number}.txt").write_text("\n".join(found), "utf-8")
 
 
 async def _alone(case: Case, replicas: int) -> int:
@@ -145,6 +156,7 @@ def _totals(reports: Sequence[Report]) -> Iterator[str]:
         yield f"takeover, from {since} to new words: p50 {p50:.2f} s, p99 {p99:.2f} s ({len(took)})"
         slow = sorted((-max(report.took), name(report.case)) for report in reports if report.took)
         yield f"the slowest: {', '.join(f'{-seconds:.2f} s in {case}' for seconds, case in slow[:5])}"
+    yield f"the bench itself stood still for at most {max(each.stood_still for each in reports):.2f} s"
     missed = sum(report.kills == 0 and report.case.play == "kill" for report in reports)
     yield f"cases that did not come to their point: {missed}"
 

@@ -59,7 +59,10 @@ class Fact:
 
 @dataclass(slots=True)
 class Report:
-    """The verdict on one case. `took`: seconds until each turn that was taken over went on."""
+    """The verdict on one case. `took`: seconds until each turn that was taken over went on.
+
+    `stood_still`: the longest time, in seconds, that the bench's own loop did not run.
+    """
 
     case: Case
     facts: list[Fact] = field(default_factory=list)
@@ -69,6 +72,7 @@ class Report:
     kills: int = 0
     replicas: int = 1
     took: list[float] = field(default_factory=list)
+    stood_still: float = 0.0
 
     @property
     def wrong(self) -> list[str]:

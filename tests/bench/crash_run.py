@@ -40,11 +40,12 @@ from .crash_judge import (
     questions_back,
 )
 from .running import ROOT, bot_environment, steady_clock
+from .stand_stills import StandStills
 
 CHANNEL = "C1"
 FASTER = 30.0
 """Slack's retries come after 0, 60 and 300 s; here so many times sooner. Its 3 s for an ack stay."""
-_SETTLES = 60.0  # seconds after the last start until all answers must be there
+_SETTLES = 60.0  # seconds after the last start until all answers must be there. Stand-stills do not count
 LEASE = 4.0
 """Seconds, in place of 10, after which a replica that was killed counts as gone."""
 _STARTS = 60.0
@@ -114,6 +115,7 @@ class CrashRun:
         self._unfinished: dict[tuple[str, str], str] = {}  # threads of the process before, as they stood then
         self._went_on: dict[tuple[str, str], float] = {}
         self._log: Any = None
+        self._still = StandStills()
 
     async def run(self) -> Report:
         """What goes wrong is a problem in the report."""
@@ -121,7 +123,7 @@ class CrashRun:
             self._log = stack.enter_context((self._home / "0.log").open("w"))
             await stack.enter_async_context(self._slack)
             stack.callback(self.workspace.listen(self._on_change))
-            people: list[asyncio.Task[None]] = []
+            people = [asyncio.create_task(self._still.beat())]
             try:
                 process = await self._start(self.case.kill)
                 for _ in range(1, self._replicas):
@@ -373,7 +375,8 @@ class CrashRun:
 
     def _fact(self, asked: Asked, told: Deliveries) -> Fact:
         thread, stopped_at = self._thread(asked), self._stopped.get(asked.token)
-        return judge_question(asked, thread, told, killed=self._killed, stopped_at=stopped_at)
+        killed = [at - self._still.between(told.first, at) for at in self._killed]
+        return judge_question(asked, thread, told, killed=killed, stopped_at=stopped_at)
 
     def _on_change(self, change: Change) -> None:
         place = change.channel, change.thread_ts
@@ -413,16 +416,16 @@ class CrashRun:
     async def _until(self, condition: Callable[[], object], within: float, why: str) -> None:
         """Wait for `condition`, looking when the workspace changes and every 100 ms."""
         changed = asyncio.Event()
-        stop = self.workspace.listen(lambda _: changed.set())
+        stop, began = self.workspace.listen(lambda _: changed.set()), time.time()
         try:
-            async with asyncio.timeout(within):
-                while not condition():
-                    changed.clear()
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), 0.1)
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            raise TimeoutError(why) from None
+            while not condition():
+                now = time.time()
+                if now - began > within + self._still.between(began, now):
+                    raise TimeoutError(why)
+                changed.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), 0.1)
+                await asyncio.sleep(0.02)
         finally:
             stop()
 
@@ -447,6 +450,7 @@ class CrashRun:
 
     async def _judge(self) -> None:
         told, report = await self._told(), self.report
+        report.stood_still = self._still.worst()
         for asked in self.case.questions:
             self._note(f"{asked.token}: {told[asked.token]}, {self._replied[asked.token]} replies")
             report.facts.append(self._fact(asked, told[asked.token]))

@@ -123,7 +123,7 @@ def _said(kind: str, random: Random) -> tuple[Said, ...]:
 
 def _ordinary(random: Random) -> Said:
     """Something the agent says, captured or written for this turn."""
-    captured = _captured()
+    captured = recorded()
     if captured and random.random() < 0.15:
         name, recording, text = captured[random.randrange(len(captured))]
         return Said(f"capture {name}", recording, Truth(text))
@@ -241,7 +241,7 @@ def _unreachable(planned: Plan) -> Truth:
 
 
 @cache
-def _captured() -> list[tuple[str, Recording, str]]:
+def recorded() -> list[tuple[str, Recording, str]]:
     """The captures whose undisturbed replay is an answer, with that answer."""
     found = []
     for path in sorted(CAPTURES.glob("*.txt")):

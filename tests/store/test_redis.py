@@ -215,7 +215,8 @@ async def test_what_has_not_ended_is_there_for_others_as_soon_as_it_is_let_go(re
     assert await one.claim(second)
     ended = replace(first, ended_at=1001.0, stage=Stage.ENDED)
     await one.save((ended, 0))
-    await one.let_go(THREAD)
+    await one.let_go(THREAD, True)
+    assert await two.signals() == [Signal(THREAD, "left")]
     assert await left_to(two) == [second]
 
 
