@@ -91,5 +91,6 @@ def _needs_agent() -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
-            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt"
+            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt, or "
+            "pip install 'slack-bot-a2a[play]'"
         ) from error
