@@ -53,6 +53,7 @@ from .store.sqlite import open_store
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
+    from .observe.spans import TurnSpans
 
 log = logging.getLogger(__name__)
 
@@ -311,8 +312,11 @@ async def run(settings: Settings, *, http: bool = False) -> None:
     async with AsyncExitStack() as stack:
         scrape = None if metrics is None else metrics.scrape
         await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
-        observer = LogObserver() if metrics is None else to_all(LogObserver(), metrics)
-        app = await build(settings, clock=clock, observer=observer, health=health)
+        observers: list[Observer] = [LogObserver(), *([metrics] if metrics else [])]
+        spans = await _observe_turns(settings, clock, observers, stack)
+        app = await build(settings, clock=clock, observer=to_all(*observers), health=health)
+        if spans is not None:
+            app.agent.traceparent = spans.traceparent
         await stack.enter_async_context(app)
         if metrics is not None:
             metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
@@ -338,6 +342,23 @@ def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
     from .observe.metrics import Metrics
 
     return Metrics(clock)
+
+
+async def _observe_turns(
+    settings: Settings, clock: Clock, observers: list[Observer], stack: AsyncExitStack
+) -> "TurnSpans | None":
+    """Add the audit and the traces, where the settings want them. Raises SettingsError."""
+    if settings.audit.path:
+        from .observe.audit import AuditLog
+
+        observers.append(audit := AuditLog(settings.audit))
+        stack.callback(audit.close)
+    if not settings.traces.enabled:
+        return None
+    from .observe.otel import tracing
+
+    observers.append(spans := await stack.enter_async_context(tracing(settings.traces, clock)))
+    return spans
 
 
 @contextmanager

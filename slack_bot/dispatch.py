@@ -24,7 +24,7 @@ from .form_desk import FormAnswerers, FormDesk
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnTakenOver
+from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnRecorded, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
 from .replicas import Replicas
 from .runner import TurnRunner
@@ -32,7 +32,7 @@ from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.stream_starts import StreamStartTracker
-from .store.contracts import Signal, Store
+from .store.contracts import Signal, Store, workspace_name
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
 from .turn.quotes import Heard, Surroundings
@@ -69,7 +69,7 @@ class TurnDispatcher:
         self._store_broken = asyncio.Event()
         self._stream_starts = StreamStartTracker(self._spawn)
         interval = settings.store.checkpoint_interval
-        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread)
+        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread, self._recorded)
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         notices = self._notices
@@ -87,7 +87,8 @@ class TurnDispatcher:
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
         )
         answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
-        self.forms = FormDesk(agent, store, self._notices, answerers, clock, self.accept, self._spawn)
+        beside = clock, observer, self.accept, self._spawn
+        self.forms = FormDesk(agent, store, self._notices, answerers, *beside)
         self.controls = TurnControls(
             self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
         )
@@ -113,7 +114,7 @@ class TurnDispatcher:
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
-        is_stored, began = False, self._clock.monotonic()
+        is_stored, is_new, began = False, True, self._clock.monotonic()
         try:
             turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
@@ -132,7 +133,7 @@ class TurnDispatcher:
             raise
         finally:
             now = self._clock.monotonic()
-            self._observer(QuestionStored(now, question.key, now - began, is_stored))
+            self._observer(QuestionStored(now, question.key, now - began, is_stored, is_new))
         self._health.passed(HealthCheck.STORE)
         self._store_failures = 0
         self._store_broken.clear()
@@ -185,7 +186,7 @@ class TurnDispatcher:
             self.watches.add(turn)
         elif turn.takeovers < self._settings.turns.max_takeovers:
             log.info("a turn is taken over", extra=_fields(turn))
-            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key))
+            self._observer(TurnTakenOver(self._clock.monotonic(), turn.key, turn.accepted_at))
             self._start(turn, is_left=True)
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
@@ -329,6 +330,9 @@ class TurnDispatcher:
             MessageIgnored(now, message.user, thread.channel, thread.ts, message.ts, message.text, reason)
         )
 
+    def _recorded(self, turn: TurnRecord) -> None:
+        self._observer(TurnRecorded(self._clock.monotonic(), turn.key, self._agent.name, turn))
+
     def load(self) -> Mapping[str, int]:
         """How many turns run, questions wait and tasks are watched in this process."""
         return {
@@ -417,9 +421,8 @@ class TurnDispatcher:
         if words is None:
             return True
         asked = journal.question
-        await self._notices.post_ephemeral(
-            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
-        )
+        place = asked.thread.channel, asked.thread.ts
+        await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
         await journal.end(Outcome.REFUSED)
         return False
 
@@ -429,6 +432,8 @@ class TurnDispatcher:
         given = sink, self._settings, clock, observer, running.handle, self._look_around
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
+        workspace = workspace_name(journal.question.thread.team)
+        sink.know_workspace(await self._known_of(workspace))
         ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
@@ -439,7 +444,8 @@ class TurnDispatcher:
             if ended.outcome != Outcome.ASKED:
                 await self.forms.close(journal)
         await self.follow.answered(journal.question)
-        await self._save_profile()
+        await self._save_facts(self._agent.name, self._agent.profile)
+        await self._save_facts(workspace, sink.workspace)
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
@@ -450,15 +456,21 @@ class TurnDispatcher:
             self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
         return around
 
-    async def _save_profile(self) -> None:
-        agent, store = self._agent, self._store
+    async def _known_of(self, whose: str) -> dict[str, str]:
         try:
-            known = await store.profile(agent.name) if agent.profile else {}
-            for name, value in agent.profile.items():
-                if known.get(name) != value:
-                    await store.save_fact(agent.name, name, value, self._clock.wall())
+            return await self._store.profile(whose)
         except StoreError as error:
-            log.error("the agent's profile was not stored: %s", error)
+            log.error("what is known of the workspace was not read: %s", error)
+            return {}
+
+    async def _save_facts(self, whose: str, facts: Mapping[str, str]) -> None:
+        try:
+            known = await self._store.profile(whose) if facts else {}
+            for name, value in facts.items():
+                if known.get(name) != value:
+                    await self._store.save_fact(whose, name, value, self._clock.wall())
+        except StoreError as error:
+            log.error("what was learned was not stored: %s", error)
 
     async def _hint(self, turn: TurnRecord) -> None:
         await self._notices.hint(turn)

@@ -6,7 +6,7 @@ import logging
 
 from .clock import Clock
 from .errors import StoreError
-from .observe.facts import AgentEvent, EventHandled, Fact, Observer, TurnEnded, wants_details
+from .observe.facts import AgentEvent, Fact, Observer, TurnEnded, wants_details, wants_events
 from .store.contracts import EventStore, KeptEvent
 
 _log = logging.getLogger(__name__)
@@ -17,6 +17,8 @@ class EventKeeper:
 
     `most_bytes` of a turn are kept, as JSON; what comes after that is left out.
     """
+
+    wants_events = True
 
     def __init__(
         self, store: EventStore, observer: Observer, clock: Clock, interval: float, most_bytes: int
@@ -32,8 +34,12 @@ class EventKeeper:
             self._keep(fact)
         elif isinstance(fact, TurnEnded):
             self._sizes.pop(fact.turn, None)
-        if not isinstance(fact, AgentEvent | EventHandled) or wants_details(self._observer):
+        if not isinstance(fact, AgentEvent) or wants_events(self._observer):
             self._observer(fact)
+
+    @property
+    def wants_details(self) -> bool:
+        return wants_details(self._observer)
 
     def _keep(self, fact: AgentEvent) -> None:
         data = json.dumps(fact.raw, separators=(",", ":"))

@@ -14,6 +14,7 @@ from .clock import Clock
 from .errors import AgentError, StoreError
 from .journal import TurnJournal
 from .notices import Notices
+from .observe.facts import FormAnswered, Observer
 from .settings.channels import ChannelPolicies
 from .slack import forms
 from .slack.form_messages import send_sign_in, write_record
@@ -88,11 +89,12 @@ class FormDesk:
         notices: Notices,
         answerers: FormAnswerers,
         clock: Clock,
+        observer: Observer,
         accept: Callable[[Question], Awaitable[bool]],
         spawn: _Spawn,
     ) -> None:
         self._agent, self._store, self._notices, self._answerers = agent, store, notices, answerers
-        self._clock, self._accept, self._spawn = clock, accept, spawn
+        self._clock, self._observer, self._accept, self._spawn = clock, observer, accept, spawn
 
     # -- buttons and modals
 
@@ -183,6 +185,7 @@ class FormDesk:
         taken = await self._store.take_form(form.handle, by, user, self._clock.wall())
         if taken is not None and taken.taken_by != by:
             return _TAKEN
+        self._observer(FormAnswered(self._clock.monotonic(), asked.key, taken or form))
         if taken is not None and forms.has_controls(form.form):
             under = forms.record_of(form.form, asked.answer, user, taken.ended_at or self._clock.wall())
             self._write(form, under)

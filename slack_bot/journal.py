@@ -37,8 +37,9 @@ class Journal:
         clock: Clock,
         interval: float,
         on_lost: Callable[[ThreadKey], None] = lambda _: None,
+        on_end: Callable[[TurnRecord], None] = lambda _: None,
     ) -> None:
-        self._on_lost = on_lost
+        self._on_lost, self._on_end = on_lost, on_end
         self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
@@ -61,8 +62,11 @@ class Journal:
 
     async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
         """The `others` are asked as a part of `record`. All or none of it is stored."""
-        ended = [(self._ended(each, Outcome.MERGED), 0) for each in others]
-        return await self._guard(self._store.save((record, 0), *ended), record)
+        ended = [self._ended(each, Outcome.MERGED) for each in others]
+        is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
+        for each in ended if is_saved else ():
+            self._on_end(each)
+        return is_saved
 
     def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
         return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
@@ -76,8 +80,9 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        record = self._ended(record, outcome)
-        await self._until_there(lambda: self.keep(record))
+        ended = self._ended(record, outcome)
+        if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
+            self._on_end(ended)
 
     def named(self, record: TurnRecord) -> None:
         """The id of its task is stored, or not needed."""
@@ -100,12 +105,15 @@ class Journal:
         return await self._guard(self._store.save((record, len(record.messages))), record)
 
     async def save_end(self, turn: "TurnJournal") -> None:
-        await self._until_there(lambda: self.save(turn))
+        """The turn has ended, or is watched."""
+        if await self._until_there(lambda: self.save(turn)) and turn.record.stage is Stage.ENDED:
+            self._on_end(turn.record)
 
-    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> None:
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> bool:
         """With several replicas another one would go on with a turn whose end is not stored."""
-        while not await save() and self._store.lease:  # noqa: ASYNC110  no event reports it
+        while not (is_saved := await save()) and self._store.lease:  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(_RETRY_SECONDS)
+        return is_saved
 
     async def save(self, *turns: "TurnJournal") -> bool:
         """Store what changed of `turns`. Only logs what fails: the next call stores it too."""

@@ -100,19 +100,20 @@ class TurnRunner:
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             question,
-            agent.in_conversation(question.thread),
+            agent.in_conversation(question.thread, question.key),
             settings.agent,
             clock,
             handle,
             self._handle_event,
-            self._on_agent_event if self._has_details else None,
+            self._on_agent_event if facts.wants_events(observer) else None,
             self._sending,
         )
 
     async def run(self) -> facts.TurnEnded:
         """The turn, to its end. Raises `SlackError` if Slack cannot be written to for good."""
         asked, thread, now = self._question, self._question.thread, self._now()
-        self._observer(facts.TurnStarted(now, asked.key, asked.user, thread.channel, thread.ts, asked.text))
+        of_thread = asked.user, thread.channel, thread.ts, asked.text
+        self._observer(facts.TurnStarted(now, asked.key, *of_thread, self._journal.record.accepted_at))
         self._sink.extras.begin(self._journal.record.extras, self._journal.attached, self._settings.web)
         self._handle_event(TurnBegun())
         if self._journal.is_takeover:
@@ -124,6 +125,7 @@ class TurnRunner:
         writer.add_done_callback(self._task_ended)
         try:
             await self._consumer.consume(self._journal.record if self._journal.is_takeover else None)
+            self._observer(facts.AgentLeft(self._now(), asked.key))
             if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
                 await self._worker
             await writer
@@ -153,6 +155,7 @@ class TurnRunner:
         if around.not_given and not (self._question.text or around.files):
             raise NothingToAsk("none of the question's files was given", safe=" ".join(around.not_given))
         await self._journal.sending(baseline, around.heard)
+        self._observer(facts.AgentAsked(self._now(), self._question.key))
         return around
 
     async def _take_over(self, record: TurnRecord) -> None:
@@ -207,6 +210,7 @@ class TurnRunner:
 
     def _steps(self, event: Event) -> Iterator[None]:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
+        may_be_due = False
         yield from self._machine.prepare(event)
         for number, action in enumerate(self._decide(event), start=1):
             if isinstance(action, actions.AppendText):
@@ -214,16 +218,18 @@ class TurnRunner:
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._buffer.push(piece, self._now(), unproven=action.unproven)
+                    may_be_due |= self._buffer.push(piece, self._now(), unproven=action.unproven)
             else:
+                may_be_due = True
                 yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
             self._buffer.start_new_text(self._now())
+            may_be_due = True
         self._handle.is_waiting_for_human = self._machine.waits_for_human
         # the writer is woken only for what is earlier than it knows
-        deadline = self._buffer.deadline()
+        deadline = self._buffer.deadline() if may_be_due else None
         if deadline is not None and (self._deadline is None or deadline < self._deadline):
             self._wake.set()
 
@@ -249,7 +255,6 @@ class TurnRunner:
         match action:
             case actions.FlushText() | actions.RetractText():
                 (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
-                return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):

@@ -25,8 +25,9 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "clock": set(),
     "manifest": set(),
+    "completion": set(),
     "settings": {"errors"},
-    "observe": {"turn", "clock", "settings"},
+    "observe": {"turn", "errors", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
     "slack": {"turn", "web", "errors", "clock", "settings", "observe"},
     "store": {"turn", "errors", "clock", "observe"},
@@ -44,7 +45,9 @@ ROOMS: dict[str, set[str]] = {
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
-    "form_desk": {"notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings"},
+    "form_desk": {
+        "notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
+    },
     "controls": {
         "form_desk", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
     },
@@ -74,7 +77,7 @@ ROOMS: dict[str, set[str]] = {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "say": {"app", "turn", "store", "errors", "clock", "settings"},
-    "cli": {"say", "app", "errors", "settings", "observe"},
+    "cli": {"completion", "say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip
@@ -89,6 +92,7 @@ OWNED = {
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
     "prometheus_client": {"observe"},
+    "opentelemetry": {"observe"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
@@ -232,14 +236,15 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
     """What comes only with something else may go with it, too."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = {"run": project["dependencies"] + extras["jwt"] + extras["redis"], "play": extras["play"]}
+    wanted = {"run": project["dependencies"] + extras["jwt"] + extras["redis"]}
+    wanted |= {name: extras[name] for name in ("play", "otel")}
     named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
     for lock, names in named.items():
         locked = set(re.findall(r"(?m)^([a-z0-9-]+)==", (ROOT / "deploy" / f"{lock}.txt").read_text("utf-8")))
         assert names <= locked
     distributions = packages_distributions()
     for path in MODULES:
-        known = named["run"] | (named["play"] if room(path) in ("testing", "playground") else set())
+        known = named["run"] | (named["play"] if room(path) in ("testing", "playground") else named["otel"])
         for name, _ in imports(path):
             top = name.split(".")[0]
             if top not in {"slack_bot", *sys.stdlib_module_names}:

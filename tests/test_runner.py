@@ -158,7 +158,7 @@ async def test_the_facts_of_a_turn_are_told_in_order() -> None:
         assert kinds[0] is TurnStarted
         assert kinds[-1] is TurnEnded
         assert {AgentEvent, EventHandled, SlackCalled} <= set(kinds)
-        closed = bot.facts[-1]
+        closed = next(each for each in reversed(bot.facts) if not isinstance(each, Measure))
         assert isinstance(closed, TurnEnded)
         assert closed.latches["answer_begun"]
         assert (closed.outcome, closed.task_id, closed.context_id) == ("answered", "task-1", "ctx-1")

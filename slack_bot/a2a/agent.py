@@ -6,7 +6,7 @@ is sent on the other wire. Nothing else is sent twice (delivery.md 7).
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass, field
@@ -68,14 +68,18 @@ class Agent:
         self._auth = self._card_auth = Credentials(settings)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
+        self._turn = ""
+        self.traceparent: Callable[[str], str | None] = lambda _: None
+        """The W3C header of that name for the requests of a turn."""
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Key for the store: origin and path of the configured URL, without credentials."""
 
-    def in_conversation(self, key: Hashable) -> Self:
-        """The same agent, with the cookies of one conversation."""
+    def in_conversation(self, key: Hashable, turn: str = "") -> Self:
+        """The same agent, with the cookies of one conversation, for a turn."""
         found = copy(self)
+        found._turn = turn
         found._auth = Credentials(self._settings, self._jar_of(key))
         return found
 
@@ -229,4 +233,5 @@ class Agent:
         return True
 
     def _client(self, card: AgentCard, wire: Wire) -> Client:
-        return Client(self._http, card.on(wire), self._settings, self._auth, card.extensions)
+        traceparent = self.traceparent(self._turn)
+        return Client(self._http, card.on(wire), self._settings, self._auth, card.extensions, traceparent)

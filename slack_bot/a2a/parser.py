@@ -4,6 +4,7 @@ The dialect says what an artifact is; `is_final_answer`, or else `is_narration`,
 text is the answer if nothing better comes (delivery.md 2).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, assert_never
@@ -118,7 +119,9 @@ class EventParser:
         if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
-        events = [*self._learn_ids(frame), *self._cite(frame)]
+        events = self._learn_ids(frame)
+        if sources := sources_of(frame):
+            events += self._cite(sources)
         match frame:
             case frames.ArtifactUpdate():
                 events += self._artifact(frame)
@@ -154,17 +157,25 @@ class EventParser:
                 events.append(FinalAnswer(text, origin, certain=False, reason="best of what came"))
         return [*events, *self._attached()]
 
-    def _cite(self, frame: frames.Frame) -> list[Event]:
+    def _cite(self, sources: list[Source]) -> list[Event]:
         fresh: dict[str, Source] = {}
-        for each in sources_of(frame):
+        for each in sources:
             fresh.setdefault(canonical(each.url), each)
         new = tuple(each for url, each in fresh.items() if url not in self._cited)
         self._cited |= fresh.keys()
         return [SourcesFound(new, reason="named by the agent")] if new else []
 
     def _attached(self) -> list[Event]:
-        """What the answer holds besides text, in its order, each once."""
-        found = {key_of(extra): (extra, where) for where, extras in self._extras.items() for extra in extras}
+        """What the answer holds besides text, in its order. An artifact may have two that are equal; what
+        another one tells again stands once.
+        """
+        found: dict[tuple[str, int], tuple[Extra, str]] = {}
+        for where, extras in self._extras.items():
+            copies: Counter[str] = Counter()
+            for extra in extras:
+                key = key_of(extra)
+                found.setdefault((key, copies[key]), (extra, where))
+                copies[key] += 1
         return [Attached(extra, reason=f"in {where!r}") for extra, where in found.values()]
 
     def _keep_extras(self, where: str, extras: tuple[Extra, ...], *, append: bool = False) -> None:

@@ -163,11 +163,14 @@ class StreamConsumer:
             async with aclosing(stream):
                 async for received in stream:
                     is_reading = False
-                    async with self._busy:
+                    await self._busy.acquire()  # not `async with`, which takes as long as all of this
+                    try:
                         await view.on_frame(received)
                         self._silent_since = view.news_at
                         if self._is_quiet_notified or (self._grace_until is None and view.state in _LAST):
                             self._move_deadline()
+                    finally:
+                        self._busy.release()
                     if self._handle.must_exit and self._must_exit():
                         return
                     is_reading = True

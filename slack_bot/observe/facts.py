@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..turn.progress import MessageRecord
+from ..turn.open_form import OpenForm
+from ..turn.progress import MessageRecord, TurnRecord
 
 
 def reference_of(turn: str) -> str:
@@ -20,7 +21,7 @@ def referred(note: str, turn: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began."""
+    """A turn began. Its question was accepted at `accepted_at`, in seconds since 1970."""
 
     at: float
     turn: str
@@ -28,6 +29,7 @@ class TurnStarted:
     channel: str
     thread_ts: str
     text: str
+    accepted_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,24 @@ class EventHandled:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentAsked:
+    """The question goes to the agent now. Again, where it was not taken."""
+
+    at: float
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
 class AgentHeard:
     """The first event of the agent in a turn."""
+
+    at: float
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLeft:
+    """The agent is listened to no longer in this turn."""
 
     at: float
     turn: str
@@ -74,7 +92,8 @@ class TextShown:
 class SlackCalled:
     """A Web API call returned, or gave up. `args` hold no token.
 
-    `took` and `waited` are seconds, the latter for Slack's budget. `fault`: the class of `error`.
+    `took` and `waited` are seconds, the latter for Slack's budget. `fault`: the class of `error`. `attempt`
+    counts from 1; `retry_after` is what Slack asked for, in seconds.
     """
 
     at: float
@@ -86,6 +105,18 @@ class SlackCalled:
     took: float
     waited: float = 0.0
     fault: str | None = None
+    attempt: int = 1
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtSettled:
+    """It took `took` seconds to find out whether a write without an answer `is_shown`."""
+
+    at: float
+    turn: str
+    took: float
+    is_shown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +145,34 @@ class TurnEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnTakenOver:
-    """A turn that another process left goes on here."""
+class TurnRecorded:
+    """The end of a turn is in the store: once for each accepted question, asked or not.
+
+    `agent`: its name. `record`: all that is known of the turn.
+    """
 
     at: float
     turn: str
+    agent: str
+    record: TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class FormAnswered:
+    """The turn answers `form`, which another turn asked."""
+
+    at: float
+    turn: str
+    form: OpenForm
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTakenOver:
+    """A turn that another process left goes on here. `accepted_at`: in seconds since 1970."""
+
+    at: float
+    turn: str
+    accepted_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +187,13 @@ class FeedbackSent:
 
 @dataclass(frozen=True, slots=True)
 class QuestionStored:
-    """The store took `took` seconds for a new question, or failed."""
+    """The store took `took` seconds for a question, or failed. Not `is_new`: it was accepted before."""
 
     at: float
     turn: str
     took: float
     ok: bool
+    is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +213,10 @@ class MessageIgnored:
         return f"ignored:{self.channel}:{self.ts}"
 
 
-Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent
-"""Facts that are only counted."""
+Traced: TypeAlias = AgentAsked | AgentLeft | DoubtSettled | TurnRecorded | FormAnswered
+"""Facts that are neither logged nor counted."""
+Measure: TypeAlias = AgentHeard | TextShown | TurnTakenOver | QuestionStored | FeedbackSent | Traced
+"""Facts that say nothing of what was written."""
 Fact: TypeAlias = TurnStarted | AgentEvent | EventHandled | SlackCalled | TurnEnded | MessageIgnored | Measure
 
 
@@ -180,6 +237,10 @@ class _All:
     def wants_details(self) -> bool:
         return any(map(wants_details, self._observers))
 
+    @property
+    def wants_events(self) -> bool:
+        return any(map(wants_events, self._observers))
+
     def __call__(self, fact: Fact) -> None:
         for observer in self._observers:
             observer(fact)
@@ -191,3 +252,8 @@ def wants_details(observer: Observer) -> bool:
     One that does not has an attribute `wants_details` that is false.
     """
     return bool(getattr(observer, "wants_details", True))
+
+
+def wants_events(observer: Observer) -> bool:
+    """Whether `observer` uses `AgentEvent`: one that wants details, or that has such an attribute."""
+    return bool(getattr(observer, "wants_events", wants_details(observer)))

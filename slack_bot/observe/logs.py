@@ -16,6 +16,9 @@ _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and its name in a line; `thread` itself is logging's own."""
 _TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
 
+# the last one by itself: it looks at its own level alone, and puts each call into words that nobody reads
+_CHATTY = ("httpx", "httpcore", "slack_sdk", "asyncio", "slack_sdk.web.async_base_client")
+
 log = logging.getLogger("slack_bot.turns")
 
 
@@ -58,7 +61,7 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     if root.level > logging.DEBUG:
-        for chatty in ("httpx", "httpcore", "slack_sdk", "asyncio"):
+        for chatty in _CHATTY:
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
@@ -90,11 +93,11 @@ class LogObserver:
                 log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
-            case facts.MessageIgnored() | facts.TurnTakenOver():
-                pass
-            case facts.QuestionStored() | facts.FeedbackSent():
+            case facts.QuestionStored() | facts.FeedbackSent() | facts.MessageIgnored():
                 pass  # it was logged where it happened
-            case facts.AgentHeard() | facts.TextShown():
+            case facts.AgentHeard() | facts.TextShown() | facts.AgentAsked() | facts.AgentLeft():
+                pass
+            case facts.DoubtSettled() | facts.TurnTakenOver() | facts.TurnRecorded() | facts.FormAnswered():
                 pass
             case _:
                 assert_never(fact)

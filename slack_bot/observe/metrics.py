@@ -119,13 +119,13 @@ class Metrics:
                 self._called(fact)
             case facts.TurnEnded():
                 self._ended(fact)
-            case facts.MessageIgnored():
-                self._ignored.inc()
-            case facts.TurnTakenOver() | facts.QuestionStored():
+            case facts.MessageIgnored() | facts.TurnTakenOver() | facts.QuestionStored():
                 self._took(fact)
             case facts.FeedbackSent():
                 self._fed_back(fact)
-            case facts.AgentEvent() | facts.EventHandled():
+            case facts.AgentEvent() | facts.EventHandled() | facts.AgentAsked() | facts.AgentLeft():
+                pass
+            case facts.DoubtSettled() | facts.TurnRecorded() | facts.FormAnswered():
                 pass
             case _:
                 assert_never(fact)
@@ -148,12 +148,12 @@ class Metrics:
         if fact.fault is not None:
             self._faults.labels(fact.fault).inc()
 
-    def _took(self, fact: facts.TurnTakenOver | facts.QuestionStored) -> None:
-        if isinstance(fact, facts.TurnTakenOver):
-            self._takeovers.inc()
-            return
-        self._store.observe(fact.took)
-        self._not_stored.inc(not fact.ok)
+    def _took(self, fact: facts.MessageIgnored | facts.TurnTakenOver | facts.QuestionStored) -> None:
+        if isinstance(fact, facts.QuestionStored):
+            self._store.observe(fact.took)
+            self._not_stored.inc(not fact.ok)
+        else:
+            (self._takeovers if isinstance(fact, facts.TurnTakenOver) else self._ignored).inc()
 
     def _fed_back(self, fact: facts.FeedbackSent) -> None:
         (self._feedback_sent if fact.ok else self._feedback_dropped).labels(fact.target).inc()

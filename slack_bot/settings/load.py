@@ -23,6 +23,7 @@ from .context import ContextSettings
 from .feedback import FeedbackSettings
 from .files import FileSettings
 from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .observe import AuditSettings, TraceSettings
 from .web import WebSettings
 
 # Names that other programs may use are ours only if hardly a letter differs.
@@ -85,6 +86,8 @@ class Settings(models.SettingsSection):
     web: WebSettings = WebSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     log: models.LogSettings = models.LogSettings()
+    traces: TraceSettings = TraceSettings()
+    audit: AuditSettings = AuditSettings()
     reference: models.ReferenceSettings = models.ReferenceSettings()
 
 
@@ -118,14 +121,28 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
             f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
         )
-    if settings.store.url.startswith("redis") and find_spec("redis") is None:
+    if settings.store.url.startswith("redis") and not _is_installed("redis"):
         name = env_name(("store", "url"))
-        yield f"{name} is an address of Redis, and its library is not here: install deploy/run.txt"
+        yield f"{name} is an address of Redis, and its library is not here: {_where('run.txt', 'redis')}"
+    if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+        name = env_name(("traces", "enabled"))
+        yield f"{name} is true, and OpenTelemetry is not installed: {_where('otel.txt', 'otel')}"
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
+
+
+def _where(lock: str, extra: str) -> str:
+    return f"install deploy/{lock}, or slack-bot-a2a[{extra}]"
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is what it is a part of
+        return False
 
 
 def load(
@@ -341,7 +358,8 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
 
 def _addresses(settings: Settings) -> tuple[str, ...]:
     """Those that may hold a password."""
-    return settings.agent.url or "", settings.store.url, settings.feedback.webhook_url or ""
+    given = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
+    return tuple(each or "" for each in given)
 
 
 def _password_of(url: str) -> str:

@@ -115,7 +115,7 @@ class SlackApi:
         health: Health | None = None,
         identity: Callable[[], Awaitable[Mapping[str, Any]]] | None = None,
     ) -> None:
-        self._client, self._clock, self._observer = client, clock, observer
+        self._client, self._clock, self.observer = client, clock, observer
         self._identity = identity
         self._health = health or Health()
         self._retry_timeout, self._write_timeout = retry_timeout, write_timeout
@@ -178,17 +178,16 @@ class SlackApi:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
         left = self._retry_timeout if patience is None else patience
-        block, again, now = left, False, self._clock.monotonic
+        block, attempt = left, 1
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
-            asked_at = now()
-            permit = self._permit(method, channel, block, again=again)
+            permit = self._permit(method, channel, block, again=attempt > 1)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
             while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
                 await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
-            result = await self._attempt(method, args, self._send(method, args), now() - asked_at)
+            result = await self._attempt(method, args, self._send(method, args), permit.waited, attempt)
             if isinstance(result, CallOk):
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
@@ -205,7 +204,7 @@ class SlackApi:
                 return result
             if not is_limit:
                 await asyncio.sleep(asked)
-            left, block, again = left - asked, left, True
+            left, block, attempt = left - asked, left, attempt + 1
 
     async def read(
         self, method: str, args: Mapping[str, object], *, patience: float | None = None
@@ -240,6 +239,7 @@ class SlackApi:
         args: Mapping[str, object],
         request: Coroutine[Any, Any, Mapping[str, Any]],
         waited: float = 0.0,
+        attempt: int = 1,
     ) -> CallResult:
         began = self._clock.monotonic()
         is_slow = self._write_timeout is None or method in ("upload", "download") or method in READS
@@ -261,9 +261,9 @@ class SlackApi:
         finally:
             now = self._clock.monotonic()
             failed = result if isinstance(result, CallFailed) else None
-            why, fault = (failed.error, failed.fault) if failed else (None, None)
-            times = now - began, waited
-            self._observer(SlackCalled(now, self._turn, method, args, failed is None, why, *times, fault))
+            why, fault, later = (failed.error, failed.fault, failed.retry_after) if failed else (None,) * 3
+            what = self._turn, method, args, failed is None, why
+            self.observer(SlackCalled(now, *what, now - began, waited, fault, attempt, later))
         return result
 
     async def upload(self, url: str, content: bytes) -> CallResult:
@@ -370,8 +370,8 @@ class TurnClient:
     """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while. `session` is what the thread's agent session reads by the turn's streams and
-    statuses (facts: Slack 1.9, 4), "" without any.
+    will see nothing for a while. `workspace`: what is known of it, by name; the turn adds to that. `session`
+    is what the thread's agent session reads by the turn's streams and statuses (facts: Slack 1.9, 4).
     """
 
     def __init__(
@@ -389,6 +389,7 @@ class TurnClient:
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
+        self.workspace: dict[str, str] = {}
         self.session = ""
         self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None

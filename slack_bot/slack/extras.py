@@ -37,6 +37,8 @@ _LARGE = 4_000  # cells of a table that are read in a thread of the process
 _FENCE = 8  # characters of a code block's marks
 
 
+Counted: TypeAlias = tuple[Extra, int]
+"""An extra, and how many equal ones of the answer come before it."""
 OnChange: TypeAlias = Callable[[tuple[ExtraRecord, ...]], Awaitable[None]]
 
 
@@ -85,21 +87,23 @@ class ExtraSurface:
             self._add(picture)
         return tuple(self._waiting)
 
-    async def show(self, extras: Sequence[Extra], under: Sequence[Block]) -> CallResult:
+    async def show(self, extras: Sequence[Counted], under: Sequence[Block]) -> CallResult:
         """Extras of one group. Ok: they are there, and `under` is under them unless it `is_fallback`."""
-        first = extras[0]
+        first, copy = extras[0]
         match first:
             case DataTable(rows=rows, columns=columns):
                 is_large = len(rows) * len(columns) > _LARGE
-                key = await asyncio.to_thread(key_of, first) if is_large else key_of(first)
+                key = await asyncio.to_thread(key_of, first, copy) if is_large else key_of(first, copy)
                 return await self._table(key, first, (), under)
             case Chart():
                 block = chart_block(first)
-                return await self._table(key_of(first), first.as_table(), [block] if block else (), under)
+                return await self._table(
+                    key_of(first, copy), first.as_table(), [block] if block else (), under
+                )
             case LinkedFile():
-                return await self._linked(key_of(first), first)
+                return await self._linked(key_of(first, copy), first)
             case OutFile():
-                return await self._files([each for each in extras if isinstance(each, OutFile)])
+                return await self._files([(each, n) for each, n in extras if isinstance(each, OutFile)])
 
     # -- posts -----------------------------------------------------------------------------------------------
 
@@ -155,11 +159,11 @@ class ExtraSurface:
 
     # -- files -----------------------------------------------------------------------------------------------
 
-    async def _files(self, files: Sequence[OutFile]) -> CallResult:
+    async def _files(self, files: Sequence[tuple[OutFile, int]]) -> CallResult:
         """At most `MOST_AT_ONCE`. What cannot be shown is named by a line."""
         uploads: list[tuple[str, FileUpload]] = []
-        for file in files:
-            key, size, most = key_of(file), len(file.content), self._client.settings.max_file_bytes
+        for file, copy in files:
+            key, size, most = key_of(file, copy), len(file.content), self._client.settings.max_file_bytes
             name = file_name(file.name, file.mime_type, file.content)
             if not size or size > most:
                 words = _TOO_LARGE if size else _EMPTY
@@ -181,7 +185,7 @@ class ExtraSurface:
         found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, _kinds(file))
         if isinstance(found, WebFile):
             name = file.name or PurePosixPath(urlsplit(file.url).path).name
-            return await self._files([OutFile(name, found.media_type, found.content, file.description)])
+            return await self._files([(OutFile(name, found.media_type, found.content, file.description), 0)])
         name = file_name(file.name or file.description, "", b"")
         return await self._say(f"{key}.refused", f"_{name}: {found.reason}_")
 
@@ -214,18 +218,21 @@ def _kinds(file: LinkedFile) -> tuple[str, ...]:
     return ("image/",) if file.is_image else ()
 
 
-def groups(extras: Iterable[Extra]) -> Iterator[list[Extra]]:
+def groups(extras: Iterable[Extra]) -> Iterator[list[Counted]]:
     """What is shown together: files that follow each other, everything else alone."""
-    files: list[Extra] = []
+    files: list[Counted] = []
+    before: list[Extra] = []
     for extra in extras:
+        counted = extra, before.count(extra)
+        before.append(extra)
         if not isinstance(extra, OutFile) or len(files) == MOST_AT_ONCE:
             if files:
                 yield files
             files = []
         if isinstance(extra, OutFile):
-            files.append(extra)
+            files.append(counted)
         else:
-            yield [extra]
+            yield [counted]
     if files:
         yield files
 

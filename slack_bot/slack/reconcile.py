@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..observe.facts import DoubtSettled
 from .api import REPEAT_PAUSES, TurnClient, end_in
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
@@ -54,6 +55,13 @@ class Reconciler:
 
         Returns whether the text in doubt is shown, and what failed where nothing can be written any more.
         """
+        client, now = self._client, self._client.clock.monotonic
+        began = now()
+        is_shown, failed = await self._reconcile(message)
+        client.api.observer(DoubtSettled(now(), client.turn, now() - began, is_shown))
+        return is_shown, failed
+
+    async def _reconcile(self, message: SlackMessage) -> tuple[bool, CallFailed | None]:
         if message.ts is None and not await self.find(message):
             _log.warning("start without an answer cannot be looked for", extra=self._log_fields)
         if message.ts is None:

@@ -62,6 +62,7 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--key", metavar="NAME", help=_KEY)
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="one JSON object a file")
+    what.add_argument("--spans", action="store_true", help="its trace, one span a line as JSON")
     shrink = "find the smallest tape that still breaks a promise or differs from --golden; with -o"
     what.add_argument("--shrink", action="store_true", help=shrink)
     what.add_argument("--play", action="store_true", help="show it in the playground's page")

@@ -98,7 +98,7 @@ Extra: TypeAlias = DataTable | Chart | OutFile | LinkedFile
 class ExtraRecord:
     """An extra that is in the thread, in the message `ts`, or as `file_id`, which may not be there yet.
 
-    `key` is its digest. `is_signed`: what is under an answer is under it. `form`: in which of its forms.
+    `key` is `key_of` it. `is_signed`: what is under an answer is under it. `form`: in which of its forms.
     """
 
     key: str
@@ -108,9 +108,9 @@ class ExtraRecord:
     form: int = 0
 
 
-def key_of(extra: Extra) -> str:
-    """The same for the same extra, in every process."""
+def key_of(extra: Extra, copy: int = 0) -> str:
+    """The same for the same extra, in every process. `copy`: how many equal ones come before it."""
     digest = hashlib.sha256(repr(extra).encode("utf-8", "surrogatepass"))
     if isinstance(extra, OutFile):
         digest.update(extra.content)
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()[:24] + (f"-{copy}" if copy else "")

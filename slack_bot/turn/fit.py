@@ -10,6 +10,7 @@ too many to be meant are not.
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -57,7 +58,8 @@ class MessageLimits:
     """What one message takes.
 
     After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
-    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x details.
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x details. `tables_apart`: a table goes
+    in a write of its own, once it is whole.
     """
 
     rotate_after: float = 240.0
@@ -65,6 +67,7 @@ class MessageLimits:
     rotate_bytes: int = 9_000
     max_segments: int = 20
     max_call_chars: int = 12_000
+    tables_apart: bool = False
 
     @property
     def reserve(self) -> int:
@@ -99,25 +102,25 @@ def fit(
     waiting: str,
     before: MarkdownState,
     used: int,
-    here: CutQuality | None,
+    quality: Callable[[], CutQuality | None],
     limits: MessageLimits,
     *,
     final: bool = False,
 ) -> Fit:
     """How much of `waiting` fits into a message of `used` bytes whose state is `before`.
 
-    `here`: how good its present end is; None: it has no text. `final`: no more text comes.
+    `quality`: how good its present end is; None: it has no text. `final`: no more text comes.
     """
     if _fits(waiting, before, used, limits):
         if final or used + utf8_len(waiting) < limits.rotate_bytes * _TAKEN_FROM[CutQuality.PARAGRAPH]:
             return (len(waiting), False)
-        return _passing(waiting, before, used, here, limits)
+        return _passing(waiting, before, used, quality(), limits)
     room = max_chars(waiting, limits.rotate_bytes - limits.reserve - used)
     if room > limits.max_call_chars:
         return (best_cut(waiting, before, limits.max_call_chars, 0, None), False)
     last_quarter = limits.rotate_bytes - limits.rotate_bytes // 4 - used
     near = max_chars(waiting, last_quarter)
-    return (best_cut(waiting, before, room, near, here, is_near=last_quarter <= 0), True)
+    return (best_cut(waiting, before, room, near, quality(), is_near=last_quarter <= 0), True)
 
 
 def fit_line(waiting: str, before: MarkdownState, used: int, limits: MessageLimits) -> Fit | None:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 _FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
@@ -106,8 +106,7 @@ class CutQuality(IntEnum):
     PARAGRAPH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A place `at` which a text may be cut. `inside`: a mark that begins in the new text is open."""
 
     at: int
@@ -176,8 +175,10 @@ def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
         yield from (Cut(offset + at, CutQuality.WORD) for at, *_ in InlineMarks().places(line))
     elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
         for at, mark, token, leads in InlineMarks(_inherited(state, line)).places(line):
-            if not (_LONE.fullmatch(token) or (leads and _NUMBER.fullmatch(token))):
-                rank = CutQuality.SENTENCE if _SENTENCE.fullmatch(token) else CutQuality.WORD
+            is_word = token[-1:].isalnum()  # as nearly all are: none of the patterns ends so
+            if is_word or not (_LONE.fullmatch(token) or (leads and _NUMBER.fullmatch(token))):
+                is_end = not is_word and _SENTENCE.fullmatch(token)
+                rank = CutQuality.SENTENCE if is_end else CutQuality.WORD
                 yield Cut(offset + at, rank, inside=mark >= max(0, -offset))
 
 
@@ -353,6 +354,8 @@ def inside_cluster(text: str, at: int) -> bool:
     if not 0 < at <= len(text):
         return False
     last, following = text[at - 1], text[at : at + 1]
+    if last.isascii() and following.isascii():
+        return last == "\r" and following == "\n"
     if last == _ZWJ or "\ud800" <= last <= "\udbff":
         return True
     if following and not _is_flag_half(following):

@@ -28,6 +28,7 @@ SLICE = 16_384
 """Characters of a long text that are read in one step: a few milliseconds."""
 _CELLS_AT_ONCE = 200  # of a table, in one step
 _SHORTEST_SECRET = 4  # to mask a shorter value would tear words apart
+_HEAD = 8  # characters of a value that are compared first
 
 _RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -135,6 +136,7 @@ class _Values:
 
     def __init__(self, values: tuple[str, ...], whole: re.Pattern[str], first: re.Pattern[str]) -> None:
         self._values, self._whole, self._first = values, whole, first
+        self._heads = {value[:end] for value in values for end in range(1, _HEAD + 1)}
         self.undecided = ""
 
     def push(self, text: str) -> str:
@@ -155,6 +157,8 @@ class _Values:
         """Where a value may begin that the end of `text` cuts; its length if none does."""
         for found in self._first.finditer(text, max(at, len(text) - len(self._values[0]) + 1)):
             rest = text[found.start() :]
+            if rest[:_HEAD] not in self._heads:  # as nearly always
+                continue
             if any(value.startswith(rest) and value != rest for value in self._values):
                 return found.start()
         return len(text)

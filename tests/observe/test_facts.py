@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.observe.facts import Fact, MessageIgnored, reference_of, wants_details
+from slack_bot.observe.facts import Fact, MessageIgnored, reference_of, to_all, wants_details, wants_events
 
 
 class Brief:
@@ -16,9 +16,18 @@ class Brief:
         pytest.fail("it is never called here")
 
 
+class Listening(Brief):
+    """One that wants the agent's events."""
+
+    wants_events = True
+
+
 def test_an_observer_gets_the_details_unless_it_does_without() -> None:
-    assert wants_details([].append)
-    assert not wants_details(Brief())
+    assert wants_details([].append) and wants_events([].append)
+    assert not wants_details(Brief()) and not wants_events(Brief())
+    assert not wants_details(Listening()) and wants_events(Listening())
+    both = to_all(Brief(), Listening())
+    assert not wants_details(both) and wants_events(both)
 
 
 def test_a_message_that_is_ignored_has_a_key_of_its_own_and_a_turn_a_short_name() -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.observe.facts import (
     AgentEvent,
@@ -96,6 +97,7 @@ def test_setup_puts_one_handler_and_quietens_the_libraries() -> None:
     assert handler.formatter.format(record("hello")).endswith("slack_bot.x: hello")
     assert logging.getLogger().level == logging.WARNING
     assert logging.getLogger("httpx").level == logging.WARNING
+    assert AsyncWebClient()._logger.level == logging.WARNING  # else each call is put into words
 
 
 FACTS: list[Fact] = [

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
-from slack_bot.observe.facts import to_all
+from slack_bot.observe.facts import FeedbackSent, to_all
 from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.observe.metrics import Metrics
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
@@ -21,6 +21,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
+from tests.test_watches import slow
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 
@@ -132,6 +133,9 @@ async def test_alert_not_ready() -> None:
     health.failed(HealthCheck.SLACK, "No connection to Slack is open.")
     assert read(metrics, "ready") == read(metrics, "check_slack") == 0
     assert read(metrics, "check_store") == 1
+    for check in HealthCheck:
+        health.failed(check, "It does not work.")
+        assert read(metrics, f"check_{check}") == 0
 
 
 async def test_alert_loop_late() -> None:
@@ -145,6 +149,67 @@ async def test_alert_loop_late() -> None:
             await asyncio.sleep(0.01)
     looking.cancel()
     assert read(metrics, "loop_lag_seconds_bucket", le="0.25") < read(metrics, "loop_lag_seconds_count")
+
+
+@on_virtual_time
+async def test_writes_that_wait_for_slacks_budget_are_counted() -> None:
+    text = "".join(f"Line {number}.\n" for number in range(60))
+    async with measured(answer(text, seconds=60.0), appends_per_minute=10, burst_share=0.1) as now:
+        await now.bot.ask("hi")
+        await now.bot.idle()
+        assert now("late_writes_total") > 0
+        method = "chat.appendStream"
+        assert now("slack_wait_seconds_sum", method=method) > 3
+        assert now("slack_wait_seconds_count", method=method) == now(
+            "slack_call_seconds_count", method=method
+        )
+
+
+@on_virtual_time
+async def test_a_task_that_outlives_its_stream_is_watched_and_counted() -> None:
+    async with measured(slow(), cut_after=2) as now:
+        await now.bot.ask("hi")
+        await now.bot.idle()
+        assert (now("watched"), now("running"), now("turns_total", outcome="watched")) == (1, 0, 1)
+        await asyncio.sleep(3 * 3600)
+        await now.bot.idle()
+        assert (now("watched"), now("turns_total", outcome="answered")) == (0, 1)
+
+
+@on_virtual_time
+async def test_a_message_that_is_not_for_the_bot_is_counted() -> None:
+    async with measured() as now:
+        await now.bot.ask("hi", user="U9")
+        await now.bot.idle()
+        before = now("ignored_messages_total")
+        now.bot.workspace.add_user("U7", is_bot=True)
+        await now.bot.ask("hi", user="U7")
+        await now.bot.idle()
+        assert now("ignored_messages_total") == before + 1
+
+
+def test_feedback_and_connections_are_counted() -> None:
+    metrics, health = Metrics(loop_clock()), Health()
+    metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
+    assert read(metrics, "connections") == 0
+    health.connections = lambda: 2
+    for ok in (True, True, False):
+        metrics(FeedbackSent(0.0, "t", "webhook", ok))
+    assert read(metrics, "connections") == 2
+    assert read(metrics, "feedback_sent_total", target="webhook") == 2
+    assert read(metrics, "feedback_dropped_total", target="webhook") == 1
+
+
+def test_every_metric_is_read_here_and_in_the_documents() -> None:
+    metrics, health = Metrics(loop_clock()), Health()
+    metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
+    told = re.findall(r"# TYPE slack_bot_(\w+) ", metrics.scrape()[1].decode())
+    names = {re.sub(r"_(total|created)$", "", name) for name in told}
+    documents = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
+    here = Path(__file__).read_text("utf-8")
+    names -= {f"check_{check}" for check in HealthCheck}
+    assert [name for name in names if not re.search(rf"`{name}(_total)?\b", documents)] == []
+    assert [name for name in names if not re.search(rf'"{name}(_total|_count|_sum)?"', here)] == []
 
 
 class FullStore(MemoryStore):

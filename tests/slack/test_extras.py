@@ -112,6 +112,14 @@ async def test_the_last_version_of_an_artifact_counts_and_the_same_table_stands_
     assert table.text == "Table\na | b\n2 | 2\n2 | 2"
 
 
+@on_virtual_time
+async def test_two_equal_tables_of_one_artifact_are_two() -> None:
+    told_twice = artifact(ROWS, name="b")
+    async with run_bot(tape(artifact("Before:", ROWS, "After:", ROWS), told_twice)) as bot:
+        _, *tables = await told(bot)
+    assert [table.text for table in tables] == [f"Table\n{READS}"] * 2
+
+
 @pytest.mark.parametrize(
     "entry", ["timeout", "timeout!", "http:502", "http:502!", "cut", "cut!", "ratelimited:5"]
 )

@@ -37,7 +37,7 @@ def laid(
     standing = MarkdownState().then(before)
     here = quality_at_end(before, standing) if before else None
     chars, ends = fit(
-        waiting, standing, utf8_len(before) if used is None else used, here, limits, final=final
+        waiting, standing, utf8_len(before) if used is None else used, lambda: here, limits, final=final
     )
     return waiting[:chars], ends
 

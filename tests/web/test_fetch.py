@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import gzip
 import ssl
 import zlib
@@ -15,13 +14,10 @@ from typing import Any
 import httpcore
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from slack_bot.settings.web import WebSettings
 from slack_bot.web.fetch import NotFetched, WebFetcher, WebFile
+from tests.tls import new_certificate
 
 PUBLIC, OTHER = "93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
 NAMES = ("files.example", "other.example")
@@ -72,19 +68,7 @@ WAITS = {"/slow", "/silent"}
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key and a certificate of itself for NAMES."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
-    name, day = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")]), datetime.timedelta(days=1)
-    built = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    built = built.not_valid_before(now - day).not_valid_after(now + day)
-    names = [x509.DNSName(each) for each in (*NAMES, "inside.example")]
-    built = built.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    signed = built.sign(key, hashes.SHA256())
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    held = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    file = tmp_path_factory.mktemp("tls") / "both.pem"
-    file.write_bytes(held + signed.public_bytes(pem))
-    return file
+    return new_certificate(tmp_path_factory.mktemp("tls"), *NAMES, "inside.example")
 
 
 class Bent(httpcore.AsyncNetworkBackend):

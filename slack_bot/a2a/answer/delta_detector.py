@@ -225,13 +225,13 @@ class SnapshotMerger:
     def __init__(self, *, in_statuses: bool | None) -> None:
         self._in_statuses = in_statuses
         self._streamed: dict[str, list[tuple[bool, str]]] = {}  # chunks with flags: is it answer, its text
-        self._before: dict[str, str] = {}
+        self._before: dict[str, Artifact] = {}
         self._messages: dict[str, str] = {}
         self._reply: AgentMessage | None = None
         self._reply_text = DeltaDetector()
 
     def set_baseline(self, task: Snapshot) -> None:
-        self._before = {each.artifact_id or each.name: each.text for each in task.artifacts}
+        self._before = {each.artifact_id or each.name: each for each in task.artifacts}
         for message in (*task.history, *([task.message] if task.message else [])):
             self._messages[message.message_id] = message.text
 
@@ -268,10 +268,12 @@ class SnapshotMerger:
         """This turn's answer in `artifact`; None where narration cannot be taken off."""
         key = artifact.artifact_id or artifact.name
         before, chunks = self._before.get(key), self._streamed.get(key, [])
-        if before is not None and artifact.text.startswith(before):
-            if not (rest := artifact.text[len(before) :]):
+        if before is not None and artifact.text.startswith(before.text):
+            rest = artifact.text[len(before.text) :]
+            fresh = tuple(each for each in _without_text(artifact) if each not in before.parts)
+            if not (rest or fresh):
                 return None
-            artifact = replace(artifact, parts=(Part(text=rest),))
+            artifact = replace(artifact, parts=(*((Part(text=rest),) if rest else ()), *fresh))
         has_both = is_true(artifact.metadata, _ANSWER) and is_true(artifact.metadata, _NARRATION)
         if not has_both and all(is_answer for is_answer, _ in chunks):
             return artifact
@@ -281,7 +283,8 @@ class SnapshotMerger:
         chunks.append((True, artifact.text[len(known) :]))
         answer = "".join(text for is_answer, text in chunks if is_answer)
         metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
-        return replace(artifact, parts=(Part(text=answer),), metadata={**metadata, _ANSWER: True})
+        shown = Part(text=answer), *_without_text(artifact)
+        return replace(artifact, parts=shown, metadata={**metadata, _ANSWER: True})
 
     def _missed(self, history: tuple[AgentMessage, ...]) -> list[Frame]:
         sent = [each for each in history if each.role == "agent" and each.text]
@@ -300,6 +303,11 @@ class SnapshotMerger:
         found = sent[known[-1] + 1 :] if known else sent if is_answer else []
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
+
+
+def _without_text(artifact: Artifact) -> tuple[Part, ...]:
+    """Its data and files."""
+    return tuple(each for each in artifact.parts if each.text is None)
 
 
 def stored_text(artifact: Artifact) -> str:

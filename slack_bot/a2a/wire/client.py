@@ -206,7 +206,9 @@ class Client:
         settings: AgentSettings,
         auth: httpx.Auth,
         extensions: Sequence[str] = (),
+        traceparent: str | None = None,
     ) -> None:
+        self._traced = {} if traceparent is None else {"traceparent": traceparent}
         self._http, self._interface, self._settings, self._auth = http, interface, settings, auth
         self._extensions = tuple(dict.fromkeys([*settings.extensions, *extensions]))
         self._host = str(origin_of(interface.url) or "the agent")
@@ -266,6 +268,7 @@ class Client:
         self, body: Json, *, stream: bool = True, is_large: bool = False
     ) -> AsyncGenerator[frames.Received, None]:
         content = await transport.offload(_encoded, body) if is_large else _encoded(body)
+        del body  # with the question's files, which may be large, for as long as the agent answers
         if not stream:
             yield await self._framed(*await self._called(content, self._settings.turn_timeout))
             return
@@ -290,7 +293,7 @@ class Client:
             "POST",
             self._interface.url,
             content=body if isinstance(body, bytes) else _encoded(body),
-            headers=headers(self._interface.wire, self._extensions, stream=stream),
+            headers=headers(self._interface.wire, self._extensions, stream=stream) | self._traced,
             auth=self._auth,
         ) as response:
             if not response.is_success:

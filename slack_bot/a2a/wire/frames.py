@@ -359,15 +359,15 @@ def _artifact(body: Object) -> Artifact:
 
 
 def _parts(body: Object) -> tuple[Part, ...]:
-    parts = body.get("parts")
-    if is_boxed := not isinstance(parts, dict | str | list):
-        parts = body.get("content")
-        if not isinstance(parts, list | str):
-            return ()
+    parts, is_boxed = body.get("parts"), False
     if not isinstance(parts, list):
-        parts = [parts]  # one part, as hand-written servers send it
-    found = [_part(each, is_boxed=is_boxed) for each in parts]
-    return tuple(part for part in found if part is not None)
+        if is_boxed := not isinstance(parts, dict | str):
+            parts = body.get("content")
+            if not isinstance(parts, list | str):
+                return ()
+        if not isinstance(parts, list):
+            parts = [parts]  # one part, as hand-written servers send it
+    return tuple([part for each in parts if (part := _part(each, is_boxed=is_boxed)) is not None])
 
 
 def _part(value: Any, *, is_boxed: bool) -> Part | None:
@@ -440,7 +440,8 @@ def _either(source: Object, *keys: str) -> Any:
 
 def _id(source: Object, *keys: str) -> str | None:
     """Some servers count, and half a surrogate pair cannot be stored."""
-    value = _either(source, *keys)
+    if (value := source.get(keys[0])) is None:
+        value = _either(source, *keys[1:])
     if isinstance(value, str):
         return (value if value.isascii() else _SURROGATE.sub("\ufffd", value)) or None
     number = _integer(value)

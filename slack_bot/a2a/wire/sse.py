@@ -47,6 +47,9 @@ class SseReader:
         self._bom = _BOM  # that the first line may begin with
 
     def feed(self, chunk: bytes) -> list[SseBlock]:
+        if not self._size and len(chunk) <= self._limit and (data := _only_data(chunk)) is not None:
+            self._bom = b""
+            return [SseBlock(chunk, data)]
         self._size += len(chunk)
         blocks: list[SseBlock] = []
         for line in self._whole_lines(chunk):
@@ -108,11 +111,20 @@ def _has_data(block: SseBlock, limit: int) -> bool:
 def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     raw = b"".join(lines)
     content = raw.removeprefix(_BOM)
-    if whole and len(lines) == 2 and content[:6] == b"data: ":  # as nearly all are
-        return SseBlock(raw, content[6:].rstrip(b"\r\n").decode("utf-8", "replace"))
+    if whole and (data := _only_data(content)) is not None:
+        return SseBlock(raw, data)
     response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
     event = next(EventSource(response).iter_sse(), None)
     if event is None:
         return SseBlock(raw, whole=whole)
     has_data = event.data or any(line.startswith(b"data") for line in lines)
     return SseBlock(raw, event.data if has_data else None, event.event, whole)
+
+
+def _only_data(content: bytes) -> str | None:
+    """The data of an event of one line, as nearly all chunks are; None: it is something else."""
+    end = -2 if content.endswith(b"\n\n") else -4 if content.endswith(b"\r\n\r\n") else 0
+    if not end or not content.startswith(b"data: "):
+        return None
+    data = content[6:end]
+    return None if b"\n" in data or b"\r" in data else data.decode("utf-8", "replace")

@@ -7,7 +7,7 @@ answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip bec
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
@@ -29,6 +29,7 @@ from ...errors import (
 from ...settings.models import AgentSettings
 from .auth import origin_of
 from .frames import failure, object_of, quote
+from .network import use_asyncio
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -83,7 +84,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     used to an agent on this machine. The caller closes it.
     """
     place, connect = origin_of(settings.url or ""), settings.connect_timeout
-    return httpx.AsyncClient(
+    client = httpx.AsyncClient(
         transport=transport,
         # None to read: the callers bound the silence
         timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
@@ -92,6 +93,9 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
     )
+    if transport is None:
+        use_asyncio(client)
+    return client
 
 
 @contextmanager
@@ -209,11 +213,12 @@ def encoding_of(response: httpx.Response) -> str:
     return names[0] if names else ""
 
 
-def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterator[bytes]:
+def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterable[bytes]:
     """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
-    encoding, chunks = encoding_of(response), response.aiter_raw()
+    encoding, chunks = encoding_of(response), response.stream
+    assert isinstance(chunks, httpx.AsyncByteStream), "the client is asynchronous"
     return unpack(chunks, encoding, max_bytes) if encoding else chunks
 
 

@@ -54,7 +54,7 @@ class RateLimiter:
     """Grants permits to the calls of one process. Must be built and used on one event loop."""
 
     def __init__(self, settings: GovernorSettings, clock: Clock) -> None:
-        self._clock, self._start_timeout = clock, settings.start_slot_timeout
+        self.now, self._start_timeout = clock.monotonic, settings.start_slot_timeout
         self._governor = Governor(
             budgets_of(settings), settings.recover_after, settings.starving_after, settings.burst_horizon
         )
@@ -65,7 +65,7 @@ class RateLimiter:
 
         The request's times are filled in; `unseen_since` 0 means since now.
         """
-        request.asked_at = now = self._clock.monotonic()
+        request.asked_at = now = self.now()
         request.unseen_since = request.unseen_since or now
         if request.again and request.method == "chat.startStream":
             request.ends_at = now + self._start_timeout  # there are other ways to show an answer
@@ -76,15 +76,15 @@ class RateLimiter:
         return permit
 
     def drop(self, request: CallRequest) -> None:
-        self._governor.drop(request, self._clock.monotonic())
+        self._governor.drop(request, self.now())
         self.decide()
 
     def refused(self, request: CallRequest, seconds: float) -> None:
-        self._governor.refused(request, seconds, self._clock.monotonic())
+        self._governor.refused(request, seconds, self.now())
         self.decide()
 
     def decide(self) -> None:
-        now = self._clock.monotonic()
+        now = self.now()
         for request, blocked_for in self._governor.decide(now):
             request.settle(blocked_for)
         if self._timer is not None:
@@ -97,12 +97,13 @@ class RateLimiter:
 
 
 class Permit:
-    """A place in the queue for one call; once granted, the right to make it."""
+    """A place in the queue for one call; once granted, the right to make it. `waited`: seconds until then."""
 
     def __init__(self, limiter: RateLimiter, request: CallRequest) -> None:
         self._limiter, self._request = limiter, request
         request.settle = self._settle
         self.wake: Callable[[], None] | None = None
+        self.waited = 0.0
         self._blocked_for: float | None = None
         self._settled = asyncio.Event()
         self._is_over = False  # used or given back
@@ -136,6 +137,7 @@ class Permit:
 
     def _settle(self, blocked_for: float | None) -> None:
         self._blocked_for = blocked_for
+        self.waited = self._limiter.now() - self._request.asked_at
         self._settled.set()
         if self.wake is not None:
             self.wake()

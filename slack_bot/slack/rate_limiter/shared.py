@@ -110,7 +110,7 @@ class SharedRateLimiter(RateLimiter):
 
     async def _sync(self, *, leaves: bool = False) -> None:
         self._drop_what_was_given_away()
-        now = self._clock.monotonic()
+        now = self.now()
         buckets = dict(self._governor.buckets())
         gone = (
             set(buckets)
@@ -141,13 +141,13 @@ class SharedRateLimiter(RateLimiter):
             refused = set()
         finally:
             self._refused |= refused
-        self._answered_at, self._wanted = self._clock.monotonic(), wanted
+        self._answered_at, self._wanted = self.now(), wanted
         if answer is not None:
             self._apply(list(buckets), json.loads(answer))
 
     def _drop_what_was_given_away(self) -> None:
         """After this process stood still: if Redis were away, it would have gone on alone long before."""
-        now = self._clock.monotonic()
+        now = self.now()
         if self._is_away or now - self._answered_at < _FORGET_AFTER * self._interval:
             return
         self._governor.first_share = 0.0
@@ -175,7 +175,7 @@ class SharedRateLimiter(RateLimiter):
         }
 
     def _apply(self, keys: list[BudgetKey], answer: dict[str, Any]) -> None:
-        now = self._clock.monotonic()
+        now = self.now()
         self._replicas = max(answer["replicas"], self._replicas if answer["calm"] else 1)
         self._governor.first_share = 0.0
         for key, given in zip(keys, answer["budgets"], strict=True):
@@ -198,7 +198,7 @@ class SharedRateLimiter(RateLimiter):
 
     def _go_on_alone(self, error: BaseException) -> None:
         """First all give up what is more than one part of N, and then take what is less."""
-        now = self._clock.monotonic()
+        now = self.now()
         silent, lease, part = now - self._answered_at, _LEASE * self._interval, 1 / self._replicas
         if silent < lease and self._calls > 1:
             return

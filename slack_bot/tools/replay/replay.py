@@ -36,6 +36,7 @@ from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
 from .form_play import is_played, play
 from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, visible
 from .scenario import Scenario, as_captured, read_scenario
+from .spans import SpanLog, as_lines
 
 INTERRUPTED = "interrupted"
 """The outcome of a turn whose capture ends before it."""
@@ -46,7 +47,7 @@ _LONGEST = 7 * 86_400.0  # seconds
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, scenario, key, json, play, speed, golden, update, shrink, output."""
+    """The verb. `args`: files, scenario, key, json, spans, play, speed, golden, update, shrink, output."""
     check_options(args)
     if args.shrink:
         from . import shrink
@@ -62,8 +63,8 @@ def main(args: argparse.Namespace) -> int:
 def check_options(args: argparse.Namespace) -> None:
     """Raises UnreadableInput for options that exclude each other."""
     wrong = {
-        "--golden prints its own report; leave --json and --play out": args.golden
-        and (args.json or args.play),
+        "--golden prints its own report; leave --json, --spans and --play out": args.golden
+        and (args.json or args.spans or args.play),
         "--update belongs to --golden DIR, without --shrink": args.update
         and (args.shrink or not args.golden),
         "--output is where --shrink writes; leave it out": args.output and not args.shrink,
@@ -83,7 +84,7 @@ def print_threads(args: argparse.Namespace) -> int:
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
     accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
-        log = WatchedLog(sys.stderr) if args.speed else TurnLog()
+        log = _log_for(args)
         try:
             seen = replayed(capture, scenario, log=log, speed=args.speed)
         finally:
@@ -91,6 +92,9 @@ def print_threads(args: argparse.Namespace) -> int:
                 log.line.wipe()
         result = seen.result()
         tell_assumed(path, capture, result)
+        if isinstance(log, SpanLog):
+            sys.stdout.write(as_lines(log.spans))
+            continue
         if args.json:
             sys.stdout.write(as_line(result) + "\n")
             continue
@@ -98,6 +102,12 @@ def print_threads(args: argparse.Namespace) -> int:
         text = as_text(result, seen.asker, seen.questions, list(map(pace_of, seen.log.turns)))
         sys.stdout.write(head + text + end)
     return 0
+
+
+def _log_for(args: argparse.Namespace) -> TurnLog:
+    if args.spans:
+        return SpanLog()
+    return WatchedLog(sys.stderr) if args.speed else TurnLog()
 
 
 class WatchedLog(TurnLog):

@@ -418,6 +418,29 @@ def test_what_stood_there_before_the_turn_is_not_said_again() -> None:
     assert artifacts_of(merger.merge(task(artifact("replaced")))) == [("replaced", {})]
 
 
+def test_data_that_came_with_or_without_text_to_what_stood_there_before_is_kept() -> None:
+    old, new = Part(data=[1], has_data=True), Part(data=[2], has_data=True)
+
+    def stored(*parts: Part, **metadata: Any) -> Snapshot:
+        return task(Artifact("a", "answer", parts=parts, metadata=metadata))
+
+    def parts_of(whole: Snapshot) -> list[Part]:
+        return [
+            part
+            for each in merger.merge(whole)
+            if isinstance(each, Snapshot)
+            for part in each.artifacts[0].parts
+        ]
+
+    merger = streamed()
+    merger.set_baseline(stored(Part(text="before "), old))
+    assert parts_of(stored(Part(text="before "), old, new)) == [new]
+    assert parts_of(stored(Part(text="before "), old, Part(text="since"), new)) == [Part(text="since"), new]
+    merger = streamed(chunk("hm ", is_narration=True), chunk("yes", is_final_answer=True))
+    whole = stored(Part(text="hm yes"), new, is_narration=True, is_final_answer=True)
+    assert parts_of(whole) == [Part(text="yes"), new]
+
+
 def test_what_was_said_anew_is_this_turn_s_though_it_is_the_same() -> None:
     merger = streamed()
     merger.set_baseline(task(artifact("same")))

@@ -71,3 +71,13 @@ async def test_a_store_on_which_a_bot_runs_or_that_is_older_is_no_mistake(
         with sqlite3.connect(tmp_path / "bot.sqlite") as connection:
             connection.execute("PRAGMA user_version = 3")
         assert bad(await setup.look()) == []
+
+
+async def test_an_audit_that_cannot_be_written(environment: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "audit"
+    async with well(environment) as setup:
+        environment["SLACK_BOT_AUDIT__PATH"] = str(folder)
+        found = await one(setup)
+        assert (found.check, found.remedy) == ("audit", "create it for the bot's user")
+        folder.mkdir()
+        assert bad(await setup.look()) == []

@@ -78,7 +78,8 @@ def tape(seconds: float = 6.0) -> Tape:
 
 def options(*files: Path, **more: Any) -> argparse.Namespace:
     return argparse.Namespace(
-        files=list(map(str, files)), **{"json": True, "key": None, "scenario": None, "speed": None, **more}
+        files=list(map(str, files)),
+        **{"json": True, "spans": False, "key": None, "scenario": None, "speed": None, **more},
     )
 
 
@@ -264,7 +265,7 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     file.write_text(json.dumps([moment.event for moment in tape().moments]))
     program = (
         "import argparse, sys; from slack_bot.tools.replay.replay import print_threads;"
-        f"print_threads(argparse.Namespace(files=[{str(file)!r}], json=True, "
+        f"print_threads(argparse.Namespace(files=[{str(file)!r}], json=True, spans=False, "
         "key=None, scenario=None, speed=None))"
     )
     outputs = {
@@ -386,7 +387,11 @@ def test_a_further_question_stands_where_it_was_asked(
     file = tmp_path / "two.jsonl"
     file.write_text(write_tape(in_statuses(narrates=False)), "utf-8")
     assert (
-        print_threads(argparse.Namespace(files=[str(file)], scenario=None, key=None, json=False, speed=None))
+        print_threads(
+            argparse.Namespace(
+                files=[str(file)], scenario=None, key=None, json=False, spans=False, speed=None
+            )
+        )
         == 0
     )
     told = capsys.readouterr().out

@@ -1,0 +1,158 @@
+"""How httpx's bytes come and go: asyncio's own transports.
+
+httpcore's usual backend asks the kernel to begin and to end reading for each chunk, and sets up a timeout
+(anyio `SocketStream.receive`): as much work as all the rest of httpx does for an event of a stream.
+"""
+# ruff: noqa: ASYNC109  httpcore hands a timeout to each method
+
+import asyncio
+import ssl
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import httpcore
+import httpx
+
+_MOST_UNREAD = 256 * 1024  # bytes; the other side waits then
+_NEXT_ADDRESS = 0.25  # seconds until the next address of a host is tried beside (RFC 8305)
+
+
+def use_asyncio(client: httpx.AsyncClient) -> None:
+    """Let `client` read and write so, through proxies too. httpx has no argument for it."""
+    backend = _Backend()
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx.AsyncHTTPTransport):
+            transport._pool._network_backend = backend
+
+
+class _Backend(httpcore.AsyncNetworkBackend):
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        local = None if local_address is None else (local_address, 0)
+        with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
+            async with asyncio.timeout(timeout):
+                _, stream = await asyncio.get_running_loop().create_connection(
+                    _Stream, host, port, local_addr=local, happy_eyeballs_delay=_NEXT_ADDRESS
+                )
+        for option in socket_options or ():
+            stream.get_extra_info("socket").setsockopt(*option)
+        return stream
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
+    """One connection. `read` and `write` raise httpcore's errors; `read` gives b"" at the end."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._unread = bytearray()
+        self._is_over = self._is_reading_paused = False
+        self._error: Exception | None = None
+        self._reader: asyncio.Future[None] | None = None
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+
+    # -- called by asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        if len(self._unread) > _MOST_UNREAD and not self._is_reading_paused:
+            self._is_reading_paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        self._is_over = True
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_over, self._error = True, exc
+        self._may_write.set()
+        self._wake()
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    # -- called by httpcore
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if not (self._unread or self._is_over):
+            self._reader = asyncio.get_running_loop().create_future()
+            if timeout is None:
+                await self._reader
+            else:
+                with _mapped(httpcore.ReadTimeout, httpcore.ReadError):
+                    async with asyncio.timeout(timeout):
+                        await self._reader
+        data = bytes(self._unread[:max_bytes])
+        del self._unread[:max_bytes]
+        if self._is_reading_paused and not self._unread:
+            self._is_reading_paused = False
+            self._transport.resume_reading()
+        if self._error is not None and not data:
+            raise httpcore.ReadError(str(self._error)) from self._error
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if self._is_over:
+            raise httpcore.WriteError("the connection is closed")
+        self._transport.write(buffer)
+        with _mapped(httpcore.WriteTimeout, httpcore.WriteError):
+            async with asyncio.timeout(timeout):
+                await self._may_write.wait()
+        if self._error is not None:
+            raise httpcore.WriteError(str(self._error)) from self._error
+
+    async def aclose(self) -> None:
+        self._transport.close()
+        await asyncio.sleep(0)
+        self._transport.abort()  # what the other side does not take is not waited for
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        loop = asyncio.get_running_loop()
+        with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
+            async with asyncio.timeout(timeout):
+                secured = await loop.start_tls(
+                    self._transport, self, ssl_context, server_hostname=server_hostname
+                )
+        assert secured is not None, "it was closed"
+        self._transport = secured
+        return self
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "is_readable":  # of a connection that is not in use: the server has closed it
+            return self._is_over or bool(self._unread)
+        names = {"client_addr": "sockname", "server_addr": "peername"}
+        return self._transport.get_extra_info(names.get(info, info))
+
+
+@contextmanager
+def _mapped(timeout: type[Exception], failed: type[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise timeout(str(error)) from error
+    except OSError as error:
+        raise failed(str(error)) from error

@@ -1,0 +1,149 @@
+"""One line of JSON for each turn: who asked which agent, what came of it, and who approved what.
+
+The line is written when the end of the turn is in the store, by the process that stored it.
+"""
+
+import json
+import logging
+import os
+import sys
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..errors import SettingsError
+from ..settings.observe import AuditSettings
+from ..turn.progress import TurnRecord
+from . import facts
+from .usage import TokenUsage
+
+_log = logging.getLogger(__name__)
+
+_STDOUT = "-"
+_HEAD, _TAIL = "audit-", ".jsonl"
+_MOST = 10_000  # turns whose tokens are counted at once
+
+
+class AuditLog:
+    """An observer. SettingsError: nothing can be written there."""
+
+    wants_details, wants_events = False, True
+
+    def __init__(self, settings: AuditSettings) -> None:
+        self._settings, self._usage = settings, dict[str, TokenUsage]()
+        self._file: TextIO | None = None
+        self._day: date | None = None
+        self._is_away = False
+        path = settings.path or ""
+        if not (self._is_stdout or (Path(path).is_dir() and os.access(path, os.W_OK | os.X_OK))):
+            raise SettingsError(
+                f"SLACK_BOT_AUDIT__PATH is {path!r}, which is no folder that the bot may write: create it for"
+                " the bot's user"
+            )
+
+    @property
+    def _is_stdout(self) -> bool:
+        return self._settings.path == _STDOUT
+
+    def __call__(self, fact: facts.Fact) -> None:
+        match fact:
+            case facts.TurnStarted():
+                self._usage.setdefault(fact.turn, TokenUsage())
+                if len(self._usage) > _MOST:  # of turns that another process has now
+                    del self._usage[next(iter(self._usage))]
+            case facts.AgentEvent() if fact.turn in self._usage:
+                self._usage[fact.turn].take(fact.raw)
+            case facts.TurnRecorded():
+                usage = self._usage.pop(fact.turn, TokenUsage())
+                line = line_of(fact.agent, fact.record, usage, has_text=self._settings.text)
+                self._write(json.dumps(line), fact.record.ended_at or 0.0)
+            case _:
+                pass
+
+    def _write(self, line: str, at: float) -> None:
+        """An answer does not depend on it: what cannot be written is said once."""
+        try:
+            out = sys.stdout if self._is_stdout else self._file_of(datetime.fromtimestamp(at, UTC).date())
+            out.write(f"{line}\n")
+            out.flush()
+        except OSError as error:
+            if not self._is_away:
+                _log.error("the audit is not written, its lines are lost meanwhile: %s", error)
+            self._is_away = True
+            self._day = None  # open it anew
+        else:
+            self._is_away = False
+
+    def _file_of(self, day: date) -> TextIO:
+        if self._file is None or self._day != day:
+            self.close()
+            folder = Path(self._settings.path or "")
+            path, flags = (
+                folder / f"{_HEAD}{day}{_TAIL}",
+                os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
+            )
+            self._file = os.fdopen(os.open(path, flags, 0o600), "a", encoding="ascii")
+            self._day = day
+            self._remove_old(folder, day)
+        return self._file
+
+    def _remove_old(self, folder: Path, today: date) -> None:
+        for path in folder.glob(f"{_HEAD}*{_TAIL}"):
+            with suppress(ValueError):  # a file of somebody else
+                day = date.fromisoformat(path.name.removeprefix(_HEAD).removesuffix(_TAIL))
+                if (today - day).days > self._settings.days:
+                    path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+
+def line_of(agent: str, record: TurnRecord, usage: TokenUsage, *, has_text: bool = False) -> dict[str, Any]:
+    """What is said of a turn. What is not known, or nothing, is left out."""
+    asked, thread, ended_at = record.question, record.question.thread, record.ended_at or record.accepted_at
+    line = {
+        "turn": record.key,
+        "ref": facts.reference_of(record.key),
+        "team": thread.team,
+        "channel": thread.channel,
+        "thread": thread.ts,
+        "user": asked.user,
+        "user_team": asked.user_team,
+        "is_bot": asked.asker_is_bot,
+        "agent": agent,
+        "accepted_at": _time(record.accepted_at),
+        "ended_at": _time(ended_at),
+        "seconds": round(ended_at - record.accepted_at, 3),
+        "outcome": record.outcome,
+        "stopped_by": record.stopped_by,
+        "task": record.task_id,
+        "context": record.context_id,
+        "agent_trace": record.trace_id,
+        "merged": asked.merged,
+        "form": _form(record),
+        "files_in": len(asked.files),
+        "files_out": sum(bool(each.file_id) for each in record.extras),
+        "messages": len(record.messages),
+        "takeovers": record.takeovers,
+        "tokens": usage.as_json() if usage.calls else None,
+        **({"question": asked.text, "answer": record.text} if has_text else {}),
+    }
+    return {name: value for name, value in line.items() if value not in (None, "", (), 0, False)}
+
+
+def _form(record: TurnRecord) -> dict[str, Any] | None:
+    """Who answered what. Of an approval the calls and the decision, never their arguments."""
+    asked = record.question
+    if asked.form is None:
+        return None
+    verdict = None if asked.answer is None else asked.answer.verdict
+    by, calls = asked.answered_by or asked.user, [call.name for call in asked.form.calls]
+    return {"kind": asked.form.kind, "by": by, "verdict": verdict, "calls": calls}
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,191 @@
+"""Connections of the agent's client, with real servers."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from slack_bot.a2a.wire.network import use_asyncio
+from slack_bot.a2a.wire.transport import new_http
+from slack_bot.settings.models import AgentSettings
+from tests.tls import new_certificate
+
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+@asynccontextmanager
+async def client_of(
+    serve: Serve, certificate: Path | None = None, *, trusts: bool = True, **timeouts: float
+) -> AsyncIterator[tuple[httpx.AsyncClient, str]]:
+    """A client, and the address of a server that handles each request by `serve`."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await reader.readuntil(b"\r\n\r\n"):
+                await serve(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    context = None
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+    address = f"http{'s' if context else ''}://localhost:{server.sockets[0].getsockname()[1]}/"
+    trusted = ssl.create_default_context(cafile=str(certificate) if certificate and trusts else None)
+    http = httpx.AsyncClient(
+        verify=trusted, timeout=httpx.Timeout(None, **timeouts) if timeouts else None, trust_env=False
+    )
+    use_asyncio(http)
+    async with server, http:
+        yield http, address
+
+
+def test_the_agents_client_reads_so_unless_its_transport_is_given() -> None:
+    http = new_http(AgentSettings(url="http://agent.example/"))
+    assert type(http._transport._pool._network_backend).__module__ == use_asyncio.__module__  # type: ignore[attr-defined]
+    given = httpx.MockTransport(lambda _: httpx.Response(200))
+    assert new_http(AgentSettings(url="http://agent.example/"), given)._transport is given
+
+
+def test_proxies_are_read_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")
+    http = new_http(AgentSettings(url="http://agent.example/"))
+    pools = [transport._pool for transport in http._mounts.values()]  # type: ignore[union-attr]
+    assert pools
+    assert all(type(pool._network_backend).__module__ == use_asyncio.__module__ for pool in pools)
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+async def test_chunks_come_as_they_are_sent(tmp_path: Path, *, is_tls: bool) -> None:
+    go_on = asyncio.Event()
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD)
+        for number in range(3):
+            go_on.clear()
+            writer.write(chunk(b"chunk %d" % number))
+            await go_on.wait()
+        writer.write(chunk(b""))
+
+    certificate = new_certificate(tmp_path, "localhost") if is_tls else None
+    async with client_of(serve, certificate) as (http, url):
+        found = []
+        for _ in range(2):  # the second on the same connection
+            async with http.stream("GET", url) as answer:
+                async for data in answer.aiter_raw():
+                    found.append(data)
+                    go_on.set()
+    assert found == [b"chunk 0", b"chunk 1", b"chunk 2"] * 2
+
+
+async def test_a_server_that_sends_faster_than_it_is_read_waits() -> None:
+    size, sent = 40 * 1024 * 1024, 0
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size)
+        while sent < size:
+            writer.write(bytes(64 * 1024))
+            sent += 64 * 1024
+            await writer.drain()
+
+    async with client_of(serve) as (http, url), http.stream("GET", url) as answer:
+        chunks = answer.aiter_raw()
+        read, seen = len(await anext(chunks)), -1
+        while seen != sent:  # until the buffers between are full
+            seen = sent
+            for _ in range(200):
+                await asyncio.sleep(0)
+        assert sent < size
+        async for data in chunks:
+            read += len(data)
+    assert read == size
+
+
+async def test_a_large_question_goes_through() -> None:
+    body = bytes(range(256)) * 40_000
+    found = b""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal found
+        found = await reader.readexactly(len(body))
+        writer.write(WHOLE)
+
+    async with client_of(serve) as (http, url):
+        assert (await http.post(url, content=body)).text == "ok"
+    assert found == body
+
+
+async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
+    served = 0
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal served
+        served += 1
+        writer.write(WHOLE)
+        await writer.drain()
+        writer.close()
+
+    async with client_of(serve) as (http, url):
+        for _ in range(3):
+            assert (await http.post(url, content=b"")).text == "ok"
+    assert served == 3
+
+
+async def test_a_cut_and_a_reset_are_read_errors() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + chunk(b"one"))
+        await writer.drain()
+        writer.transport.abort()
+
+    async with client_of(serve) as (http, url):
+        with pytest.raises((httpx.ReadError, httpx.RemoteProtocolError)):
+            await http.get(url)
+
+
+async def test_who_cannot_be_reached_is_a_connect_error(tmp_path: Path) -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(WHOLE)
+
+    async with client_of(serve) as (http, url):
+        pass
+    async with client_of(serve) as (http, _):
+        with pytest.raises(httpx.ConnectError):
+            await http.get(url)
+        with pytest.raises(httpx.ConnectError):
+            await http.get("http://nowhere.invalid/")
+    certificate = new_certificate(tmp_path, "localhost")
+    async with client_of(serve, certificate, trusts=False) as (http, url):
+        with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
+            await http.get(url)
+
+
+async def test_timeouts_are_named() -> None:
+    async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with client_of(silent, read=0.01) as (http, url):
+        with pytest.raises(httpx.ReadTimeout):
+            await http.get(url)
+
+    async def deaf(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async with client_of(deaf, write=0.01) as (http, url):
+        with pytest.raises(httpx.WriteTimeout):
+            await http.post(url, content=bytes(64 * 1024 * 1024))
