@@ -50,7 +50,7 @@ class Visitor:
 
     `agent`: the address, without secrets, of an agent that is not the playground's own; it gets no
     suggestions. `rate_limiter` is for the bots of the replays. `planned` begins with the first page. Without
-    `has_bot` a bot from somewhere else answers.
+    `has_bot` a bot from somewhere else answers, and there are no suggestions either.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Visitor:
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
-        suggestions = SUGGESTIONS if agent is None else ()
+        suggestions = SUGGESTIONS if agent is None and has_bot else ()
         self.feed = Feed(
             workspace,
             now=clock.monotonic,
