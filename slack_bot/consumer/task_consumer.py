@@ -235,7 +235,8 @@ class TaskConsumer:
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
-    async def poll(self) -> PollResult:
+    async def _look(self) -> Snapshot | PollResult:
+        """The task, or why it is not to be had."""
         assert self.view.task_id is not None
         self._retry_after = 0.0
         try:
@@ -249,12 +250,19 @@ class TaskConsumer:
                 self._retry_after = error.retry_after or 0.0
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
             return PollResult.AWAY
-        if snapshot is None:
-            return PollResult.AWAY
+        return PollResult.AWAY if snapshot is None else snapshot
+
+    async def poll(self) -> PollResult:
+        snapshot = await self._look()
+        if isinstance(snapshot, PollResult):
+            return snapshot
         if self._sent_baseline is not None:
             before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
             await self.view.set_baseline(before)
-        self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
+        is_over = snapshot.state.is_terminal or snapshot.state.is_asking
+        if self.view.is_over and not (is_over or self._has_gap):
+            return PollResult.OVER  # it is older than what the stream has said
+        self._has_gap = self._has_gap and not is_over
         raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
         is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
         if self.view.is_over:
@@ -295,6 +303,8 @@ class TaskConsumer:
         except errors.AgentError as error:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
             log.info("the task's stream was not joined, or broke again: %s", error.brief)
+        if self.view.is_over and not self._has_gap:
+            await self.poll()  # a2a-sdk listens before it reads the task: what comes in between is told twice
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
         policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
 

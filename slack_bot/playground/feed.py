@@ -39,7 +39,7 @@ class Feed:
     """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
     `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: monotonic
-    seconds. `agent`: the address of an agent that is not the playground's.
+    seconds. `agent`: the address of an agent that is not the playground's. Without `has_bot` no facts come.
     """
 
     def __init__(
@@ -50,11 +50,12 @@ class Feed:
         virtual: Iterable[str] = (),
         suggestions: Iterable[tuple[str, str]] = (),
         agent: str | None = None,
+        has_bot: bool = True,
     ) -> None:
         self._workspace = workspace
         self._virtual = frozenset(virtual)
         self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
-        self._agent = agent
+        self._agent, self._has_bot = agent, has_bot
         self._now = now
         self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
@@ -95,6 +96,7 @@ class Feed:
             ),
             "suggestions": self._suggestions,
             "agent": self._agent,
+            "rehearsal": not self._has_bot,
             "faults": self._faults,
             **self.windows.snapshot(),
         }

@@ -682,7 +682,28 @@ async def test_on_1_0_the_stream_is_joined_and_begins_with_what_is_known() -> No
     await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
     assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
-    assert [what for _, what in server.asked] == ["get", "join"]
+    assert [what for _, what in server.asked] == ["get", "join", "get"]
+
+
+@on_virtual_time
+@pytest.mark.parametrize("last", [snapshot("one two three", COMPLETED), snapshot("one "), FORGOTTEN, CUT])
+async def test_a_joined_stream_may_repeat_what_it_began_with_so_the_task_is_asked_for_at_the_end(
+    last: Snapshot | AgentError,
+) -> None:
+    """a2a-sdk listens before it reads the task: what is stored in between comes twice."""
+    joined = [
+        (1, snapshot("one two ")),
+        (1, consumer_side.chunk("two ")),
+        (1, consumer_side.chunk("three")),
+        (1, consumer_side.status(COMPLETED)),
+    ]
+    server = TaskServer([snapshot("one "), last], [joined])
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
+    assert await recovery(here, server).follow() is None
+    is_known = isinstance(last, Snapshot) and last.state is COMPLETED
+    assert here.reported.text == ("one two three" if is_known else "one two two three")
+    assert [what for _, what in server.asked] == ["get", "join", "get"]
 
 
 @on_virtual_time

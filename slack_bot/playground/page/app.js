@@ -46,7 +46,8 @@ const HANDLERS = {
   snapshot(all) {
     model.begin(all);
     faultPanel.show(all.faults);
-    $("where").textContent = model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    document.body.classList.toggle("rehearsal", all.rehearsal);
+    $("where").textContent = all.rehearsal ? "An emulated Slack. The bot that connects to it answers here." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
     if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
     if (!view.known) model.seenAll();
@@ -317,7 +318,7 @@ function welcome() {
     h("h2", { text: isDm ? "Talk to the bot alone" : "Ask the bot something" }),
     h("p", { text: isDm ? "No mention is needed here: every message of yours is a question."
       : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
-    h("p", { class: "dim", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
+    h("p", { class: "dim inside-note", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
 }
 
 function showThread() {
