@@ -14,7 +14,6 @@ from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.testing.slack.blocks import with_ids
 from slack_bot.testing.slack.workspace import BOT_TOKEN
-from slack_bot.tools.replay.scenario import make_scenario
 from tests.e2e.chromium import PATIENCE, Page
 from tests.e2e.visitor import ANSWER, QUESTION, SEALED, mention, outcome
 
@@ -632,10 +631,9 @@ async def table_chart_and_sources(page: Page, playground: Playground) -> None:
     await page.until("document.querySelector('#thread .chart')")
 
 
-@scene(watch_after=1.0)
+@scene(lost_notice_after=0.5, watch_after=1.0)
 async def stop_watching(page: Page, playground: Playground) -> None:
-    playground.visitor.set_faults(make_scenario({"cut_after": 3}))
-    root = await say(playground, MAYA, f"{BOT} slow 300")
+    root = await say(playground, MAYA, f"{BOT} look into it")
     await turns(playground, "watched")
     await open_thread(page, root)
     await page.until("document.querySelector('#thread .actions button')")

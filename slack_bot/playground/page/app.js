@@ -301,12 +301,12 @@ function showRoom() {
   change("places", "home", "prompts");
 }
 
-/** What can be asked with one click: what the bot suggests in its direct messages, else the playground's questions. */
+/** What can be asked with one click: what the bot suggests in its direct messages; in a channel the playground's questions. */
 function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
   $("chips").classList.toggle("one-row", room.views.size > 3); // there are things to read
-  showChips($("chips"), own.length ? own : model.suggestions, (text) => say(here, begun(here) + text));
+  showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text));
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
