@@ -421,9 +421,8 @@ class TurnDispatcher:
         if words is None:
             return True
         asked = journal.question
-        await self._notices.post_ephemeral(
-            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
-        )
+        place = asked.thread.channel, asked.thread.ts
+        await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
         await journal.end(Outcome.REFUSED)
         return False
 
