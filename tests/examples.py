@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,9 @@ def examples(number: int) -> settings:
     """So many examples in a thorough run, a tenth by default, fifty times as many in a long one."""
     return settings(max_examples=number * settings().max_examples // _THOROUGH, deadline=None)
 
+
+at_each_third = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+"""What is tried at every moment of a turn: at each third by default, at all of them among the slow tests."""
 
 # -- texts ---------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
 
+from .examples import at_each_third
 from .form_tapes import ENVS, ONE, SECRET, SIX, approval, asking, form_in, press, sent, submit, told
 
 DONE = answer("Deployed.")
@@ -409,8 +410,9 @@ async def test_where_slack_refuses_the_blocks_the_form_is_a_text() -> None:
         assert bot.outcomes == ["asked", "answered"]
 
 
+@at_each_third
 @on_virtual_time
-async def test_killed_at_any_point_of_a_press_it_is_answered_once() -> None:
+async def test_killed_at_any_point_of_a_press_it_is_answered_once(step: int) -> None:
     points, is_over = 0, False
     while not is_over:
         async with run_bot(asking(ONE, "Where?"), DONE, store=MemoryStore(is_durable=True)) as bot:
@@ -439,7 +441,7 @@ async def test_killed_at_any_point_of_a_press_it_is_answered_once() -> None:
                 assert "<@U1> answered" in later.thread(root)[1].read, points
                 assert "Deployed." in "".join(later.read(root)), points
                 assert "form_" not in str(later.thread(root)), points
-        points += 1
+        points += step
     assert points > 5
 
 

@@ -16,6 +16,7 @@ from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 
+from .examples import at_each_third
 from .test_dispatch import asked
 
 LONG = answer(" ".join(f"word{n}" for n in range(100)), seconds=60)
@@ -227,8 +228,9 @@ async def test_a_stop_meanwhile_does_not_cancel_twice_and_drops_nothing() -> Non
         assert [text for text, _, _ in asked(bot)] == ["one", "two"]
 
 
+@at_each_third
 @on_virtual_time
-async def test_the_message_is_asked_whenever_the_process_ends() -> None:
+async def test_the_message_is_asked_whenever_the_process_ends(step: int) -> None:
     """It is killed at every point from the new message to its answer."""
     points, is_over, unasked = 0, True, 0
     while is_over:
@@ -255,6 +257,6 @@ async def test_the_message_is_asked_whenever_the_process_ends() -> None:
                 assert await after.store.unfinished() == []
                 assert after.workspace.open_streams() == []
                 assert cancels(after) <= 1
-        points, unasked = points + 1, unasked + (len(texts) == 1)
+        points, unasked = points + step, unasked + (len(texts) == 1)
     assert points > 20
     assert unasked <= 3, "only between the mark that it is sent and the call; its status is set meanwhile"

@@ -21,7 +21,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Part, Received, Snapshot, TaskState
+from ..a2a.wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
@@ -304,19 +304,28 @@ class TaskConsumer:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
             log.info("the task's stream was not joined, or broke again: %s", error.brief)
         if self.view.is_over and not self._has_gap:
-            await self.poll()  # a2a-sdk listens before it reads the task: what comes in between is told twice
+            await self.poll()  # more than one chunk may have come twice, or one was no repetition
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
         policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
 
     async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """The joined stream. One that does not begin with a snapshot may have left something out."""
-        is_first = True
+        """The joined stream. One that does not begin with a snapshot may have left something out.
+
+        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more.
+        """
+        is_first, known = True, dict[str, tuple[Part, ...]]()
         async with aclosing(await self._agent.subscribe(task_id)) as stream:
             async for received in stream:
                 if is_first:
                     is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
-                    if not self._has_gap:
+                    if isinstance(received.frame, Snapshot):
+                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
                         received = replace(received, raw={**received.raw, **_POLLED})
+                elif isinstance(received.frame, ArtifactUpdate) and known:
+                    of, is_more = received.frame.artifact, received.frame.append
+                    before, known = known.get(of.artifact_id, ()), {}
+                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
+                        continue
                 yield received
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:

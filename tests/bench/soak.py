@@ -42,7 +42,8 @@ GROWTH = 0.05
 """What memory may have grown by from the first hours to the last, as a part of it."""
 _HOUR = 3600.0
 _KINDS = frozenset({"storm", "calm", "cut", "away", "stopped", "gone", "asked back", "rewritten", "planned"})
-_LONGEST = 4_000  # characters of an answer: there are to be many
+_KEPT = 50  # threads of which something is kept, so that this is full within the first hour
+_LONGEST = 1_500  # characters of an answer: there are to be many
 _PEOPLE = 40
 _AGAIN = 0.3  # of the questions stand in a thread that has an answer already
 _THREAD_FREE = 1500.0  # seconds after which no answer of the fault run is being written any more
@@ -114,12 +115,13 @@ class _Soak:
         self._agents.by_number[0] = ScriptedTransport(ScriptedAgent(self._next_plan().source))
         _number.set(0)
         app = await build(
-            bot_settings({"watch_for": _WATCHED, "store.url": "memory://"}),
+            bot_settings({"watch_for": _WATCHED, "cookie_threads": _KEPT, "store.url": "memory://"}),
             clock=self._clock,
             observer=to_all(LogObserver(), metrics, self._note),
             http_transport=self._agents,
             slack_session=session,
         )
+        app.dispatcher._stream_starts._max_threads = _KEPT
         async with app:
             found = [self._left(0)]
             for hour in range(1, hours + 1):

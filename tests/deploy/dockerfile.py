@@ -100,7 +100,7 @@ def declared() -> Image:
 def build(folder: Path) -> Image:
     """Carry out all steps of the Dockerfile in `folder`. Raises CalledProcessError where one fails."""
     context = folder / "context"
-    _send_context(context)
+    send_context(context)
     stages: dict[str, Image] = {}
     image = Image(folder)
     for step in steps((ROOT / "Dockerfile").read_text("utf-8")):
@@ -132,7 +132,7 @@ def mount(*words: str | Path) -> None:
     subprocess.run(["mount", *words], check=True)
 
 
-def _send_context(context: Path) -> None:
+def send_context(context: Path) -> None:
     """The files that .dockerignore lets through."""
     rules = (ROOT / ".dockerignore").read_text("utf-8").split()
     assert rules[0] == "*", rules

@@ -57,11 +57,11 @@ class Watched:
     def longest_lag(self, text: str, seconds: float) -> float:
         """The most seconds that a word stood with the agent and not in the thread."""
         parts, times = list(pieces(text)), []
-        whole = ""
+        whole, words = "", 0
         for number, part in enumerate(parts):
-            before = len(WORD.findall(whole))
-            whole += part
-            times += (len(WORD.findall(whole)) - before) * [0.2 + seconds * number / len(parts)]
+            whole, before = whole + part, words
+            words = len(WORD.findall(whole))
+            times += (words - before) * [0.2 + seconds * number / len(parts)]
         shown = (next(at for at, many in self.growth if many > word) for word in range(len(times)))
         return max(seen - written for seen, written in zip(shown, times, strict=True))
 

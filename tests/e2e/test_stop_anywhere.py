@@ -12,6 +12,7 @@ from slack_bot.testing.slack.state import PLAN_FAILED
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape, read_tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.examples import at_each_third
 
 FILE = Path(__file__).parents[1] / "captures" / "frameworks" / "adk-sse_tool.sse"
 TAPES = {
@@ -32,15 +33,16 @@ async def stop(bot: BotHarness, root: str, how: str) -> int:
     return before
 
 
+@at_each_third
 @pytest.mark.parametrize(("how", "first"), [("native", 0), ("word", 1)])
 @pytest.mark.parametrize("name", TAPES)
 @on_virtual_time
-async def test_nothing_is_written_after_a_stop(name: str, how: str, first: int) -> None:
+async def test_nothing_is_written_after_a_stop(name: str, how: str, first: int, step: int) -> None:
     """Each moment in one of the two ways."""
     tape = TAPES[name]
     parts = [each.t for each in tape.moments] if isinstance(tape, Tape) else [t for t, _ in tape.chunks]
     times = [0.0, *(t + 0.001 for t in parts)]
-    for at in sorted(set(times))[first::2]:
+    for at in sorted(set(times))[first :: 2 * step]:
         async with run_bot(tape) as bot:
             root = await bot.ask("hi")
             await asyncio.sleep(at)

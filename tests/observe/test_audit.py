@@ -25,6 +25,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
 from tests.e2e.test_takeover import names_of_points, work
+from tests.examples import at_each_third
 from tests.form_tapes import approval, press
 
 SECRETS = ("agntcy", "Line one", "prod")
@@ -137,13 +138,14 @@ async def asked_and_killed(folder: Path, points: int, tape: Tape) -> None:
             await next_bot.idle()
 
 
+@at_each_third
 @on_virtual_time
-async def test_killed_at_any_point_a_turn_has_one_line(tmp_path: Path) -> None:
+async def test_killed_at_any_point_a_turn_has_one_line(step: int, tmp_path: Path) -> None:
     """Only right behind the call that stores the end there is none: nobody goes on with what has ended."""
     tape = answer("Line one.\nLine two.\n", seconds=4.0)
     names = await names_of_points(tape)
     stored = len(names) - 1 - names[::-1].index("after save")
-    for points, name in enumerate(names):
+    for points, name in list(enumerate(names))[::step]:
         (folder := tmp_path / str(points)).mkdir()
         await asked_and_killed(folder, points, tape)
         assert len(lines(folder)) == (points != stored), (points, name)

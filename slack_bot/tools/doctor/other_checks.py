@@ -103,7 +103,8 @@ async def _opened(kept: StoreSettings, *, can_be_held: bool) -> Diagnosis:
             summary = await store.summary()
         is_held = can_be_held and await _is_held(kept.url)
     except StoreMissing:
-        return ok("store", f"{without_password(kept.url)} is made at the first start")
+        place = without_password(kept.url) if kept.url.startswith("redis") else file_of(kept.url)
+        return ok("store", f"{place} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
     except (StoreError, SettingsError) as error:
