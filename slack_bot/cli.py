@@ -152,7 +152,17 @@ def command_line() -> argparse.ArgumentParser:
     run.add_argument("--http", action="store_true", help="Events API over HTTP instead of Socket Mode")
     _add_say(add)
     tools.add_verbs(add, playground.FOR_TOOLS)
+    about = "print a script that completes verbs and options in a shell"
+    shell = add("completion", _completion, about, 'eval "$(slack-bot completion bash)"')
+    shell.add_argument("shell", choices=("bash", "zsh"))
     return top
+
+
+def _completion(args: argparse.Namespace) -> int:
+    from .completion import script
+
+    sys.stdout.write(script(command_line(), args.shell))
+    return 0
 
 
 def _add_say(add: Callable[..., argparse.ArgumentParser]) -> None:

@@ -9,7 +9,6 @@ this process has heard each message.
 import asyncio
 import logging
 import secrets
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +22,7 @@ from .slack.api import SlackApi
 from .slack.people import People
 from .slack.question_files import QuestionFiles
 from .slack.thread_messages import thread_message
-from .slack.thread_reader import LIMITED_PAGE, ThreadReader
+from .slack.thread_reader import ThreadReader
 from .store.contracts import Store
 from .turn.people import Organisation, PersonKind, kind_of
 from .turn.quotes import (
@@ -53,13 +52,14 @@ _BOUNDARY_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """`read_to`: all up to then is among it. `is_short`: not all; `is_away`: nothing could be read.
-    `is_alone`: as in `Surroundings`.
+    """`read_to`: all up to then is among it. `is_short`: not all; `is_end_missing`: not what was said last;
+    `is_away`: nothing could be read. `is_alone`: as in `Surroundings`.
     """
 
     messages: Sequence[ThreadMessage] = ()
     read_to: str | None = None
     is_short: bool = False
+    is_end_missing: bool = False
     is_away: bool = False
     is_alone: bool = False
 
@@ -81,9 +81,10 @@ class ThreadContext:
         self.people = People(api, settings.slack, clock)
         self._files = QuestionFiles(api, settings.files)
         self._reader = ThreadReader(api, settings.context, settings.governor.reads_per_minute)
-        self._heard_since: float | None = None  # seconds since 1970: since then what is said is kept
+        is_limited = self._reader.is_limited
+        # seconds since 1970: since then what is said is kept
+        self._heard_since = clock.wall() if is_limited else None
         self._seen: dict[ThreadKey, dict[str, None]] = {}  # what others than the bot wrote there, by `ts`
-        self._newest: dict[ThreadKey, deque[str]] = {}  # the `ts` of what was said, where reads are few
         self._viewed: dict[tuple[str, str], tuple[str, ...]] = {}
         most = settings.context
         self._limits = QuoteLimits(most.messages, most.message_chars, most.chars)
@@ -99,6 +100,8 @@ class ThreadContext:
     def forget(self) -> None:
         """Events may have been missed."""
         self._seen.clear()
+        if self._heard_since is not None:
+            self._heard_since = self._clock.wall()
 
     async def overhear(self, said: Question, event: Mapping[str, Any], *, is_asked: bool) -> None:
         """Somebody wrote `said`. `is_asked`: it is for the bot. Never raises for what the store does."""
@@ -112,10 +115,6 @@ class ThreadContext:
                 self._seen[thread][said.ts] = None
                 if len(self._seen[thread]) > _MOST_MESSAGES:
                     del self._seen[thread]
-            if self._reader.is_limited:
-                self._newest.setdefault(thread, deque(maxlen=2 * LIMITED_PAGE)).append(said.ts)
-                if len(self._newest) > _MOST_THREADS:
-                    del self._newest[next(iter(self._newest))]
         if self._reader.is_limited and self._settings.overheard:
             try:
                 await self._keep(thread, event)
@@ -153,7 +152,10 @@ class ThreadContext:
         naming = Naming(question.user, policy.identity, names, authors)
         quotes = quoted(said.messages, question.thread.ts, self._limits, naming)
         is_short = quotes.truncated or (said.is_short and bool(quotes.messages))
-        quotes = replace(quotes, truncated=is_short, available=not said.is_away)
+        is_end_missing = said.is_end_missing and bool(quotes.messages)
+        quotes = replace(
+            quotes, truncated=is_short, is_end_missing=is_end_missing, available=not said.is_away
+        )
         return Surroundings(
             heard=having_heard(heard, _asked(question), said.read_to),
             place=_place(question, own, policy, profiles) | self._view(question, policy),
@@ -179,10 +181,12 @@ class ThreadContext:
             return _Said()  # what answers an agent goes alone: some take each part for a piece of the answer
         if policy.context == "none" or self._settings.format == "none":
             return _Said(read_to=_until(question))
+        if _until(question) == question.thread.ts:
+            return _Said(read_to=question.thread.ts)
         if not self._may_have_news(question, heard):
             return _Said()
         if self._reader.is_limited:
-            said = await self._overheard(question, heard, own, ours)
+            said = await self._overheard(question, heard)
         else:
             said = await self._read(question, heard, own, ours, heard[0] if heard else "0")
         scope, with_external = policy.context, policy.external == "allow"
@@ -201,40 +205,24 @@ class ThreadContext:
             return _Said(is_away=True)
         read_to, is_short = new[-1].ts if read.is_failed else _until(question), read.is_cut or read.is_failed
         is_theirs = all(each.is_own or each.author == question.user for each in found)
-        return _Said(new, read_to, is_short=is_short, is_alone=is_theirs and not (heard or is_short))
+        is_alone = is_theirs and not (heard or is_short)
+        return _Said(new, read_to, is_short=is_short, is_end_missing=is_short, is_alone=is_alone)
 
-    async def _overheard(
-        self, question: Question, heard: Heard, own: Mapping[str, Any], ours: Organisation
-    ) -> _Said:
-        """The same where reads are few: what was kept of a thread that the bot is in. What was said there
-        before is read, as much of its newest part as Slack lets the app.
-        """
-        if not self._settings.overheard:
+    async def _overheard(self, question: Question, heard: Heard) -> _Said:
+        """The same where no thread is read: what was kept of one that the bot is in."""
+        if not (heard and self._settings.overheard):
             return _Said(is_away=True)
         try:
-            kept = await self._store.overheard(question.thread) if heard else []
+            kept = await self._store.overheard(question.thread)
         except StoreError as error:
             _log.warning("what was said in a thread was not read: %s", error)
             return _Said(is_away=True)
-        is_short = len(kept) >= self._settings.overheard
-        since = self._heard_since or self._clock.wall()
-        if heard and (is_short or float(heard[0]) >= since):
-            return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
-        until, begin = time_of(_until(question)), heard[0] if heard else "0"
-        before = {ts for ts in self._newest.get(question.thread, ()) if time_of(ts) < until}
-        known = sorted(before - {*_asked(question)}, key=time_of)[-LIMITED_PAGE:]
-        is_late = len(known) == LIMITED_PAGE and time_of(known[0]) > time_of(begin)
-        read = await self._read(question, heard, own, ours, known[0] if is_late else begin)
-        if read.is_away and not heard:
-            return read
-        new = unheard([*kept, *read.messages], heard, _asked(question))
-        is_short, is_alone = is_late or read.is_short or read.is_away, read.is_alone and not is_late
-        return _Said(new, _until(question), is_short=is_short, is_alone=is_alone)
+        since = self._clock.wall() if self._heard_since is None else self._heard_since
+        is_short = len(kept) >= self._settings.overheard or float(heard[0]) < since
+        return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
 
     def _may_have_news(self, question: Question, heard: Heard) -> bool:
         """Somebody may have written in the thread before `question` what the agent does not know."""
-        if _until(question) == question.thread.ts:
-            return False
         seen = None if self._store.lease else self._seen.get(question.thread)
         if seen is None:
             return True

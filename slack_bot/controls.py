@@ -138,6 +138,15 @@ class TurnControls:
                 await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
         return bool(done)
 
+    async def never_ask(self, gone: Question) -> None:
+        """The message of this question is deleted: if it comes only now, it is a repetition, to each process.
+
+        Raises StoreError.
+        """
+        turn = TurnRecord(replace(gone, text="", files=()), self._journal.now())
+        if await self._store.accept(turn):
+            await self._journal.end(turn, Outcome.STOPPED)
+
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
         turn = self._watches.get(key)

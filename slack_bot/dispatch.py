@@ -32,7 +32,7 @@ from .settings.channels import ChannelPolicies
 from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.stream_starts import StreamStartTracker
-from .store.contracts import Signal, Store
+from .store.contracts import Signal, Store, workspace_name
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
 from .turn.quotes import Heard, Surroundings
@@ -421,9 +421,8 @@ class TurnDispatcher:
         if words is None:
             return True
         asked = journal.question
-        await self._notices.post_ephemeral(
-            asked.thread.channel, asked.thread.ts, asked.answered_by or asked.user, words
-        )
+        place = asked.thread.channel, asked.thread.ts
+        await self._notices.post_ephemeral(*place, asked.answered_by or asked.user, words)
         await journal.end(Outcome.REFUSED)
         return False
 
@@ -433,6 +432,8 @@ class TurnDispatcher:
         given = sink, self._settings, clock, observer, running.handle, self._look_around
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
+        workspace = workspace_name(journal.question.thread.team)
+        sink.know_workspace(await self._known_of(workspace))
         ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
@@ -443,7 +444,8 @@ class TurnDispatcher:
             if ended.outcome != Outcome.ASKED:
                 await self.forms.close(journal)
         await self.follow.answered(journal.question)
-        await self._save_profile()
+        await self._save_facts(self._agent.name, self._agent.profile)
+        await self._save_facts(workspace, sink.workspace)
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
@@ -454,15 +456,21 @@ class TurnDispatcher:
             self._spawn(self._notices.post(question, "\n".join(around.not_given)), question)
         return around
 
-    async def _save_profile(self) -> None:
-        agent, store = self._agent, self._store
+    async def _known_of(self, whose: str) -> dict[str, str]:
         try:
-            known = await store.profile(agent.name) if agent.profile else {}
-            for name, value in agent.profile.items():
-                if known.get(name) != value:
-                    await store.save_fact(agent.name, name, value, self._clock.wall())
+            return await self._store.profile(whose)
         except StoreError as error:
-            log.error("the agent's profile was not stored: %s", error)
+            log.error("what is known of the workspace was not read: %s", error)
+            return {}
+
+    async def _save_facts(self, whose: str, facts: Mapping[str, str]) -> None:
+        try:
+            known = await self._store.profile(whose) if facts else {}
+            for name, value in facts.items():
+                if known.get(name) != value:
+                    await self._store.save_fact(whose, name, value, self._clock.wall())
+        except StoreError as error:
+            log.error("what was learned was not stored: %s", error)
 
     async def _hint(self, turn: TurnRecord) -> None:
         await self._notices.hint(turn)

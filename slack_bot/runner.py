@@ -210,6 +210,7 @@ class TurnRunner:
 
     def _steps(self, event: Event) -> Iterator[None]:
         """Decide what `event` means, and carry it out. Yields after each step but the last."""
+        may_be_due = False
         yield from self._machine.prepare(event)
         for number, action in enumerate(self._decide(event), start=1):
             if isinstance(action, actions.AppendText):
@@ -217,16 +218,18 @@ class TurnRunner:
                     if at:  # the front of it may be shown while the rest is sanitized
                         self._wake.set()
                         yield
-                    self._buffer.push(piece, self._now(), unproven=action.unproven)
+                    may_be_due |= self._buffer.push(piece, self._now(), unproven=action.unproven)
             else:
+                may_be_due = True
                 yield from self._apply(action)
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
             self._buffer.start_new_text(self._now())
+            may_be_due = True
         self._handle.is_waiting_for_human = self._machine.waits_for_human
         # the writer is woken only for what is earlier than it knows
-        deadline = self._buffer.deadline()
+        deadline = self._buffer.deadline() if may_be_due else None
         if deadline is not None and (self._deadline is None or deadline < self._deadline):
             self._wake.set()
 
@@ -252,7 +255,6 @@ class TurnRunner:
         match action:
             case actions.FlushText() | actions.RetractText():
                 (self._buffer.flush if isinstance(action, actions.FlushText) else self._buffer.retract)()
-                return
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):
@@ -356,9 +358,13 @@ class TurnRunner:
         return Priority.CARDS if self._has_cards else Priority.LATER
 
     async def _wait_for_slot(self, now: float) -> None:
-        """Before the stream is started, the status says that Slack's budget is spent."""
+        """Before the stream is started, the status says that Slack's budget is spent.
+
+        Who reads half an answer that another process began has waited already.
+        """
         if self._slot_until is None:
-            self._slot_until = now + self._settings.governor.start_slot_timeout
+            goes_on = self._journal.is_takeover and bool(self._delivery.messages)
+            self._slot_until = now + (0.0 if goes_on else self._settings.governor.start_slot_timeout)
             await self._sink.show_status(WRITING)
         elif now + TIMER_TOLERANCE >= self._slot_until and self._delivery.begins and not self._is_late:
             self._is_late = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -33,6 +33,9 @@ from a2a.types import (
     AgentInterface,
     AgentSkill,
     Part,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
 )
 from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
@@ -59,13 +62,19 @@ ANSWERS = {"unicode": UNICODE, "long": LONG}
 
 @dataclass
 class Live:
-    """A running agent: its base URL, the headers of all requests so far, and the messages it was sent."""
+    """A running agent: its base URL, the headers of all requests so far, and the messages it was sent.
+
+    `pushes`: where it was told to post. `before_push` is awaited before it takes such an address.
+    """
 
     url: str = ""
     headers: list[dict[str, str]] = field(default_factory=list)
     messages: list[Json] = field(default_factory=list)
     hold: int = 0
     release: asyncio.Event = field(default_factory=asyncio.Event)
+    done: asyncio.Event = field(default_factory=asyncio.Event)  # a task is completed
+    pushes: list[TaskPushNotificationConfig] = field(default_factory=list)
+    before_push: Callable[[], Awaitable[object]] | None = None
 
 
 class _Executor(AgentExecutor):
@@ -127,6 +136,29 @@ async def _write(updater: TaskUpdater, answer: str) -> None:
         )
 
 
+class _Configs(InMemoryPushNotificationConfigStore):
+    def __init__(self, live: Live) -> None:
+        super().__init__()
+        self._live = live
+
+    async def set_info(self, *args: Any) -> TaskPushNotificationConfig:
+        if self._live.before_push is not None:
+            await self._live.before_push()
+        self._live.pushes.append(await super().set_info(*args))
+        return self._live.pushes[-1]
+
+
+class _Tasks(InMemoryTaskStore):
+    def __init__(self, live: Live) -> None:
+        super().__init__()
+        self._live = live
+
+    async def save(self, task: Task, context: Any) -> None:
+        await super().save(task, context)
+        if task.status.state == TaskState.TASK_STATE_COMPLETED:
+            self._live.done.set()
+
+
 class _App:
     def __init__(
         self,
@@ -153,10 +185,10 @@ class _App:
         self._http = httpx.AsyncClient()
         pushing: dict[str, Any] = {}
         if push == "yes":
-            configs = InMemoryPushNotificationConfigStore()
+            configs = _Configs(live)
             sender = BasePushNotificationSender(self._http, configs)
             pushing = {"push_config_store": configs, "push_sender": sender}
-        self._handler = DefaultRequestHandler(_Executor(live), InMemoryTaskStore(), card, **pushing)
+        self._handler = DefaultRequestHandler(_Executor(live), _Tasks(live), card, **pushing)
         routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
         inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 

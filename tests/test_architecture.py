@@ -25,6 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "clock": set(),
     "manifest": set(),
+    "completion": set(),
     "settings": {"errors"},
     "observe": {"turn", "errors", "clock", "settings"},
     "a2a": {"turn", "errors", "clock", "settings", "observe"},
@@ -76,7 +77,7 @@ ROOMS: dict[str, set[str]] = {
         "testing", "tools", "app", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "say": {"app", "turn", "store", "errors", "clock", "settings"},
-    "cli": {"say", "app", "errors", "settings", "observe"},
+    "cli": {"completion", "say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
 }  # fmt: skip

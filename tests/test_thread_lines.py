@@ -269,6 +269,44 @@ async def test_an_edit_that_overtakes_its_message_is_the_question_once(how: str)
         assert [text for text, _, _ in asked(bot) if text != "first"] == ["right"]
 
 
+@pytest.mark.parametrize("where", ["here", "another replica"])
+@pytest.mark.parametrize("gone", ["deleted", "emptied"])
+@pytest.mark.parametrize("how", ["mention", "direct", "followed"])
+@on_virtual_time
+async def test_what_is_gone_before_it_comes_is_never_asked(how: str, gone: str, where: str) -> None:
+    store = MemoryStore()
+    async with run_bot(answer("Yes."), store=store) as bot, run_bot(store=store) as other:
+        channel = bot.workspace.direct("U1") if how == "direct" else CHANNEL
+        root = None if how != "followed" else await bot.ask("first")
+        await bot.idle()
+        mention = "<@U0BOT>" if how == "mention" else ""
+        ts = bot.workspace.say("U1", channel, f"{mention} wrong", now=bot.now, thread_ts=root)
+        late = bot.workspace.take()
+        if gone == "deleted":
+            bot.workspace.delete(channel, ts, now=bot.now)
+        else:
+            bot.workspace.edit(channel, ts, mention, now=bot.now)
+        await (bot if where == "here" else other).deliver(bot.workspace.take())
+        for _ in range(2):
+            await bot.deliver(late)
+            await bot.idle()
+        assert [text for text, _, _ in asked(bot) if text != "first"] == []
+        kept = await store.turn(f"T1:{channel}:{ts}")
+        assert kept is not None and (kept.outcome, kept.question.text) == ("stopped", "")
+
+
+@on_virtual_time
+async def test_of_what_was_no_question_and_is_gone_nothing_is_kept() -> None:
+    async with run_bot() as bot:
+        root = bot.workspace.say("U1", CHANNEL, "lunch?", now=bot.now)
+        reply = bot.workspace.say("U2", CHANNEL, "yes", now=bot.now, thread_ts=root)
+        bot.workspace.take()
+        for ts in (reply, root):
+            bot.workspace.delete(CHANNEL, ts, now=bot.now)
+        await bot.idle()
+        assert await bot.store.accepted_since(0.0) == []
+
+
 @pytest.mark.parametrize("before", ["is that so?", "<@U2> is that so?"])
 @on_virtual_time
 async def test_an_edit_that_adds_a_mention_asks_nothing_nor_does_one_of_long_ago(before: str) -> None:

@@ -21,7 +21,7 @@ from ..a2a.recovery_policy import (
     TaskLost,
 )
 from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
-from ..a2a.wire.frames import Part, Received, Snapshot, TaskState
+from ..a2a.wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings
 from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
@@ -235,7 +235,8 @@ class TaskConsumer:
                 self._baseline = baseline_of(task)
                 await self.view.set_baseline(task)
 
-    async def poll(self) -> PollResult:
+    async def _look(self) -> Snapshot | PollResult:
+        """The task, or why it is not to be had."""
         assert self.view.task_id is not None
         self._retry_after = 0.0
         try:
@@ -249,12 +250,19 @@ class TaskConsumer:
                 self._retry_after = error.retry_after or 0.0
             log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
             return PollResult.AWAY
-        if snapshot is None:
-            return PollResult.AWAY
+        return PollResult.AWAY if snapshot is None else snapshot
+
+    async def poll(self) -> PollResult:
+        snapshot = await self._look()
+        if isinstance(snapshot, PollResult):
+            return snapshot
         if self._sent_baseline is not None:
             before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
             await self.view.set_baseline(before)
-        self._has_gap = self._has_gap and not (snapshot.state.is_terminal or snapshot.state.is_asking)
+        is_over = snapshot.state.is_terminal or snapshot.state.is_asking
+        if self.view.is_over and not (is_over or self._has_gap):
+            return PollResult.OVER  # it is older than what the stream has said
+        self._has_gap = self._has_gap and not is_over
         raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
         is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
         if self.view.is_over:
@@ -295,18 +303,29 @@ class TaskConsumer:
         except errors.AgentError as error:
             possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
             log.info("the task's stream was not joined, or broke again: %s", error.brief)
+        if self.view.is_over and not self._has_gap:
+            await self.poll()  # more than one chunk may have come twice, or one was no repetition
         # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
         policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
 
     async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """The joined stream. One that does not begin with a snapshot may have left something out."""
-        is_first = True
+        """The joined stream. One that does not begin with a snapshot may have left something out.
+
+        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more.
+        """
+        is_first, known = True, dict[str, tuple[Part, ...]]()
         async with aclosing(await self._agent.subscribe(task_id)) as stream:
             async for received in stream:
                 if is_first:
                     is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
-                    if not self._has_gap:
+                    if isinstance(received.frame, Snapshot):
+                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
                         received = replace(received, raw={**received.raw, **_POLLED})
+                elif isinstance(received.frame, ArtifactUpdate) and known:
+                    of, is_more = received.frame.artifact, received.frame.append
+                    before, known = known.get(of.artifact_id, ()), {}
+                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
+                        continue
                 yield received
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:

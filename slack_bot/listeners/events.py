@@ -41,6 +41,7 @@ from .inbound import (
     ThreadReply,
     as_first_written,
     read_asker,
+    read_gone,
     read_message,
     read_press,
     read_stop,
@@ -48,7 +49,7 @@ from .inbound import (
 
 log = logging.getLogger(__name__)
 
-_OVERTAKEN = 60.0  # seconds after a message in which its edit may come before it
+_OVERTAKEN = 60.0  # seconds after a message in which its edit or deletion may come before it
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
@@ -169,11 +170,22 @@ class SlackListeners:
     async def _changed(
         self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
     ) -> InboundQuestion | None:
-        """What waits is changed. The edit of a new message may have overtaken it: then it is the question."""
+        """What waits is changed. The edit of a new message may have overtaken it: then it is the question.
+        If its deletion has, it is none.
+        """
         is_done = await self._dispatcher.controls.change(change.key, change.thread, change.text)
-        age = self._wall() - float(change.key.rpartition(":")[2])
-        written = as_first_written(body, me) if change.text and not is_done and age < _OVERTAKEN else None
-        return None if written is None else await self.judge(written, me)
+        if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
+            return None
+        if change.text:
+            written = as_first_written(body, me)
+            return None if written is None else await self.judge(written, me)
+        match read_gone(body, me):
+            case Question() as gone:
+                await self._dispatcher.controls.never_ask(gone)
+            case ThreadReply(question=gone, names_others=names_others):
+                if await self._is_expected(gone, names_others):
+                    await self._dispatcher.controls.never_ask(gone)
+        return None
 
     async def _why_not(
         self, asked: InboundQuestion, body: dict[str, Any], me: BotIdentity, *, is_old: bool

@@ -196,14 +196,20 @@ def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
 
     Slack keeps no order: an edit may come before its message, which then is only a repetition.
     """
-    payload, event = _map(body), _map(_map(body).get("event"))
-    place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
-    before, now = (
-        {**payload, "event": {**_map(event.get(part)), **place, "edited": None}}
-        for part in ("previous_message", "message")
-    )
+    before, now = _of_change(body, "previous_message"), _of_change(body, "message")
     kinds = {type(read_message(each, me)) for each in (before, now)}
     return now if kinds <= {Question} or kinds <= {ThreadReply} else None
+
+
+def read_gone(body: object, me: BotIdentity) -> Inbound:
+    """Judge the message that a person has deleted or emptied, as it was."""
+    return read_message(_of_change(body, "previous_message"), me)
+
+
+def _of_change(body: object, part: str) -> dict[str, Any]:
+    payload, event = _map(body), _map(_map(body).get("event"))
+    place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
+    return {**payload, "event": {**_map(event.get(part)), **place, "edited": None}}
 
 
 def read_asker(body: object) -> Asker:

@@ -105,8 +105,9 @@ class TurnSpans:
     def close(self, now: float) -> None:
         """The process ends. Roots stay open, for the process that goes on."""
         for turn in self._turns.values():
-            for name in tuple(turn.open):
-                self._end(turn, name, now, "the process ended")
+            for name, left in tuple(turn.open.items()):
+                left.attributes = {**left.attributes, "slack_bot.is_left": True}
+                self._end(turn, name, now)
 
     def __call__(self, fact: facts.Fact) -> None:
         match fact:
@@ -131,8 +132,7 @@ class TurnSpans:
                 self._end(turn, "agent", at, "the question was not taken")
                 self._open(turn, "agent", at)
             case facts.AgentHeard(at=at) if "agent" in turn.open:
-                asking = turn.open["agent"]
-                self._add(turn, "first event", asking.began, at, parent=asking.id)
+                self._add(turn, "first event", turn.open["agent"].began, at)
             case facts.AgentLeft(at=at):
                 self._end(turn, "agent", at)
             case facts.TextShown(at=at) if turn.unseen_since is not None:

@@ -19,7 +19,7 @@ MODES = ("hybrid", "marker", "structured")
 
 
 def add_verbs(add: AddVerb) -> None:
-    """Declare `play` and `agent`."""
+    """Declare `play`, `agent` and `workspace`."""
     about = "try everything on this machine: agent, workspace, bot and a page to look at"
     play = add("play", _serve, about, "slack-bot play --port 9000")
     play.add_argument("--host", default="127.0.0.1", help="address of the page (default: %(default)s)")
@@ -32,12 +32,30 @@ def add_verbs(add: AddVerb) -> None:
     for verb in (play, agent):
         verb.add_argument("--pace", type=float, help="tokens a second the agent writes; 0: at once")
         verb.add_argument("--mode", choices=MODES, help="how the agent marks its answer (default: hybrid)")
+    _add_workspace(add)
+
+
+def _add_workspace(add: AddVerb) -> None:
+    about = "serve the emulated Slack workspace alone, to try `run` before there is a Slack app"
+    workspace = add(
+        "workspace", _serve, about, "slack-bot workspace --events http://127.0.0.1:3000/slack/events"
+    )
+    workspace.add_argument("--host", default="127.0.0.1", help="address to serve on (default: %(default)s)")
+    workspace.add_argument("--port", type=int, default=8765, help="port of the page (default: %(default)s)")
+    workspace.add_argument(
+        "--api-port", type=int, default=8766, help="port of the Web API (default: %(default)s)"
+    )
+    workspace.add_argument("--events", metavar="URL", help="post events there, as to `run --http`")
+    about = "enforce these scopes and events (default: what slack-bot manifest prints)"
+    workspace.add_argument("--manifest", metavar="FILE", help=about)
 
 
 def _serve(args: argparse.Namespace) -> int:
     with _needs_agent():
         if args.name == "play":
             from .server import main
+        elif args.name == "workspace":
+            from .rehearsal import main
         else:
             from .reference.agent import main
     return main(args)
@@ -73,5 +91,6 @@ def _needs_agent() -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
-            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt"
+            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt, or "
+            "pip install 'slack-bot-a2a[play]'"
         ) from error

@@ -39,7 +39,7 @@ class Feed:
     """Sends every change to its listeners at once. It observes the bot and listens to the workspace.
 
     `virtual`: ids of people that no visitor can be. `suggestions`: (label, question) pairs. `now`: monotonic
-    seconds. `agent`: the address of an agent that is not the playground's.
+    seconds. `agent`: the address of an agent that is not the playground's. Without `has_bot` no facts come.
     """
 
     def __init__(
@@ -50,11 +50,12 @@ class Feed:
         virtual: Iterable[str] = (),
         suggestions: Iterable[tuple[str, str]] = (),
         agent: str | None = None,
+        has_bot: bool = True,
     ) -> None:
         self._workspace = workspace
         self._virtual = frozenset(virtual)
         self._suggestions = [{"label": label, "text": text} for label, text in suggestions]
-        self._agent = agent
+        self._agent, self._has_bot = agent, has_bot
         self._now = now
         self._messages: dict[tuple[str, str], dict[str, PageUpdate]] = {}  # by thread, then by ts
         self._statuses: dict[tuple[str, str], str] = {}
@@ -95,6 +96,7 @@ class Feed:
             ),
             "suggestions": self._suggestions,
             "agent": self._agent,
+            "rehearsal": not self._has_bot,
             "faults": self._faults,
             **self.windows.snapshot(),
         }
@@ -183,6 +185,9 @@ class Feed:
             self._send_message(known, self._message(change.channel, message))
         self._send_visible(key, seen)
         for ts in set(known) - {message.ts for message in seen}:
+            if ts == change.thread_ts and any(message.ephemeral_for is None for message in seen):
+                self._send_message(known, {**known[ts], **_TOMBSTONE})
+                continue
             del known[ts]
             self._send({"type": "gone", "channel": change.channel, "ts": ts})
         self._send_status(key, (seen[-1].status_line if seen else None) or "")
@@ -220,6 +225,7 @@ class Feed:
             "for": seen.ephemeral_for,
             "files": [{"id": file.id, "name": file.name, "size": len(file.content)} for file in seen.files],
             "edited": seen.edited,
+            "gone": False,
             "reactions": {name: len(users) for name, users in (seen.reactions or {}).items()},
             "pressed": dict(self._pressed.get((channel, seen.ts), {})),
         }
@@ -227,6 +233,14 @@ class Feed:
     def _send(self, update: PageUpdate) -> None:
         for listener in tuple(self._listeners):
             listener(update)
+
+
+_TOMBSTONE: PageUpdate = {
+    "text": "This message was deleted.",
+    **{"blocks": [], "files": [], "tasks": [], "plan_title": None, "reactions": {}},
+    **{"edited": False, "gone": True},
+}
+"""What is left of the root of a thread with replies."""
 
 
 def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:

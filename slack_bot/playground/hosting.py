@@ -101,10 +101,10 @@ def check_port(port: int) -> None:
         )
 
 
-def no_address(what: str, host: str, port: int, error: OSError) -> str:
+def no_address(what: str, host: str, port: int, error: OSError, option: str = "--port") -> str:
     """Why `what` cannot be served there, and the remedy."""
     if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken: choose another one with --port, or 0 for any that is free."
+        return f"Port {port} on {host} is taken: choose another one with {option}, or 0 for any that is free."
     if error.errno == errno.EACCES:
-        return f"Port {port} is not ours to use: choose one above 1023 with --port."
+        return f"Port {port} is not ours to use: choose one above 1023 with {option}."
     return f"The {what} cannot be served on {host}: give an address of this machine with --host."

@@ -68,10 +68,14 @@ def build_site(visitor: Visitor, hosts: Iterable[str]) -> web.Application:
             raise web.HTTPNotFound(text="There is no such file in this workspace.")
         return _as_response(file)
 
+    async def give_no_icon(_: web.Request) -> web.Response:
+        return web.Response(status=204)  # a browser that shows a file asks for one
+
     site = web.Application(middlewares=[guard])
     site.on_response_prepare.append(_add_headers)
     site.on_shutdown.append(close_pages)
     site.add_routes([web.get("/ws", connect), web.get("/file/{id}", give_file)])
+    site.add_routes([web.get("/favicon.ico", give_no_icon)])
     site.add_routes([web.get(path, _give_page_file) for path in ("/", "/page/{name}")])
     return site
 

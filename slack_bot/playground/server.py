@@ -127,7 +127,7 @@ async def open_playground(
     visitor = Visitor(workspace, router, clock, shown, rate_limiter)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
-        url = await stack.enter_async_context(_page(visitor, host, port))
+        url = await stack.enter_async_context(serve_page(visitor, host, port))
         if theirs is None:
             serving = serve(chosen or ReferenceSettings())
             known = channels or Settings()
@@ -162,7 +162,8 @@ def _hand_on(app: App, replays: Replays) -> None:
 
 
 @asynccontextmanager
-async def _page(visitor: Visitor, host: str, port: int) -> AsyncIterator[str]:
+async def serve_page(visitor: Visitor, host: str, port: int) -> AsyncIterator[str]:
+    """The page until the context is left; yields its address. Raises BotError if that cannot be had."""
     runner = web.AppRunner(build_site(visitor, [host]), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

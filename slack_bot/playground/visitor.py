@@ -36,6 +36,9 @@ SUGGESTIONS = (
     ("Plan a release (a form)", "plan a release"),
     ("Restart a service (an approval)", "restart the search service"),
     ("Connect my calendar (a sign-in)", "connect my calendar"),
+    ("A table", "show me a table"),
+    ("A chart", "show me a chart"),
+    ("A file", "show me a file"),
     ("A long answer", "long 6000"),
     ("Fail on purpose", "fail"),
 )
@@ -46,7 +49,8 @@ class Visitor:
     """The people and places of the playground. `feed` sends the pages what happens.
 
     `agent`: the address, without secrets, of an agent that is not the playground's own; it gets no
-    suggestions. `rate_limiter` is for the bots of the replays. `planned` begins with the first page.
+    suggestions. `rate_limiter` is for the bots of the replays. `planned` begins with the first page. Without
+    `has_bot` a bot from somewhere else answers, and there are no suggestions either.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class Visitor:
         clock: Clock,
         agent: str | None = None,
         rate_limiter: RateLimiter | None = None,
+        *,
+        has_bot: bool = True,
     ) -> None:
         for user, name in PEOPLE.items():
             workspace.add_user(user, name, team="T0PARTNER" if user == PARTNER else None)
@@ -68,9 +74,14 @@ class Visitor:
         for user in PEOPLE:
             workspace.direct(user)
         self.replays = Replays(workspace, clock, CHANNEL, router.recorder, self.on_fact, rate_limiter)
-        suggestions = SUGGESTIONS if agent is None else ()
+        suggestions = SUGGESTIONS if agent is None and has_bot else ()
         self.feed = Feed(
-            workspace, now=clock.monotonic, virtual=[REPLAYER], suggestions=suggestions, agent=agent
+            workspace,
+            now=clock.monotonic,
+            virtual=[REPLAYER],
+            suggestions=suggestions,
+            agent=agent,
+            has_bot=has_bot,
         )
         self._workspace, self.router = workspace, router
         self._hands = Hands(workspace, self.feed, clock, self._meet)

@@ -123,15 +123,19 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         )
     if settings.store.url.startswith("redis") and not _is_installed("redis"):
         name = env_name(("store", "url"))
-        yield f"{name} is an address of Redis, and its library is not here: install deploy/run.txt"
+        yield f"{name} is an address of Redis, and its library is not here: {_where('run.txt', 'redis')}"
     if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
         name = env_name(("traces", "enabled"))
-        yield f"{name} is true, and OpenTelemetry is not installed: install deploy/otel.txt"
+        yield f"{name} is true, and OpenTelemetry is not installed: {_where('otel.txt', 'otel')}"
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
+
+
+def _where(lock: str, extra: str) -> str:
+    return f"install deploy/{lock}, or slack-bot-a2a[{extra}]"
 
 
 def _is_installed(module: str) -> bool:

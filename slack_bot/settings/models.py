@@ -251,6 +251,9 @@ class StreamSettings(SettingsSection):
     """Seconds for which streaming, edits or a form of a text are not tried again where Slack refused them."""
     task_display_mode: Literal["plan", "timeline"] = "plan"
     """How Slack groups task cards."""
+    tables: Literal["auto", "yes", "no"] = "auto"
+    """Whether Slack draws Markdown tables in streams [obs: told both ways]. Where not, a table waits until it
+    is whole. `auto`: as `doctor --probe` or an earlier answer showed."""
     max_cards: int = Field(default=200, gt=0)
     """Task cards of one answer, and no new ones once they fill half of `max_segments`: the steps beyond are
     counted in one card, so that the answer has room."""

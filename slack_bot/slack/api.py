@@ -370,8 +370,8 @@ class TurnClient:
     """One turn's calls, and what all parts of the turn share. `refusals` and `stream_starts` are all turns'.
 
     `api.call` is for calls that are made though writes are cancelled. `on_wait` is called where the reader
-    will see nothing for a while. `session` is what the thread's agent session reads by the turn's streams and
-    statuses (facts: Slack 1.9, 4), "" without any.
+    will see nothing for a while. `workspace`: what is known of it, by name; the turn adds to that. `session`
+    is what the thread's agent session reads by the turn's streams and statuses (facts: Slack 1.9, 4).
     """
 
     def __init__(
@@ -389,6 +389,7 @@ class TurnClient:
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
+        self.workspace: dict[str, str] = {}
         self.session = ""
         self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None

@@ -194,7 +194,7 @@ class Delivery:
             if step.begins or not self.messages:
                 self.messages.append(SlackMessage(self.surface, self._cards.present))
                 self.begun += 1
-            message, write = self.messages[-1], Batch(step.text, cards, title)
+            message, write = self.messages[-1], Batch(step.text, cards, title, step.is_table)
             is_last = final and not self.ledger.released
             ends = close if is_last else CardClosing.CONTINUES if step.ends else None
             try:
@@ -216,6 +216,7 @@ class Delivery:
         return self.is_live and not self.ledger.is_comparing and self.pause() <= 0
 
     async def start_new_message(self) -> None:
+        self.ledger.release_tables()
         await self.advance()
         if self.ended is None and not self.begins:
             await self._end_message()
@@ -232,6 +233,8 @@ class Delivery:
 
     def _next_step(self, *, final: bool) -> tuple[Step | None, tuple[TaskCard, ...], str]:
         cards, title = self._unsent()
+        if final:
+            self.ledger.release_tables()
         if self.begins:
             has_text, present = self.ledger.has_more, self._cards.present
             if final and self.last is not None and not has_text and self.last.cards.shows_all_of(present):
@@ -407,7 +410,13 @@ class Delivery:
     def _go_down(self, reason: str) -> None:
         self.fallbacks.append(reason)
         self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
+        self.use_limits()
+
+    def use_limits(self) -> None:
+        """What they follow from has changed."""
         self.ledger.limits = self.limits()
+        if not self.ledger.limits.tables_apart:
+            self.ledger.release_tables()
 
     def limits(self) -> MessageLimits:
         """What a message takes: an edit must hold all of it, and only a stream grows old."""
@@ -418,6 +427,7 @@ class Delivery:
             rotate_bytes=min(settings.rotate_bytes, settings.max_call_chars),
             max_segments=self._max_messages,
             max_call_chars=settings.max_call_chars,
+            tables_apart=self.surface is SurfaceKind.STREAM and self.stream.tables_apart,
         )
 
     def raise_limit(self) -> None:

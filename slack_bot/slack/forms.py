@@ -136,7 +136,8 @@ def form_view(form: Form, handle: str, action: FormAction) -> Args:
         return _view(form.calls[0].name, "Approve", blocks, handle, action)
     if action is FormAction.REJECT:
         return _view("Reject", "Reject", [_text_input(_REASON, "Why? The agent is told.")], handle, action)
-    head = shorten("\n\n".join(filter(None, (form.title, form.prompt))), _TEXT)
+    title = form.title if len(form.title) > _TITLE else ""  # else it stands above
+    head = shorten("\n\n".join(filter(None, (title, form.prompt))), _TEXT)
     blocks = [_section(head)] if head else []
     blocks += [_input(number, asked) for number, asked in enumerate(form.fields[:_MOST_FIELDS])]
     more = form.hidden_fields + max(0, len(form.fields) - _MOST_FIELDS)

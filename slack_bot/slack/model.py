@@ -19,11 +19,14 @@ from .stream_starts import StreamStart
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one call adds. `text` may be sent at once; no `plan_title`: unchanged."""
+    """What one call adds. `text` may be sent at once; no `plan_title`: unchanged. `is_table`: `text` is one,
+    which a stream would not draw.
+    """
 
     text: str = ""
     cards: tuple[TaskCard, ...] = ()
     plan_title: str | None = None
+    is_table: bool = False
 
     @property
     def is_plain(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..turn.actions import CardState
 from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
+from ..turn.tables import first_table
 from .blocks import fallback, turn_of
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays
@@ -172,6 +173,7 @@ def _reads(shown: str, written: str, titles: Sequence[str]) -> bool:
     return any(shown[start:] == written[done:] for start, done in places)
 
 
+_TABLES = frozenset({"table", "data_table"})
 _READ = frozenset({"rich_text", "markdown"})
 _AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions"})
 
@@ -211,6 +213,17 @@ def has_open_card(blocks: object) -> bool:
     )
 
 
+def draws_tables(message: object, text: str) -> bool | None:
+    """Whether the stream `message`, which was written as `text`, shows its table as one. None: it has none
+    that would tell.
+    """
+    table = first_table(text, MarkdownState())
+    blocks = message.get("blocks") if isinstance(message, Mapping) else None
+    if table is None or not text.startswith("|", table[0]) or not isinstance(blocks, list) or not blocks:
+        return None
+    return any(isinstance(block, Mapping) and block.get("type") in _TABLES for block in blocks)
+
+
 def words_of(blocks: object) -> str:
     """The words of a message's text blocks, without its cards and its footer."""
     found: list[str] = []
@@ -219,7 +232,13 @@ def words_of(blocks: object) -> str:
             found.extend(_words(block))
         elif isinstance(block, Mapping) and block.get("type") == "markdown":
             found.append(str(block.get("text") or ""))
+        elif isinstance(block, Mapping) and block.get("type") in _TABLES:
+            found += (f"| {' | '.join(map(_cell, row))} |\n" for row in block.get("rows") or ())
     return "".join(found)
+
+
+def _cell(cell: Mapping[str, Any]) -> str:
+    return "".join(_words(cell)).strip()
 
 
 def _words(node: Mapping[str, Any]) -> Iterable[str]:

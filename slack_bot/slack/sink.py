@@ -7,7 +7,7 @@ no file, the answer goes on in more messages.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -88,6 +88,15 @@ class Sink:
         """The human stopped it, so the answer may be cut; after `finish`: and the thread says so."""
         is_stopped = self._is_stop_shown if self._is_finished else self._client.is_cancelled
         return is_stopped or self.delivery.ended is WriteResult.STOPPED
+
+    @property
+    def workspace(self) -> dict[str, str]:
+        """What is known of it by now."""
+        return self._client.workspace
+
+    def know_workspace(self, facts: Mapping[str, str]) -> None:
+        self._client.workspace.update(facts)
+        self.delivery.use_limits()
 
     def set_task(self, task_id: str | None) -> None:
         if task_id is not None:

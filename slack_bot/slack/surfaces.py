@@ -16,10 +16,13 @@ from .blocks import Args, TextForm
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import Batch, SlackMessage
-from .readback import is_ignored
+from .readback import draws_tables, is_ignored
+from .tables import markdown_table
 
 _log = logging.getLogger(__name__)
 
+TABLES = "tables"
+"""Name of the fact whether a workspace draws Markdown tables in streams: yes or no."""
 Body = tuple[TextForm, Args]
 
 _NOT_WRITABLE = "I may not write in {channel}, so I cannot answer you there."
@@ -264,16 +267,28 @@ class PostSurface:
 class StreamSurface:
     """The streamed messages of one turn. One writer: calls must not overlap.
 
-    `is_plain`: Slack refused a form, so streams take text only from now on.
+    `is_plain`: Slack refused a form, so streams take text only from now on. Whether the workspace draws
+    Markdown tables in them is learned from the answer to a stop.
     """
 
     def __init__(self, client: TurnClient, posts: PostSurface) -> None:
         self._client, self._settings, self._clock, self._posts = client, client.settings, client.clock, posts
         self.is_plain = False
+        self._takes_tables = True  # as blocks
+
+    @property
+    def tables_apart(self) -> bool:
+        """Streams do not draw Markdown tables here."""
+        known, chosen = self._client.workspace.get(TABLES), self._settings.tables
+        return chosen == "no" or (chosen == "auto" and known == "no")
 
     async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
         """Begin the message with `write`, or show that behind its text. None: it does."""
         chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
+        takes_tables = self._takes_tables and not self.is_plain
+        table = markdown_table(write.text) if write.is_table and takes_tables else None
+        if table is not None:
+            chunks[-1] = {"type": "blocks", "blocks": [table]}
         before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
         if message.ts is None:
             result = await self._start(message, chunks)
@@ -285,6 +300,9 @@ class StreamSurface:
             self._note_end(message, result)
             if result.fault is Fault.UNKNOWN:
                 message.cards.confirm(write.cards, unsure=True)
+            if table is not None and result.fault is Fault.WRONG_CALL:
+                self._takes_tables = False
+                return await self.write(message, write)
             return result
         self._client.session = "processing"
         message.ts, message.is_open, message.doubt = message.ts or result.ts, True, None
@@ -359,6 +377,7 @@ class StreamSurface:
             if isinstance(result, CallOk):
                 message.is_open = False
                 self._client.session = session or "active"
+                self._learn(result, message.text)
                 if args.get("chunks") or not chunks:
                     message.cards.confirm_closed(close)
                 return refused or result
@@ -367,6 +386,12 @@ class StreamSurface:
                 self._note_end(message, result)
                 return result
         return refused or CallFailed(Fault.WRONG_CALL, "refused")
+
+    def _learn(self, stopped: CallOk, text: str) -> None:
+        """Of tables that went as text."""
+        drawn = draws_tables(stopped.data.get("message"), text)
+        if drawn is not None and not (self.tables_apart and self._takes_tables):
+            self._client.workspace[TABLES] = "yes" if drawn else "no"
 
     async def rest_session(self, session: str) -> None:
         """Make the agent session read `session`, "" for at rest, if it does not."""

@@ -1,4 +1,5 @@
 """PURE. A table in each form that Slack takes: `data_table`, `table`, code block, CSV (facts: Slack 5, 14).
+A Markdown table as a `table`, for streams that do not draw it.
 
 Slack counts rows, columns and characters of all tables of a message, so a message has one table.
 """
@@ -9,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ..turn.extras import Cell, DataTable
+from ..turn.tables import rows_of
 from .blocks import Block, shorten
 
 CSV_HEAD = 20
@@ -18,6 +20,10 @@ _DATA_TABLE, _TABLE = (201, 20_000), (100, 10_000)  # rows with the header, char
 _PAGE = 20  # rows of a page; Slack: 100
 _CAPTION = 150
 _WIDEST = 60  # characters of a monospaced column
+_INLINE = re.compile(
+    r"`+(?P<code>[^`]+)`+|\*\*(?P<bold>[^*]+)\*\*|~~(?P<strike>[^~]+)~~"
+    r"|\[(?P<label>[^\[\]]+)\]\((?P<url>https?://[^()\s]+)\)"
+)
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d)")  # what a spreadsheet would run
 
 
@@ -40,6 +46,37 @@ def table_blocks(table: DataTable) -> list[Block]:
     if fits(_TABLE):
         found.append({"type": "table", "rows": cells})
     return found
+
+
+def markdown_table(text: str) -> Block | None:
+    """The Markdown table `text` as a `table`. None: it is none, or more than Slack takes."""
+    rows = rows_of(text)
+    most_rows, most_chars = _TABLE
+    if not 2 <= len(rows) <= most_rows or len(rows[0]) > _COLUMNS or len(text) > most_chars:
+        return None
+    return {"type": "table", "rows": [[_rich(cell) for cell in row] for row in rows]}
+
+
+def _rich(cell: str) -> Block:
+    """A cell with the marks of Markdown that people write in tables."""
+    parts: list[Block] = []
+    end = 0
+    for found in _INLINE.finditer(cell):
+        parts += _words(cell[end : found.start()])
+        kind = str(found.lastgroup)
+        if kind == "url":
+            parts.append({"type": "link", "url": found["url"], "text": found["label"]})
+        else:
+            parts += _words(found[kind], {kind: True})
+        end = found.end()
+    if not parts:
+        return _raw(cell)
+    section = {"type": "rich_text_section", "elements": [*parts, *_words(cell[end:])]}
+    return {"type": "rich_text", "elements": [section]}
+
+
+def _words(text: str, style: Block | None = None) -> list[Block]:
+    return [{"type": "text", "text": text, **({"style": style} if style else {})}] if text else []
 
 
 def _cell(value: Cell) -> Block:

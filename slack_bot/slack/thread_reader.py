@@ -1,5 +1,5 @@
-"""What was said in a thread, read while a question waits: a few pages, a few seconds, and not again and
-again where Slack does not let the app.
+"""What was said in a thread, read while a question waits: a few pages, a few seconds, and no more where Slack
+does not let the app.
 """
 
 import asyncio
@@ -17,8 +17,6 @@ from .rate_limiter.governor import Priority
 _log = logging.getLogger(__name__)
 
 _PAGE = 200
-LIMITED_PAGE = 15
-"""Messages of the one read a minute that Slack grants some apps."""
 
 
 @dataclass(slots=True)
@@ -32,9 +30,8 @@ class ThreadRead:
 
 
 class ThreadReader:
-    """`is_limited`: Slack lets the app read seldom, and little at once (facts: Slack 7).
-
-    Then a thread should only be read where there is no other way.
+    """`is_limited`: Slack lets the app read so seldom, and so little (facts: Slack 7), that no thread should
+    be read any more.
     """
 
     def __init__(self, api: SlackApi, settings: ContextSettings, reads_per_minute: float) -> None:
@@ -56,9 +53,8 @@ class ThreadReader:
         return found
 
     async def _read(self, found: ThreadRead, place: Mapping[str, Any], oldest: str, latest: str) -> None:
-        size, pages = (LIMITED_PAGE, 1) if self.is_limited else (_PAGE, self._settings.pages)
-        args = {**place, "oldest": oldest, "latest": latest, "limit": size}
-        for _ in range(pages):
+        args = {**place, "oldest": oldest, "latest": latest, "limit": _PAGE}
+        for _ in range(self._settings.pages):
             result = await self._api.call("conversations.replies", args, patience=0.0)
             if isinstance(result, CallFailed):
                 self._note(result)
@@ -80,14 +76,12 @@ class ThreadReader:
                 " agents are asked without what was said there: add it under OAuth & Permissions in your"
                 " Slack app settings and install the app again"
             )
-        elif self.is_limited and failed.fault is Fault.LATER:
-            pass  # it was told
         elif failed.fault is Fault.LATER and (failed.retry_after or 0.0) >= settings.limited_after:
             self.is_limited = True
             kept = "remembered as it is said" if settings.overheard else "not told (CONTEXT__OVERHEARD is 0)"
             self._tell(
                 f"Slack lets the app read threads too seldom (again after {failed.retry_after:g} s): from now"
-                f" on what is said in the bot's threads is {kept}, and only what was said before is read"
+                f" on what is said in the bot's threads is {kept}, and no thread is read"
                 " (SLACK_BOT_GOVERNOR__READS_PER_MINUTE=1 says so from the start)"
             )
         else:

@@ -60,6 +60,11 @@ class OldestKept:
     forms: float
 
 
+def workspace_name(team: str) -> str:
+    """Stands in the place of an agent's name."""
+    return f"workspace {team}"
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.
@@ -144,10 +149,10 @@ class KnowledgeStore(Protocol):
         """Replace what is known."""
 
     async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent, by name."""
+        """What was learned about an agent, or a workspace (`workspace_name`), by name."""
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact about an agent."""
+        """Replace one fact of these."""
 
 
 class OverheardStore(Protocol):

@@ -8,7 +8,7 @@ import re
 from .fit import best_cut
 from .ledger import Ledger
 from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts
-from .sanitize import StreamSanitizer
+from .sanitize import MAX_UNDECIDED, StreamSanitizer
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
@@ -17,6 +17,7 @@ _SETTLED = 200  # characters up to a safe cut that are not read again
 _GROWTH = 32  # text without a cut is read again when it grew by this part of it
 _SLOW_GROWTH = 8  # the same for more than `_MUCH` characters
 _MUCH = 1_000
+_MASK_GROWTH = 4  # times that a mask may be longer than what it stands for
 _WORD_MOST = 40  # letters; a longer run of them is a script without spaces, where nothing is torn
 _WORD = re.compile(rf"(?<!\w)\w{{1,{_WORD_MOST}}}\Z")
 
@@ -45,6 +46,10 @@ class StreamBuffer:
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
         self._sanitizer = StreamSanitizer(secrets)
+        self._raw: list[str] = []  # not sanitized yet: it changes nothing about when text is ready
+        self._raw_size = 0
+        # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
+        self._most_raw = (self._max - max(MAX_UNDECIDED, *map(len, secrets), 0)) // _MASK_GROWTH
         self._since_mark = 0  # sanitized characters since the last `start_new_text`
         self._forced = 0  # how many characters `flush` wants out
         self._since: float | None = None  # when the wait began; None: nothing to be seen waits
@@ -60,13 +65,34 @@ class StreamBuffer:
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
-    def push(self, text: str, now: float, *, unproven: bool = False) -> None:
-        """The answer grew by `text`. `unproven`: it may yet be retracted."""
+    def push(self, text: str, now: float, *, unproven: bool = False) -> bool:
+        """The answer grew by `text`. `unproven`: it may yet be retracted. False: `deadline` is as before."""
+        if self._may_stay_raw(text):
+            self._raw.append(text)
+            self._raw_size += len(text)
+            return False
+        self._settle()
         self._add(self._sanitizer.push(text), now, unproven=unproven)
+        return True
+
+    def _may_stay_raw(self, text: str) -> bool:
+        """As most text of a line that waits already."""
+        if self._since is None or self._joined is None or "\n" in text or "\r" in text:
+            return False
+        is_full = self._waiting.size + self._raw_size + len(text) > self._most_raw
+        return not (is_full or self._ledger.repeated) and (self._cuts.safe > 0 or self._needs_look())
+
+    def _settle(self) -> None:
+        if self._raw:
+            text, self._raw, self._raw_size = "".join(self._raw), [], 0
+            self._keep(self._sanitizer.push(text))
+
+    def _keep(self, text: str) -> str:
+        self._since_mark += len(text)
+        return self._ledger.push(text)
 
     def _add(self, text: str, now: float, *, unproven: bool = False) -> None:
-        self._since_mark += len(text)
-        text = self._ledger.push(text)
+        text = self._keep(text)
         if text and not text.isspace():
             if unproven and self._since is None and not self.begun:
                 self._not_before = now + self._unproven_delay
@@ -76,6 +102,7 @@ class StreamBuffer:
 
     def start_new_text(self, now: float) -> None:
         """What comes now may be retracted without what came before."""
+        self._settle()
         self._add(self._sanitizer.end(), now)
         self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
 
@@ -85,9 +112,12 @@ class StreamBuffer:
 
     def flush(self) -> None:
         """Nothing follows soon: all is ready, whatever the cut, but a word without its end."""
+        self._settle()
         in_word = self._sanitizer.splits_a_word
         word = _WORD.search(self._waiting.tail(_WORD_MOST + 1)) if in_word else None
         self._forced = self._waiting.size - (len(word.group()) if word else 0)
+        if not self._is_forced():
+            self._ledger.release_tables()
 
     @property
     def is_unsent(self) -> bool:
@@ -95,6 +125,7 @@ class StreamBuffer:
 
     def retract(self) -> None:
         """What came since the last `start_new_text` is not shown. It must be unsent."""
+        self._settle()
         assert self.is_unsent, "it was released"
         self._waiting.drop_last(self._since_mark)
         self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
@@ -120,6 +151,7 @@ class StreamBuffer:
         return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
 
     def is_ready(self, now: float) -> bool:
+        self._settle()
         while (due := self.deadline()) is not None and now + TIMER_TOLERANCE >= due:
             if self._is_due() or not self._needs_look():
                 return True
@@ -129,7 +161,7 @@ class StreamBuffer:
     def release(self, now: float, *, is_late: bool = False) -> int:
         """How many characters of the waiting text go now. `is_late`: it was ready before and had to wait, so
         the line that is not at its end goes along."""
-        count = self._cut(now) if self.is_ready(now) else 0
+        count, was_forced = self._cut(now) if self.is_ready(now) else 0, self._is_forced()
         if is_late and count and count == self._cuts.line:
             count += self._safe_after(count)
         if count:
@@ -137,11 +169,14 @@ class StreamBuffer:
             self.begun = self.begun or not text.isspace()
             self._released_at, self._joined = now, None
             self._forced = max(0, self._forced - count)
+            if was_forced and not self._is_forced():
+                self._ledger.release_tables()
             self._state = self._state.then(text)
             self._look_again()
         return count
 
     def release_all(self) -> None:
+        self._settle()
         if self._is_visible:
             self._ledger.release(self._waiting.size)
             self.begun = True

@@ -58,7 +58,8 @@ class MessageLimits:
     """What one message takes.
 
     After `rotate_after` seconds (`math.inf`: never) it ends if it ends well there, after `rotate_grace` more
-    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x details.
+    in any case. `rotate_bytes` are UTF-8 bytes of text + titles + 2 x details. `tables_apart`: a table goes
+    in a write of its own, once it is whole.
     """
 
     rotate_after: float = 240.0
@@ -66,6 +67,7 @@ class MessageLimits:
     rotate_bytes: int = 9_000
     max_segments: int = 20
     max_call_chars: int = 12_000
+    tables_apart: bool = False
 
     @property
     def reserve(self) -> int:

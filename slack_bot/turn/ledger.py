@@ -38,6 +38,7 @@ from .fit import (
     utf8_len,
 )
 from .markdown import CutQuality, MarkdownState
+from .tables import TableHold, first_table
 
 _BEGINS_BLOCK = re.compile(r">|#{1,6}(?:\s|\Z)|[-+*](?:\s|\Z)|\d{1,9}[.)](?:\s|\Z)")
 _HEAD = 2_048  # characters that may decide about how a message begins
@@ -125,12 +126,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class SendText:
-    """Write `text`, and cards of this weight, into the present message; this `begins` or `ends` it or not."""
+    """Write `text`, and cards of this weight, into the present message; this `begins` or `ends` it or not.
+
+    `is_table`: it is a table, the whole of it and nothing else.
+    """
 
     text: str
     begins: bool
     ends: bool = False
     cards: int = 0
+    is_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,7 @@ class Ledger:
         self._over: list[Segment] = []
         self._sent: tuple[str, Segment, bool] | None = None  # text, then its message, and whether that ends
         self._is_ending = False  # the present message gets no more text
+        self._tables = TableHold()  # released, while its table is not whole
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -179,7 +185,7 @@ class Ledger:
     @property
     def text(self) -> str:
         shown = (segment.body for segment in self.segments)
-        return "".join((*shown, self._sent_body, self._held, self.released))
+        return "".join((*shown, self._sent_body, self._held, self.released, self._tables.held))
 
     @property
     def is_comparing(self) -> bool:
@@ -251,12 +257,18 @@ class Ledger:
             self._held += text
             self.place_held()
         else:
-            self.released += text
+            apart = self.limits.tables_apart
+            self.released += self._tables.push(text) if apart else self._tables.release() + text
         return text
+
+    def release_tables(self) -> None:
+        """Give out a table though more of it may come."""
+        self.released += self._tables.release()
 
     def discard(self) -> None:
         assert self._sent is None, "text is on its way"
         self.waiting.clear()
+        self._tables.clear()
         self.released, self._held, self._part_of = "", "", None
 
     def rotate(self) -> None:
@@ -282,14 +294,14 @@ class Ledger:
             return None
         if present is None and len(self._over) >= self.limits.max_segments:
             return SegmentsExhausted()
-        opening, (chars, ends) = self._fit(now, cards, final=final)
+        opening, (chars, ends), is_table = self._fit(now, cards, final=final)
         if present is not None and ends and not chars:
             return self._end(present)
         body, self.released = self.released[:chars], self.released[chars:]
         grown = (present or Segment(now)).grown(opening, body, cards)
         closing = self._closing(grown) if ends else ""
         self._sent = body, grown.closed(closing), ends
-        return SendText(opening + body + closing, present is None, ends, cards)
+        return SendText(opening + body + closing, present is None, ends, cards, is_table and not closing)
 
     def confirmed(self) -> None:
         """Slack said ok to what `next` gave out last."""
@@ -340,21 +352,33 @@ class Ledger:
         self._sent = "", present.closed(closing), True
         return SendText(closing, begins=False, ends=True)
 
-    def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit]:
+    def _fit(self, now: float, cards: int, *, final: bool) -> tuple[str, Fit, bool]:
+        """What the message begins with, how much of the text fits, and whether that is a table."""
         if not self.has_more:
-            return "", (0, False)
+            return "", (0, False), False
         present, limits = self.present or Segment(now), self.limits
         opening = "" if present.text else self._opening()
         before, used = present.state.then(opening), present.weight + cards + utf8_len(opening)
-        if not final and now >= present.opened_at + limits.rotate_after:
-            line = fit_line(self.released, before, used, limits)
-            if line is not None:
-                return opening, line
+        text, is_table = self._up_to_table(before) if limits.tables_apart else (self.released, False)
+        is_old = not final and now >= present.opened_at + limits.rotate_after
+        if is_old and not is_table and (line := fit_line(text, before, used, limits)) is not None:
+            return opening, line, False
 
         def quality() -> CutQuality | None:
             return present.quality if present.text else None
 
-        return opening, fit(self.released, before, used, quality, limits, final=final)
+        count, ends = fit(text, before, used, quality, limits, final=final)
+        if is_table and present.text and (is_old or count < len(text)):
+            return opening, (0, True), False  # it has a message where it is whole
+        return opening, (count, ends), is_table and count == len(text) and not opening
+
+    def _up_to_table(self, before: MarkdownState) -> tuple[str, bool]:
+        """What is released, up to a table that goes apart; or that table alone."""
+        table = first_table(self.released[: self.limits.max_call_chars + _MARGIN], before)
+        if table is None:
+            return self.released, False
+        start, end = table
+        return self.released[: start or end], not start
 
     def _closing(self, message: Segment) -> str:
         """What closes `message`; "" where it has no room or cannot be opened again."""
@@ -381,7 +405,7 @@ class Ledger:
 
 def split_into_segments(text: str, limits: MessageLimits) -> Iterator[Segment]:
     """`text` as the messages it needs, however many, without white space at its end."""
-    ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1))
+    ledger = Ledger(replace(limits, rotate_after=math.inf, max_segments=len(text) + 1, tables_apart=False))
     ledger.released = text
     while (step := ledger.next(0.0, final=True)) is not None:
         if isinstance(step, SendText):

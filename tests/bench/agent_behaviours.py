@@ -14,13 +14,14 @@ from slack_bot.turn.compare import equivalent
 from slack_bot.turn.sanitize import sanitize
 
 from .answers import answer, how_long, passage, pieces, words
-from .stream import MIXED, PLAIN, Json, Stream, artifact, data, holding, message, status, task
+from .stream import MIXED, PLAIN, Json, Stream, artifact, data, file, holding, message, status, task
 from .stream import words as text_part
 from .verdict import Truth
 
 ANSWERING = {"is_final_answer": True}
 NARRATING = {"is_narration": True}
 _MOST_SNAPSHOTS = 40  # each says everything again
+MADE = "made-{}.bin"
 _WIRES = (*PLAIN, *PLAIN, *PLAIN, *MIXED)
 
 
@@ -28,16 +29,33 @@ _WIRES = (*PLAIN, *PLAIN, *PLAIN, *MIXED)
 class Said:
     """What an agent sends in answer to one question, and what must be read of it. `about` names it.
 
-    `asks` is how that question is put; `fills`: or by the form that stands there. `can_cut`: the agent keeps
-    a task that can be asked for.
+    `asks` is how that question is put; `fills`: or by the form that stands there. `files` come with the
+    answer, named `MADE`. `can_cut`: the agent keeps a task that can be asked for.
     """
 
     about: str
     source: Tape | Recording
     truth: Truth
     asks: str = "go"
+    files: tuple[bytes, ...] = ()
     can_cut: bool = True
     fills: bool = False
+
+
+# -- files
+
+
+def with_files(random: Random) -> Said:
+    """An answer and files."""
+    stream, text = Stream(random, "0.3"), answer(random)
+    made = [random.randbytes(random.choice((1, 900, 70_000))) for _ in range(random.choice((1, 2, 12)))]
+    stream.say(task())
+    stream.chunks("answer", pieces(random, text), how_long(random))
+    for number, content in enumerate(made):
+        stream.say(holding("answer", file(MADE.format(number), content), append=True))
+    stream.say(status("completed"))
+    about = f"{len(text)} characters and {len(made)} files"
+    return Said(about, stream.tape(), Truth(sanitize(text)), files=tuple(made))
 
 
 # -- questions back

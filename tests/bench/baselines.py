@@ -30,7 +30,8 @@ from .load_model import Crowd
 
 LATENCY = 0.05
 """Seconds that a call takes to reach Slack, for all three."""
-_FLUSH_AFTER = 1.0  # seconds
+FLUSH_AFTER = 1.0
+"""Seconds after which a rival flushes without a line end."""
 
 _log = logging.getLogger("bench.rivals")
 
@@ -67,14 +68,18 @@ async def ours(crowd: Crowd) -> AsyncIterator[tuple[Deliver, Idle]]:
 async def on_chat_stream(crowd: Crowd) -> AsyncIterator[tuple[Deliver, Idle]]:
     """`AsyncWebClient.chat_stream`: it buffers 256 characters and stops with the rest."""
 
-    async def answer(client: AsyncWebClient, event: Mapping[str, Any], tokens: AsyncIterator[str]) -> None:
-        stream = await client.chat_stream(**_address(event))
-        async for token in tokens:
-            await stream.append(markdown_text=token)
-        await stream.stop()
-
-    async with _rival(crowd, answer) as parts:
+    async with _rival(crowd, write_chat_stream) as parts:
         yield parts
+
+
+async def write_chat_stream(
+    client: AsyncWebClient, event: Mapping[str, Any], tokens: AsyncIterator[str]
+) -> None:
+    """Writes one answer as slack_sdk's documentation shows."""
+    stream = await client.chat_stream(**address(event))
+    async for token in tokens:
+        await stream.append(markdown_text=token)
+    await stream.stop()
 
 
 @asynccontextmanager
@@ -87,7 +92,7 @@ async def at_line_ends(crowd: Crowd) -> AsyncIterator[tuple[Deliver, Idle]]:
         async for token in tokens:
             shown.waiting += token
             now = crowd.clock.monotonic()
-            if "\n" in token or now - last >= _FLUSH_AFTER:
+            if "\n" in token or now - last >= FLUSH_AFTER:
                 last = now
                 await shown.flush()
         await shown.flush()
@@ -111,7 +116,7 @@ class _Flushed:
         try:
             if self._ts is None:
                 begun = await self._client.chat_startStream(
-                    **_address(self._event), markdown_text=self.waiting
+                    **address(self._event), markdown_text=self.waiting
                 )
                 self._ts = begun["ts"]
             else:
@@ -127,7 +132,8 @@ class _Flushed:
             await self._client.chat_stopStream(channel=self._event["channel"], ts=self._ts)
 
 
-def _address(event: Mapping[str, Any]) -> dict[str, Any]:
+def address(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the answer to a mention is streamed."""
     return {
         "channel": event["channel"],
         "thread_ts": event["ts"],

@@ -13,15 +13,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 from httpx_sse import aconnect_sse
@@ -29,7 +26,7 @@ from httpx_sse import aconnect_sse
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 
 from .figures import machine, progress
-from .running import ROOT, Deployed, deployed, spoken
+from .running import deployed, helper, line_of, spoken, tell
 
 TARGET = 1.5
 """What the ratio is to be at most."""
@@ -37,7 +34,8 @@ STORE_TARGET = 0.1
 """What a durable store may add to the processor time of an event, as a part of it."""
 _TOKENS, _A_SECOND = 600, 20
 _LIMITS = ("STARTS", "STOPS", "APPENDS", "UPDATES", "STATUSES", "READS", "OTHERS")
-_LIFTED = {f"SLACK_BOT_GOVERNOR__{name}_PER_MINUTE": "1000000" for name in _LIMITS}
+LIFTED = {f"SLACK_BOT_GOVERNOR__{name}_PER_MINUTE": "1000000" for name in _LIMITS}
+"""Settings with which the bot keeps to none of Slack's limits."""
 _LINE = 60  # tokens
 _WITHIN = 300.0  # seconds
 
@@ -107,23 +105,23 @@ async def measure(
     bot_command = ("slack_bot", "run")
     kept = {"SLACK_BOT_STORE__URL": store}
     command = bot_command if profile is None else ("cProfile", "-o", profile, "-m", *bot_command)
-    async with _process("--agent", str(tokens)) as agent:
-        url = await _line(agent)
+    async with helper(__spec__.name, "--agent", str(tokens)) as agent:
+        url = await line_of(agent)
         async with (
-            deployed(*[spoken(["x"], 0.1)], command=command, **_LIFTED, **kept, A2A_AGENT_URL=url) as bot,
-            _process("--bare", url, str(answers)) as bare,
+            deployed(*[spoken(["x"], 0.1)], command=command, **LIFTED, **kept, A2A_AGENT_URL=url) as bot,
+            helper(__spec__.name, "--bare", url, str(answers)) as bare,
         ):
-            await _line(bare)  # it has asked once, as the bot does now: what is loaded once is there
+            await line_of(bare)  # it has asked once, as the bot does now: what is loaded once is there
             bot.ask(0)
             await bot.until(lambda: bot.answers_done() == 1)
             progress(f"{answers} answers of {tokens} tokens, {tokens / _A_SECOND:g} s")
-            calls, before = len(bot.workspace.calls), _cpu_seconds(bot)
-            await _tell(bare)
+            calls, before = len(bot.workspace.calls), bot.cpu_seconds()
+            await tell(bare)
             for number in range(1, answers + 1):
                 bot.ask(number)
             await bot.until(lambda: bot.answers_done() == answers + 1, _WITHIN)
-            used, events = json.loads(await _line(bare))
-            return CpuUse(answers, events, _cpu_seconds(bot) - before, used, len(bot.workspace.calls) - calls)
+            used, events = json.loads(await line_of(bare))
+            return CpuUse(answers, events, bot.cpu_seconds() - before, used, len(bot.workspace.calls) - calls)
 
 
 async def compare(store: str, answers: int, tokens: int, rounds: int) -> float:
@@ -139,43 +137,6 @@ async def compare(store: str, answers: int, tokens: int, rounds: int) -> float:
             flush=True,
         )
     return statistics.median(added)
-
-
-def _cpu_seconds(bot: Deployed) -> float:
-    """The processor time of the bot's process by now. OSError where there is no /proc."""
-    fields = Path(f"/proc/{bot.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@asynccontextmanager
-async def _process(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """This module in another process, to be talked to by lines."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", __spec__.name, *arguments),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-async def _line(process: asyncio.subprocess.Process) -> str:
-    assert process.stdout is not None
-    line = await asyncio.wait_for(process.stdout.readline(), _WITHIN)
-    if not line:
-        raise RuntimeError("a process of the benchmark ended early")
-    return line.decode().strip()
-
-
-async def _tell(process: asyncio.subprocess.Process) -> None:
-    assert process.stdin is not None
-    process.stdin.write(b"go\n")
-    await process.stdin.drain()
 
 
 # -- the agent's process

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from base64 import b64decode
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -23,6 +24,7 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.slack import blocks as blockkit
+from slack_bot.testing.slack.files import PersonFile
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import (
     BOT_TOKEN,
@@ -36,7 +38,7 @@ from slack_bot.testing.slack.workspace import (
 from slack_bot.turn.actions import EndTurn
 
 from . import fault_scripts
-from .agent_behaviours import Said
+from .agent_behaviours import MADE, Said
 from .away import Away
 from .plans import Plan, heard, length, plan
 from .verdict import Asked, Scene, Verdict, judge, judge_all
@@ -48,6 +50,7 @@ CHANNEL, USER = "C1", "U1"
 _LATENCY = 0.05  # seconds until a call arrives: no turn writes anything in less
 _LONGEST = 3 * 3600.0  # virtual seconds after which a turn counts as hung
 _MOST_PRESSES = 20
+_GIVEN = "given-{}.bin"  # files of the question
 _NO_PAGE = 1800.0  # virtual seconds to wait for an answer to go on in another message
 
 
@@ -150,6 +153,8 @@ class _Ordeal:
         truths = [said.truth for said in planned.said]
         verdicts = [judge(truth, scene) for truth, scene in zip(truths, scenes, strict=False)]
         report.verdict = judge_all(verdicts, self._asked())
+        if report.verdict.is_right and (wrong := self._wrong_files()):
+            report.verdict = Verdict("wrong", wrong)
 
     # -- what happens ----------------------------------------------------------------------------------------
 
@@ -158,7 +163,8 @@ class _Ordeal:
         self._workspace.listen(lambda change: mail.set() if change.kind == "envelope" else None)
         is_queue = planned.kind == "queued"
         async with _beside(self._deliver(app, mail)), _beside(self._step_in()), asyncio.timeout(_LONGEST):
-            await self._question(planned.said[0])
+            given = [PersonFile(_GIVEN.format(number), each) for number, each in enumerate(planned.given)]
+            await self._question(planned.said[0], given)
             for said in planned.then:
                 if is_queue:
                     await asyncio.sleep(planned.at)
@@ -170,10 +176,10 @@ class _Ordeal:
                 await asyncio.sleep(30.0)
                 await app.dispatcher.idle()
 
-    async def _question(self, said: Said) -> None:
+    async def _question(self, said: Said, files: Sequence[PersonFile] = ()) -> None:
         """Mention the bot, and wait until it was told."""
-        text = f"<@{self._workspace.bot.user_id}> {said.asks}"
-        ts = self._workspace.say(USER, CHANNEL, text, now=self._clock.wall(), thread_ts=self._root or None)
+        text, now = f"<@{self._workspace.bot.user_id}> {said.asks}", self._clock.wall()
+        ts = self._workspace.say(USER, CHANNEL, text, now=now, thread_ts=self._root or None, files=files)
         self._root = self._root or ts
         async with self._told:
             await self._told.wait_for(lambda: ts in self._delivered)
@@ -327,6 +333,19 @@ class _Ordeal:
         """The messages whose start was applied and not answered: their ts is the time of that call."""
         times = {call.now for call in self._workspace.calls if call.applied and not call.ok}
         return (seen.ts for seen in self._mine() if any(abs(float(seen.ts) - at) < 1e-3 for at in times))
+
+    def _wrong_files(self) -> str:
+        """Each file comes byte for byte, once, or a line in the thread names it. "": they do."""
+        parts = [part for call in self._agent.questions for part in call.params["message"]["parts"]]
+        got = [(each["file"]["name"], b64decode(each["file"]["bytes"])) for each in parts if "file" in each]
+        shown = [(each.name, each.content) for seen in self._report.thread for each in seen.files]
+        said = "\n".join(seen.read for seen in self._report.thread)
+        for name, files, found in ((_GIVEN, self._plan.given, got), (MADE, self._plan.made, shown)):
+            for number, content in enumerate(files):
+                here = [each for of, each in found if of == name.format(number)]
+                if here != [content] and (here or name.format(number) not in said):
+                    return f"{name.format(number)} came {len(here)} times, or otherwise than it was"
+        return ""
 
     def _asked(self) -> Asked:
         """What the agent was asked, and what was written when it should not have been."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from slack_bot.testing.slack.faults import UPLOAD
+from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 
 Script = list[str | None]
 
@@ -61,7 +61,8 @@ NOT_THIS_ONE = ("user_not_found", "missing_recipient_team_id", "team_not_found")
 def scripts(random: Random, rate: float) -> dict[str, Script]:
     """What befalls each call of each method; `rate` is the part of calls that something befalls."""
     found = {method: _script(random, rate, method) for method in _BESIDES}
-    found[UPLOAD] = _drawn(random, rate, 20, lambda: random.choice(_UPLOADING))
+    for name in (UPLOAD, DOWNLOAD):
+        found[name] = _drawn(random, rate, 20, lambda: random.choice(_UPLOADING))
     return found
 
 

@@ -56,7 +56,8 @@ class Plan:
     `at` is when a person or Slack steps in, in seconds from the question; `page` waits for that many messages
     before. `then` are the further questions, each `at` seconds after the one before, or when that is
     answered. `way` is how the agent is after the cut. `by_word`: the stop is written, not pressed.
-    `messages`: after so many the whole answer is given as a file.
+    `messages`: after so many the whole answer is given as a file. `given`: the files of the first question;
+    `made`: those of its answer.
     """
 
     number: int
@@ -73,6 +74,8 @@ class Plan:
     way: str = ""
     page: int = 0
     by_word: bool = False
+    given: tuple[bytes, ...] = ()
+    made: tuple[bytes, ...] = ()
 
     @property
     def said(self) -> tuple[Said, ...]:
@@ -85,6 +88,9 @@ def plan(seed: int, number: int) -> Plan:
     random = Random(f"{seed}:{number}")
     kind = random.choices(list(KINDS), [share for share, _ in KINDS.values()])[0]
     said, *then = _said(kind, random)
+    own = Random(f"{seed}:{number}:files")
+    has_files = kind in ("storm", "calm") and own.random() < 0.15
+    said = agent_behaviours.with_files(own) if has_files else said
     planned = Plan(
         number,
         kind,
@@ -96,6 +102,8 @@ def plan(seed: int, number: int) -> Plan:
         with_replies=random.random() < 0.5,
         messages=_FEW if Random(f"{seed}:{number}:messages").random() < 0.1 else _MESSAGES,
         then=tuple(then),
+        given=tuple(own.randbytes(own.choice((1, 5_000, 80_000))) for _ in range(2)) if has_files else (),
+        made=said.files,
     )
     planned = _of_kind(planned, random)
     is_apart = planned.kind in ("asked back", "rewritten", "planned", "repeated")
@@ -123,7 +131,7 @@ def _said(kind: str, random: Random) -> tuple[Said, ...]:
 
 def _ordinary(random: Random) -> Said:
     """Something the agent says, captured or written for this turn."""
-    captured = _captured()
+    captured = recorded()
     if captured and random.random() < 0.15:
         name, recording, text = captured[random.randrange(len(captured))]
         return Said(f"capture {name}", recording, Truth(text))
@@ -241,7 +249,7 @@ def _unreachable(planned: Plan) -> Truth:
 
 
 @cache
-def _captured() -> list[tuple[str, Recording, str]]:
+def recorded() -> list[tuple[str, Recording, str]]:
     """The captures whose undisturbed replay is an answer, with that answer."""
     found = []
     for path in sorted(CAPTURES.glob("*.txt")):

@@ -104,6 +104,15 @@ class Deployed:
         lines = Path(f"/proc/{self.process.pid}/status").read_text("ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
 
+    def cpu_seconds(self) -> float:
+        """The processor time of the bot's process by now. OSError where there is no /proc."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def files(self) -> int:
+        """The files and sockets that the bot's process has open. OSError where there is no /proc."""
+        return sum(1 for _ in Path(f"/proc/{self.process.pid}/fd").iterdir())
+
 
 @asynccontextmanager
 async def deployed(
@@ -168,6 +177,39 @@ def bot_environment(agent_url: str, api_url: str, settings: Mapping[str, str]) -
         "SLACK_BOT_TURNS__SHUTDOWN_GRACE": "0",
         **settings,
     }
+
+
+@asynccontextmanager
+async def helper(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Another process that runs `module`, to be talked to by lines."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, *arguments),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def line_of(process: asyncio.subprocess.Process, within: float = 300.0) -> str:
+    """The next line that a helper prints. RuntimeError: it ended."""
+    assert process.stdout is not None
+    line = await asyncio.wait_for(process.stdout.readline(), within)
+    if not line:
+        raise RuntimeError("a process of the benchmark ended early")
+    return line.decode().strip()
+
+
+async def tell(process: asyncio.subprocess.Process) -> None:
+    """Send a helper a line."""
+    assert process.stdin is not None
+    process.stdin.write(b"go\n")
+    await process.stdin.drain()
 
 
 def event(text: str, ids: str = "1") -> dict[str, Any]:

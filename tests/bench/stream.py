@@ -7,6 +7,7 @@ into 1.0's wrappers (facts: A2A 0.1).
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
@@ -136,6 +137,12 @@ def words(text: str) -> Json:
 def data(value: Any) -> Json:
     """A part of data."""
     return {"kind": "data", "data": value}
+
+
+def file(name: str, content: bytes) -> Json:
+    """A file as 0.3 says it."""
+    coded = base64.b64encode(content).decode()
+    return {"kind": "file", "file": {"name": name, "mimeType": "application/octet-stream", "bytes": coded}}
 
 
 def _on(wire: str, event: Json, *, is_first: bool) -> Json:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
 from slack_bot.controls import TurnControls
 from slack_bot.slack.sink import Sink
+from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 from slack_bot.testing.tape.builders import answer
 
 from . import faults
-from .agent_behaviours import Said
+from .agent_behaviours import Said, with_files
 from .fault_run import Plan, plan, run
 from .verdict import Truth
 
@@ -32,6 +34,15 @@ def test_the_same_turn_has_the_same_calls() -> None:
 def test_an_answer_is_right_and_another_is_not() -> None:
     assert run(HELLO).verdict.is_right
     assert run(replace(HELLO, truth=Truth("Hello me there."))).verdict.kind == "wrong"
+
+
+def test_files_of_a_question_and_of_its_answer_come_once_byte_for_byte() -> None:
+    said, given = with_files(Random(1)), (b"one", b"two")
+    files = replace(HELLO, source=said.source, truth=said.truth, given=given, made=said.files)
+    assert run(files).verdict.is_right
+    assert "made-0.bin" in run(replace(files, made=(b"another",))).verdict.why
+    twice = replace(files, scripts={UPLOAD: ["http:500"] * 9, DOWNLOAD: ["cut", None]})
+    assert run(twice).verdict.is_right, "who cannot be given a file is told"
 
 
 def test_a_question_is_judged_by_what_came_after_it() -> None:

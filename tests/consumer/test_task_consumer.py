@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from slack_bot.a2a.recovery_policy import PollResult, TaskLost
-from slack_bot.a2a.wire.frames import Frame, Received, Snapshot, TaskState
+from slack_bot.a2a.wire.frames import Artifact, Frame, Part, Received, Snapshot, TaskState
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
 from slack_bot.testing.harness import BotHarness, run_bot
@@ -682,7 +682,45 @@ async def test_on_1_0_the_stream_is_joined_and_begins_with_what_is_known() -> No
     await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
     assert await recovery(here, server).follow() is None
     assert here.reported.text == "one two three"
-    assert [what for _, what in server.asked] == ["get", "join"]
+    assert [what for _, what in server.asked] == ["get", "join", "get"]
+
+
+@on_virtual_time
+async def test_a_chunk_that_a_joined_stream_tells_in_its_task_and_again_is_told_once() -> None:
+    parts = Part(text="one "), Part(text="two ")
+    joined = [
+        (1, Snapshot("t", "c", WORKING, artifacts=(Artifact("a", "answer", parts=parts),))),
+        (1, consumer_side.chunk("two ")),
+        (1, consumer_side.chunk("three ")),
+        (1, consumer_side.chunk("three ")),
+        (1, consumer_side.status(COMPLETED)),
+    ]
+    server = TaskServer([snapshot("one "), CUT], [joined])
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
+    assert await recovery(here, server).follow() is None
+    assert here.reported.text == "one two three three "
+
+
+@on_virtual_time
+@pytest.mark.parametrize("last", [snapshot("one two three", COMPLETED), snapshot("one "), FORGOTTEN, CUT])
+async def test_a_joined_stream_may_repeat_what_it_began_with_so_the_task_is_asked_for_at_the_end(
+    last: Snapshot | AgentError,
+) -> None:
+    """a2a-sdk listens before it reads the task: what is stored in between comes twice."""
+    joined = [
+        (1, snapshot("one two ")),
+        (1, consumer_side.chunk("two ")),
+        (1, consumer_side.chunk("three")),
+        (1, consumer_side.status(COMPLETED)),
+    ]
+    server = TaskServer([snapshot("one "), last], [joined])
+    here = Scene("t", **STEADY)
+    await here.view.on_frame(Received({}, consumer_side.chunk("one ")))
+    assert await recovery(here, server).follow() is None
+    is_known = isinstance(last, Snapshot) and last.state is COMPLETED
+    assert here.reported.text == ("one two three" if is_known else "one two two three")
+    assert [what for _, what in server.asked] == ["get", "join", "get"]
 
 
 @on_virtual_time

@@ -97,16 +97,19 @@ class ThreadOfPeople(RuleBasedStateMachine):
         self.do(self.write(user, f"<@U0BOT> m{len(self.said)}", is_question=True))
         self.has_stopped_listening = False
 
-    @rule(user=PEOPLE)
-    def mention_and_edit_before_it_comes(self, user: str) -> None:
-        """The event of the edit overtakes that of the message."""
+    @rule(user=PEOPLE, is_gone=st.booleans())
+    def mention_and_change_before_it_comes(self, user: str, is_gone: bool) -> None:
+        """The event of the edit, or of the deletion, overtakes that of the message."""
 
         async def work() -> None:
             workspace, text = self.bot.workspace, f"m{len(self.said)}"
             ts = workspace.say(user, CHANNEL, f"<@U0BOT> {text}", now=self.bot.now, thread_ts=self.root)
             events = workspace.take()
-            workspace.edit(CHANNEL, ts, f"<@U0BOT> {text}e", now=self.bot.now)
-            self.said.append(Said(user, ts, [f"{text}e"], True, events, replaced=[text]))
+            if is_gone:
+                workspace.delete(CHANNEL, ts, now=self.bot.now)
+            else:
+                workspace.edit(CHANNEL, ts, f"<@U0BOT> {text}e", now=self.bot.now)
+            self.said.append(Said(user, ts, [f"{text}e"], not is_gone, events, replaced=[text]))
             self.has_others |= user != "U1"
             await self.bot.deliver()
             await self.bot.deliver(events)

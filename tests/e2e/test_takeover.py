@@ -183,6 +183,22 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             assert not (marked.reactions or {}).get(WAITING_REACTION)
 
 
+@on_virtual_time
+async def test_who_reads_half_an_answer_does_not_wait_for_a_stream() -> None:
+    """Slack's budget has one start: the other answer goes on as an ordinary message."""
+    tapes = [answer(LINES, seconds=240, ids=str(number)) for number in range(2)]
+    async with run_bot(*tapes, store=MemoryStore(is_durable=True)) as first:
+        roots = [await first.ask("hi") for _ in tapes]
+        await asyncio.sleep(60)
+        await first.app.close(0.0)
+        before = [len(shown(first, root)) for root in roots]
+        async with run_bot(after=first, starts_per_minute=0.01, start_slot_timeout=3600) as bot:
+            await asyncio.sleep(60)
+            assert all(len(shown(bot, root)) > was > 0 for root, was in zip(roots, before, strict=True))
+            await bot.idle()
+            assert all(comparable("\n".join(bot.read(root))) == comparable(LINES) for root in roots)
+
+
 @pytest.mark.parametrize(("first_word", "is_known"), [(2.5, True), (9.0, False)])
 @on_virtual_time
 async def test_the_end_waits_a_moment_for_the_id_of_a_task(first_word: float, is_known: bool) -> None:

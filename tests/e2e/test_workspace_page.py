@@ -69,7 +69,11 @@ async def test_only_ones_own_messages_are_changed_and_deleted(page: Page, playgr
     assert playground.workspace.history(CHANNEL)[0].text.endswith("? at &lt;noon&gt;")
     await page.value("document.querySelector('#thread [data-deed=trash]').click()")
     await page.click("#ask .danger-full")
-    await page.until("document.querySelectorAll('#roots .message').length === 0")
+    await page.until(
+        "document.querySelector('#thread .message.gone') && document.querySelector('#roots .message.gone')"
+    )
+    assert await text_of(page, "#thread .gone .md") == "This message was deleted."
+    assert await page.value("document.querySelectorAll('.gone .hover button').length") == 0
 
 
 async def test_the_home_tab_stops_what_runs(page: Page, playground: Playground) -> None:

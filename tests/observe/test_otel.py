@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from tests.live_agent import Live, live_agent
 from tests.observe.test_audit import lines
+from tests.test_app import PATIENCE, bot_process
 
 
 @dataclass
@@ -61,6 +63,13 @@ class Receiver:
     def spans(self) -> list[Span]:
         resources = [each for request in self.requests for each in request.resource_spans]
         return [span for each in resources for scope in each.scope_spans for span in scope.spans]
+
+    async def until(self, name: str, times: int = 1) -> None:
+        """Such a span has come. With a root all below it have."""
+        async with asyncio.timeout(60):
+            while sum(each.name == name for each in self.spans) < times:
+                self.came.clear()
+                await self.came.wait()
 
     def traces(self) -> list[list[Span]]:
         """Each has one root, and each parent is there."""
@@ -117,6 +126,7 @@ async def test_two_turns_at_once_are_two_traces_that_the_agent_gets(
     async with receiver() as got, live_agent() as live, SlackServer(workspace, loop_clock()) as face:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", got.url)
         monkeypatch.setenv("OTEL_SERVICE_NAME", "helpdesk")
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
         live.hold = 2
         settings = load(
             {
@@ -140,6 +150,7 @@ async def test_two_turns_at_once_are_two_traces_that_the_agent_gets(
             await wait_until(lambda: all(is_answered(workspace, root) for root in roots), workspace)
             bad = ask(workspace, "U1", "fail")
             await wait_until(lambda: is_answered(workspace, bad), workspace)
+            await got.until("turn", times=3)
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(running, 60)
         finally:
@@ -185,22 +196,63 @@ async def traced_bot(workspace: Workspace, file: Path, live: Live, url: str) -> 
         await store.close()
 
 
-async def test_a_turn_that_two_processes_work_on_is_one_trace(tmp_path: Path) -> None:
+async def test_a_turn_that_two_processes_work_on_is_one_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
     workspace, file = new_workspace("U1"), tmp_path / "bot.sqlite"
     async with receiver() as got, live_agent() as live:
         live.hold = 2
         async with traced_bot(workspace, file, live, got.url):
             root = ask(workspace, "U1", "held")
             await wait_until(workspace.open_streams, workspace)
+            await got.until("first text")
         assert not [each for each in got.spans if each.name == "turn"]
         live.release.set()
         async with traced_bot(workspace, file, live, got.url) as app:
             await wait_until(lambda: is_answered(workspace, root), workspace)
             await app.dispatcher.idle()
+            await got.until("turn")
         (spans,) = got.traces()
-        assert {"accept", "agent", "takeover", "turn", "first text"} <= {each.name for each in spans}
+        assert {"accept", "takeover", "turn", "first text"} <= {each.name for each in spans}
         trace = spans[0].trace_id.hex()
         assert {each.split("-")[1] for each in asked_with(live)} == {trace}
+
+
+@pytest.mark.slow
+async def test_killed_in_the_middle_it_is_one_trace_and_one_line_of_the_audit(tmp_path: Path) -> None:
+    """Two real processes, one after the other."""
+    workspace, audit = new_workspace("U1"), tmp_path / "audit"
+    audit.mkdir()
+    async with receiver() as got, live_agent() as live, SlackServer(workspace, loop_clock()) as face:
+        live.hold = 2
+        env = {
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_URL": face.api_url,
+            "A2A_AGENT_URL": live.url,
+            "SLACK_BOT_TRACES__ENABLED": "true",
+            "SLACK_BOT_TRACES__ENDPOINT": f"{got.url}/v1/traces",
+            "SLACK_BOT_AUDIT__PATH": str(audit),
+            "OTEL_BSP_SCHEDULE_DELAY": "50",
+        }
+        async with bot_process(env, tmp_path) as (process, _):
+            await asyncio.wait_for(face.sockets.connected(), PATIENCE)
+            root = ask(workspace, "U1", "held")
+            await got.until("first text")
+            process.kill()
+        live.release.set()
+        async with bot_process(env, tmp_path) as (process, _):
+            await got.until("turn")
+            process.terminate()
+            await asyncio.wait_for(process.wait(), PATIENCE)
+        (spans,) = got.traces()
+        assert {"accept", "first text", "takeover", "turn"} <= {each.name for each in spans}
+        assert "agent" not in {each.name for each in spans}  # it was not over when the process was killed
+        (line,) = lines(audit)
+        assert (line["outcome"], line["takeovers"]) == ("answered", 1)
+        assert is_answered(workspace, root)
 
 
 async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
@@ -229,11 +281,13 @@ async def test_where_nobody_receives_answers_go_on_and_one_line_says_so(
         traced_bot(workspace, tmp_path / "bot.sqlite", live, url) as app,
     ):
         await ask_until(app, ["U1", "U2"], said("traces cannot be sent"))
+        assert caplog.text.count("traces") == 1
         got = await stack.enter_async_context(receiver(port))
         await ask_until(app, ["U3"], said("traces are sent again"))
         assert got.requests
     told = [each.getMessage()[:21] for each in caplog.records if "traces" in each.getMessage()]
-    assert told == ["traces cannot be sent", "traces are sent again"]
+    assert told[:2] == ["traces cannot be sent", "traces are sent again"]
+    assert all(one != other for one, other in pairwise(told))  # a machine that stands still is away, too
     assert not [each for each in caplog.records if each.name.startswith("opentelemetry")]
 
 
@@ -250,6 +304,7 @@ async def test_the_sdk_s_own_variables_count(monkeypatch: pytest.MonkeyPatch, na
         assert got.requests == []
 
 
+@pytest.mark.slow
 async def test_where_it_is_off_the_library_is_not_loaded() -> None:
     program = (
         "import sys, slack_bot.app; sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"

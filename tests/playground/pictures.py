@@ -8,12 +8,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from slack_bot.playground.server import open_playground
+from slack_bot.playground.server import Playground, open_playground
 from slack_bot.settings.load import Settings
-from slack_bot.settings.models import ReferenceSettings
+from slack_bot.settings.models import AgentSettings, ReferenceSettings
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.overrides import with_overrides
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.tape import Moment, Tape
 from tests.e2e.chromium import Page, open_browser, running_chromium
 
 from .scenes import SCENES
@@ -34,13 +39,28 @@ async def take(page: Page, folder: Path, name: str) -> None:
     await page.size(*WIDTHS[0])
 
 
+@asynccontextmanager
+async def opened(overrides: Mapping[str, object]) -> AsyncIterator[Playground]:
+    """A playground. With settings of the agent it has one that breaks off and never ends."""
+    async with AsyncExitStack() as stack:
+        if not set(overrides) & set(AgentSettings.model_fields):
+            channels = with_overrides(Settings(), overrides) if overrides else None
+            opening = open_playground(chosen=ReferenceSettings(pace=120), channels=channels)
+        else:
+            whole = answer("I began to look into it, and this is what I have.", seconds=1)
+            kept = whole.moments[:-3]
+            agent = ScriptedAgent(Tape(whole.head, (*kept, Moment(kept[-1].t + 0.01, end="cut"))))
+            url = await stack.enter_async_context(serve_scripted(agent))
+            opening = open_playground(theirs=with_overrides(Settings(), {"agent.url": url, **overrides}))
+        yield await stack.enter_async_context(opening)
+
+
 async def main(folder: Path, names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as profile, running_chromium(Path(profile)) as address:
         for name in names or SCENES:
             scene, overrides = SCENES[name]
-            channels = with_overrides(Settings(), overrides) if overrides else None
             async with (
-                open_playground(chosen=ReferenceSettings(pace=120), channels=channels) as playground,
+                opened(overrides) as playground,
                 open_browser(address) as browser,
             ):
                 page = await browser.open(playground.url, *WIDTHS[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import struct
 import zlib
 from collections.abc import Awaitable, Callable
@@ -541,3 +542,108 @@ async def files(page: Page, playground: Playground) -> None:
     await say(playground, JONAS, "Thanks!", root)
     await open_thread(page, root)
     await page.until("document.querySelector('#thread .picture img')?.naturalWidth")
+
+
+# -- the reference agent's own forms, files, tables, charts and sources
+
+
+async def click(page: Page, selector: str) -> None:
+    """Press it as soon as it is there."""
+    await page.until(f"document.querySelector({json.dumps(selector)})")
+    await page.value(f"document.querySelector({json.dumps(selector)}).click()")
+
+
+async def fill(page: Page, action: str, value: str) -> None:
+    """Fill in a field of the modal."""
+    field = f"document.querySelector({json.dumps(f'#modal [data-block={action}] :is(input, select)')})"
+    await page.value(f"{field}.value = {json.dumps(value)}")
+    await page.value(f"{field}.dispatchEvent(new Event('change'))")
+
+
+async def release(page: Page, playground: Playground) -> None:
+    """The agent asks for six things; somebody else is refused, and the asker has the modal open."""
+    root = await say(playground, MAYA, f"{BOT} plan a release")
+    await turns(playground, "asked")
+    await open_thread(page, root)
+    await be(page, "Jonas")
+    await click(page, "#thread .actions button")
+    await page.until("document.querySelector('#thread .private')")
+
+
+@scene()
+async def form_refused_to_another(page: Page, playground: Playground) -> None:
+    await release(page, playground)
+
+
+@scene()
+async def form_of_six_fields(page: Page, playground: Playground) -> None:
+    await release(page, playground)
+    await be(page, "Maya")
+    await click(page, "#thread .actions button")
+    await page.until("document.querySelector('#modal').open")
+
+
+@scene()
+async def form_answered(page: Page, playground: Playground) -> None:
+    await form_of_six_fields(page, playground)
+    for block, value in (("field-0", "1.4.0"), ("field-1", "staging")):
+        await fill(page, block, value)
+    await page.value("document.querySelector('#modal [type=submit]').click()")
+    await turns(playground, "asked", "answered")
+    await page.until("!document.querySelector('#modal').open")
+
+
+@scene()
+async def approval_of_the_agent(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} restart the search")
+    await turns(playground, "asked")
+    await open_thread(page, root)
+    await page.until("document.querySelector('#thread .actions .primary')")
+
+
+@scene()
+async def approved(page: Page, playground: Playground) -> None:
+    await approval_of_the_agent(page, playground)
+    await click(page, "#thread .actions .primary")
+    await turns(playground, "asked", "answered")
+
+
+@scene()
+async def file_in_and_out(page: Page, playground: Playground) -> None:
+    data = base64.b64encode(b"ERROR timeout\n" * 40).decode()
+    files = [{"name": "app.log", "kind": "text/plain", "data": data}]
+    root = await say(playground, MAYA, f"{BOT} what is in it?", files=files)
+    await turns(playground, "answered")
+    await say(playground, MAYA, f"{BOT} show me a file", root)
+    await turns(playground, "answered", "answered")
+    await open_thread(page, root)
+    await page.until("document.querySelectorAll('#thread .files li').length === 2")
+
+
+@scene()
+async def table_chart_and_sources(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} show me a table")
+    await turns(playground, "answered")
+    for number, what in enumerate(("a chart", "your sources"), 2):
+        await say(playground, MAYA, f"{BOT} show me {what}", root)
+        await turns(playground, *["answered"] * number)
+    await open_thread(page, root)
+    await page.until("document.querySelector('#thread .chart')")
+
+
+@scene(lost_notice_after=0.5, watch_after=1.0)
+async def stop_watching(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, f"{BOT} look into it")
+    await turns(playground, "watched")
+    await open_thread(page, root)
+    await page.until("document.querySelector('#thread .actions button')")
+
+
+@scene()
+async def deleted_root(page: Page, playground: Playground) -> None:
+    root = await say(playground, MAYA, "Lunch at noon?")
+    await say(playground, JONAS, "Gladly.", root)
+    await open_thread(page, root)
+    order = {"type": "delete", "user": MAYA, "channel": CHANNEL, "ts": root}
+    assert await playground.visitor.take(order) is None
+    await page.until("document.querySelector('#thread .message.gone')")

@@ -142,6 +142,16 @@ def test_a_deleted_message_goes(stand: Stand) -> None:
     assert ts not in [message["ts"] for message in stand.feed.snapshot()["messages"]]
 
 
+def test_of_a_deleted_root_a_tombstone_stays_as_long_as_there_are_replies(stand: Stand) -> None:
+    ts = stand.call("chat.postMessage", channel="C1", thread_ts=stand.root, text="a reply")["ts"]
+    stand.workspace.delete_root("C1", stand.root, now=2.0)
+    root, reply = stand.feed.snapshot()["messages"]
+    assert (root["ts"], root["gone"], root["text"]) == (stand.root, True, "This message was deleted.")
+    assert (reply["ts"], reply["gone"]) == (ts, False)
+    stand.call("chat.delete", channel="C1", ts=ts)
+    assert stand.feed.snapshot()["messages"] == []
+
+
 def test_a_file_is_told_with_its_size_and_can_be_had(stand: Stand) -> None:
     content = "All of it: ü".encode()
     offer = stand.call("files.getUploadURLExternal", filename="answer.md", length=str(len(content)))

@@ -264,3 +264,11 @@ def test_a_link_is_passed_on_if_its_host_is_plain(url: str, host: str, is_given:
 def test_only_hosts_that_are_allowed(url: str, is_given: bool) -> None:
     found = forms.sign_in(url, ("login.acme.com", ".corp.example"))
     assert bool(found.url) == is_given
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"), [("Plan a release", ["Say what."]), ("t" * 25, ["t" * 25 + "\n\nSay what."])]
+)
+def test_a_modal_repeats_its_title_only_where_it_is_cut(title: str, shown: list[str]) -> None:
+    opened = view(Form("Say what.", (Field("a"),), title=title))
+    assert [block["text"]["text"] for block in opened["blocks"] if block["type"] == "section"] == shown

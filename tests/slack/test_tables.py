@@ -8,7 +8,8 @@ import io
 import pytest
 from slack_sdk.models.blocks import Block, TableBlock
 
-from slack_bot.slack.tables import as_csv, cut, monospaced, table_blocks
+from slack_bot.slack.readback import words_of
+from slack_bot.slack.tables import as_csv, cut, markdown_table, monospaced, table_blocks
 from slack_bot.testing.slack.blocks import check
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.turn.extras import Cell, DataTable
@@ -90,3 +91,32 @@ def test_a_spreadsheet_gets_all_of_it_and_no_formula() -> None:
     rows = (("=1+1", -5), ("-5", 'a "b", c'), ("+1 555", "@x"), ("-x", "e\u0301"))
     read = list(csv.reader(io.StringIO(as_csv(DataTable(("a", "b"), rows)).decode())))
     assert read == [["a", "b"], ["'=1+1", "-5"], ["-5", 'a "b", c'], ["+1 555", "'@x"], ["'-x", "e\u0301"]]
+
+
+def test_a_markdown_table_keeps_its_marks_and_links() -> None:
+    text = "| **a** | b |\n|---|---|\n| `1` and [it](https://x.example/y) | |\n"
+    block = markdown_table(text)
+    assert block is not None
+    elements = [
+        {"type": "text", "text": "1", "style": {"code": True}},
+        {"type": "text", "text": " and "},
+        {"type": "link", "url": "https://x.example/y", "text": "it"},
+    ]
+    section = {"type": "rich_text_section", "elements": elements}
+    assert block["rows"][0][1] == {"type": "raw_text", "text": "b"}
+    assert block["rows"][1] == [
+        {"type": "rich_text", "elements": [section]},
+        {"type": "raw_text", "text": " "},
+    ]
+    assert words_of([block]) == "| a | b |\n| 1 and it |  |\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "fits"), [(99, 20, True), (100, 1, False), (1, 21, False), (0, 1, False)]
+)
+def test_a_markdown_table_that_slack_would_refuse_is_none(rows: int, columns: int, fits: bool) -> None:
+    row = f"|{' x |' * columns}\n"
+    block = markdown_table(f"{row}|{'---|' * columns}\n{row * rows}")
+    assert (block is not None) is fits
+    if block is not None:
+        check(STATE, [block])

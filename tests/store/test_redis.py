@@ -454,13 +454,13 @@ class Worker:
     """How a process works with leases: the least that answers every question once."""
 
     def __init__(self, store: RedisStore, answered: Counter[str]) -> None:
-        self.store, self._answered = store, answered
+        self.store, self._answered, self._is_dead = store, answered, False
         self._threads: dict[ThreadKey, dict[str, TurnRecord]] = {}  # what is to do, by key
         self._tasks = [asyncio.create_task(each()) for each in (self._hear, self._look)]
 
     async def begin(self, question: TurnRecord) -> None:
         claimed = await self.store.claim(question)
-        if claimed is not None:
+        if claimed is not None and not self._is_dead:
             thread = claimed.question.thread
             if thread not in self._threads:
                 self._threads[thread] = {}
@@ -468,6 +468,7 @@ class Worker:
             self._threads[thread].setdefault(claimed.key, claimed)
 
     async def die(self) -> None:
+        self._is_dead = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

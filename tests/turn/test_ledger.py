@@ -43,6 +43,8 @@ class Workspace:
 
     def carry_out(self, now: float, *, final: bool = False, cards: int = 0) -> None:
         """Do all that the ledger wants now."""
+        if final:
+            self.ledger.release_tables()
         while (step := self.ledger.next(now, final=final, cards=cards)) is not None:
             self.calls += 1
             match step:
@@ -99,12 +101,14 @@ def end(ledger: Ledger) -> None:
 LONG = MessageLimits(rotate_bytes=240, max_segments=100_000)
 
 CARDS = st.sampled_from([0, 0, 0, 30, 60])
-STEPS = st.lists(st.tuples(texts(40), PAUSES, CARDS), max_size=6)
+TABLE = "| a | b |\n|---|---|\n| 1 | *2* |\n"
+STEPS = st.lists(st.tuples(texts(40) | texts(40).map(lambda text: text + TABLE), PAUSES, CARDS), max_size=6)
 LIMITS = st.sampled_from(
     [
-        MessageLimits(rotate_bytes=size, max_segments=5, max_call_chars=call)
+        MessageLimits(rotate_bytes=size, max_segments=5, max_call_chars=call, tables_apart=apart)
         for size in (60, 160, 400, 1_000)
         for call in (100, 12_000)
+        for apart in (False, True)
     ]
 )
 
@@ -132,6 +136,88 @@ def test_every_character_stands_once_whatever_becomes_of_a_call(
     assert all(segment.text.strip() for segment in ledger.segments if segment.text)
     for segment in ledger.segments:
         assert utf8_len(segment.text) <= segment.weight <= max(limits.rotate_bytes, LONG.rotate_bytes)
+
+
+# -- tables that go apart ------------------------------------------------------------------------------------
+
+CELL = st.sampled_from(["x", "`a` b", "**y**", "1\\|2", "", "[z](https://z.example)"])
+ROWS = st.lists(st.lists(CELL, min_size=2, max_size=2), max_size=4)
+GRID = ROWS.map(lambda rows: "| h | i |\n|---|:-:|\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows))
+WORDS = st.sampled_from(
+    ["Hello **there**.\n\n", "- a | b\n\n", "```\n| a | b |\n|---|---|\n```\n", "# T\n", "\n"]
+)
+PIECES = st.lists(GRID.map(lambda table: (True, table)) | WORDS.map(lambda text: (False, text)), max_size=6)
+
+
+@examples(500)
+@given(PIECES, st.integers(1, 60), st.booleans(), st.sampled_from([0.0, 30.0]))
+def test_a_table_goes_alone_and_whole_however_it_comes(
+    pieces: list[tuple[bool, str]], size: int, calls_fail: bool, pause: float
+) -> None:
+    """And everything else goes in its order around it."""
+    parts = [(True, f"{text}\n") if is_table else (False, text) for is_table, text in pieces]
+    text, tables = "".join(part for _, part in parts), [part[:-1] for is_table, part in parts if is_table]
+    ledger = Ledger(MessageLimits(tables_apart=True))
+    sent: list[SendText] = []
+
+    def carry_out(now: float, *, final: bool = False) -> None:
+        while (step := ledger.next(now, final=final)) is not None:
+            if isinstance(step, SendText):
+                if calls_fail:  # each call once
+                    ledger.refused()
+                    assert ledger.next(now, final=final) == step
+                ledger.confirmed()
+                sent.append(step)
+            else:
+                ledger.closed()
+
+    now = 0.0
+    for at in range(0, len(text), size):
+        add(ledger, text[at : at + size])
+        assert ledger.text == text[: at + size]
+        carry_out(now)
+        now += pause
+    ledger.release_tables()
+    carry_out(now, final=True)
+    assert "".join(segment.body for segment in ledger.segments) + ledger.released == text
+    assert [step.text for step in sent if step.is_table] == tables
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (["One.\n| a | b |\n"], "One.\n"),
+        (["One.\n| a | b |\n", "no table"], "One.\n| a | b |\nno table"),
+        (["a | b"], ""),
+        (["a | b", " c\n", "d"], "a | b c\nd"),
+        ([TABLE, "| 3 |"], ""),
+        ([TABLE, "\nOn."], f"{TABLE}\nOn."),
+        ([TABLE, "# On"], ""),
+        ([TABLE, "# On\n"], f"{TABLE}# On\n"),
+        (["| a |\n|---|\n", "| x |\n" * 2_000], "| a |\n|---|\n" + "| x |\n" * 2_000),
+        (["```\n| a |\n|---|\n"], "```\n| a |\n|---|\n"),
+    ],
+)
+def test_what_may_become_a_table_is_held(pieces: list[str], shown: str) -> None:
+    ledger = Ledger(MessageLimits(tables_apart=True, rotate_bytes=100_000))
+    for piece in pieces:
+        add(ledger, piece)
+    assert ledger.released == shown
+    assert ledger.text == "".join(pieces)
+    ledger.release_tables()
+    assert ledger.released == "".join(pieces)
+
+
+def test_a_table_that_has_no_room_begins_a_message_and_one_larger_than_that_goes_as_text() -> None:
+    ledger, rows = Ledger(MessageLimits(rotate_bytes=240, tables_apart=True)), "| 1 | 2 |\n" * 10
+    slack = Workspace(ledger)
+    add(ledger, "word " * 30 + f"\n\n{TABLE}{rows}\n")
+    slack.carry_out(0.0)
+    assert [message.startswith("| a | b |") for message in slack.messages] == [False, True]
+    add(ledger, f"{TABLE}{rows * 3}\nOn.")
+    slack.carry_out(0.0, final=True)
+    assert slack.messages[-1].endswith("On.")
+    assert all(utf8_len(message) <= 240 for message in slack.messages)
 
 
 # -- the queue -----------------------------------------------------------------------------------------------
@@ -172,7 +258,9 @@ MOVES = st.one_of(
     st.tuples(st.just("release"), st.floats(0, 1)),
     st.tuples(st.just("retract"), st.floats(0, 1)),
     st.tuples(st.just("next"), st.booleans()),
-    st.tuples(st.sampled_from(["confirmed", "refused", "unknown", "settled", "lost", "closed", "rotate"])),
+    st.tuples(
+        st.sampled_from(["confirmed", "refused", "unknown", "settled", "lost", "closed", "rotate", "tables"])
+    ),
 )
 
 
@@ -183,7 +271,7 @@ def places(ledger: Ledger) -> list[str]:
     return [
         "".join(segment.body for segment in ledger.segments),
         sent,
-        ledger.released,
+        ledger.released + ledger._tables.held,
         waiting.tail(waiting.size or 1),
     ]
 
@@ -209,14 +297,19 @@ def move(ledger: Ledger, name: str, how: Any) -> int:
             ledger.closed()
         case "rotate":
             ledger.rotate()
+        case "tables":
+            ledger.release_tables()
     return 0
 
 
 @examples(1_000)
-@given(st.lists(MOVES, max_size=40), st.sampled_from([10, 100]))
-def test_every_character_is_in_exactly_one_place_in_order(moves: list[tuple[Any, ...]], call: int) -> None:
+@given(st.lists(MOVES, max_size=40), st.sampled_from([10, 100]), st.booleans())
+def test_every_character_is_in_exactly_one_place_in_order(
+    moves: list[tuple[Any, ...]], call: int, apart: bool
+) -> None:
     """It waits, is released, was sent or is confirmed; it moves on, or back by one refused call."""
-    ledger, pushed = Ledger(MessageLimits(rotate_bytes=60, max_segments=5, max_call_chars=call)), ""
+    limits = MessageLimits(rotate_bytes=60, max_segments=5, max_call_chars=call, tables_apart=apart)
+    ledger, pushed = Ledger(limits), ""
     for name, *how in moves:
         before = places(ledger)
         pushed += how[0] if name == "push" else ""

@@ -309,6 +309,8 @@ def test_the_text_says_that_it_is_quoted_and_where_it_ends() -> None:
         "--- abc ---"
     )
     assert "Some of it is left out." in as_text(replace(found, truncated=True), "abc")
+    cut = replace(found, truncated=True, is_end_missing=True)
+    assert "also what was said after them" in as_text(cut, "abc") and as_data(cut)["end_missing"] is True
     assert as_text(Quotes(available=False), "abc") == "Messages from the thread could not be read this time."
 
 

@@ -268,6 +268,7 @@ class Client:
         self, body: Json, *, stream: bool = True, is_large: bool = False
     ) -> AsyncGenerator[frames.Received, None]:
         content = await transport.offload(_encoded, body) if is_large else _encoded(body)
+        del body  # with the question's files, which may be large, for as long as the agent answers
         if not stream:
             yield await self._framed(*await self._called(content, self._settings.turn_timeout))
             return

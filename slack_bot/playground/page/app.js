@@ -46,7 +46,8 @@ const HANDLERS = {
   snapshot(all) {
     model.begin(all);
     faultPanel.show(all.faults);
-    $("where").textContent = model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    document.body.classList.toggle("rehearsal", all.rehearsal);
+    $("where").textContent = all.rehearsal ? "An emulated Slack. The bot that connects to it answers here." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
     if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
     if (!view.known) model.seenAll();
@@ -300,12 +301,12 @@ function showRoom() {
   change("places", "home", "prompts");
 }
 
-/** What can be asked with one click: what the bot suggests in its direct messages, else the playground's questions. */
+/** What can be asked with one click: what the bot suggests in its direct messages; in a channel the playground's questions. */
 function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
-  const isTold = room.views.size > 3 || view.tab === "home";
-  showChips($("chips"), isTold ? [] : own.length ? own : model.suggestions, (text) => say(here, begun(here) + text));
+  $("chips").classList.toggle("one-row", room.views.size > 3); // there are things to read
+  showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text));
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
@@ -317,7 +318,7 @@ function welcome() {
     h("h2", { text: isDm ? "Talk to the bot alone" : "Ask the bot something" }),
     h("p", { text: isDm ? "No mention is needed here: every message of yours is a question."
       : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
-    h("p", { class: "dim", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
+    h("p", { class: "dim inside-note", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
 }
 
 function showThread() {
@@ -343,6 +344,7 @@ function showTyping() {
 
 /** What can be done with a message: [name, icon, run]. */
 function deeds(message, shown) {
+  if (message.gone) return [];
   const found = [];
   if (isRoot(message) && !message.for && shown.foot) found.push(["Reply in thread", "reply", () => world.open(message)]);
   found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shown.node.querySelector(".said").innerText)]);
@@ -389,7 +391,8 @@ function takeDrop(event) {
   const files = event.dataTransfer?.files ?? [];
   const form = event.target.closest?.(".composer");
   const composer = Object.values(composers).find((one) => one.form === form);
-  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else replay.take(files[0]);
+  if (composer && files.length) { composer.attached.add(files); composer.field.focus(); } else if (/^(image|audio|video)\//.test(files[0]?.type)) complain("This is nothing to replay. Drop it on the message field to send it as a file.");
+  else replay.take(files[0]);
 }
 
 /** Escape: the browser itself closes a dialog. */
@@ -441,7 +444,10 @@ function listen() {
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };
   addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
   addEventListener("dragleave", () => over(-1));
-  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    $("drop-says").textContent = event.target.closest?.(".composer") ? "Drop it to send it with your message" : "Drop a tape, a capture or raw SSE to replay it. On the message field, any file goes with your message.";
+  });
   addEventListener("drop", (event) => { event.preventDefault(); over(-within); takeDrop(event); });
 }
 

@@ -4,6 +4,8 @@ import { MessageView } from "./message.js";
 import { stickToEnd } from "./frames.js";
 import { h } from "./dom.js";
 
+const TOGETHER = 300; // seconds
+
 export class Column {
   /** `wants(message)`: does it stand here? `replies(channel, ts)`: {count, live} of a root, or null in a thread. */
   constructor(box, world, { wants, replies = null }) {
@@ -23,8 +25,10 @@ export class Column {
   }
 
   take(message) {
-    if (this.views.has(message.ts)) this.views.get(message.ts).update(message);
-    else if (this.wants(message)) { this.place(message); this.divide(); }
+    if (this.views.has(message.ts)) {
+      this.views.get(message.ts).update(message);
+      if (message.gone) this.divide();
+    } else if (this.wants(message)) { this.place(message); this.divide(); }
     this.stick.follow();
   }
 
@@ -37,14 +41,16 @@ export class Column {
     this.countReplies(message.channel, message.ts);
   }
 
-  /** A line with the date where a day begins. */
+  /** A line with the date where a day begins. What somebody writes right after another message stands under it, as in Slack. */
   divide() {
     for (const line of this.box.querySelectorAll(".day")) line.remove();
-    let before = "";
+    let before = "", last = null;
     for (const node of this.box.querySelectorAll(".message")) {
       const day = dayOf(node.dataset.ts);
       if (day !== before) node.before(h("h3", { class: "day", text: day }));
-      before = day;
+      const isNext = last?.dataset.author === node.dataset.author && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
+      node.classList.toggle("follows", isNext && !/private|gone/.test(`${last.className} ${node.className}`));
+      [before, last] = [day, node];
     }
   }
 

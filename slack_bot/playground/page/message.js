@@ -46,6 +46,7 @@ export class MessageView {
     this.message = message;
     this.node.dataset.state = message.state;
     this.node.classList.toggle("private", Boolean(message.for));
+    if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
     if (!before || before.text !== message.text) show(this.body, message.text, this.world.names);
     this.plan.update(message);
     this.edited.hidden = !message.edited || message.author === this.world.bot();

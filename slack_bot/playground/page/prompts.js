@@ -6,7 +6,7 @@ import { threadKey } from "./model.js";
 
 const TABS = [["home", "Home"], ["messages", "Messages"]];
 
-const asks = new WeakMap(), drawn = new WeakMap(); // of each row of chips: who is asked, and what it shows
+const asks = new WeakMap(), drawn = new WeakMap(), held = new WeakSet(); // of each box: who is asked, what it shows; which are pressed
 
 export function showTabs(box, chosen, choose) {
   refill(box, TABS.map(([name, title]) =>
@@ -15,12 +15,19 @@ export function showTabs(box, chosen, choose) {
 
 /** The Home tab as the bot published it for `me`; `press(element, value)` for its buttons. */
 export function showHome(box, model, me, press) {
-  const blocks = model.homes[me]?.blocks;
+  const blocks = model.homes[me]?.blocks, key = JSON.stringify([me, blocks, model.names]);
+  if (drawn.get(box) === key) return;
+  if (box.matches(":active")) { // a button that is drawn anew while it is pressed would be no click
+    if (!held.has(box)) addEventListener("pointerup", () => setTimeout(() => { held.delete(box); showHome(box, model, me, press); }), { once: true });
+    held.add(box);
+    return;
+  }
+  drawn.set(box, key);
   const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => press(element, value), fill: () => {} };
-  const held = box.contains(document.activeElement) && document.activeElement !== box;
+  const hasFocus = box.contains(document.activeElement) && document.activeElement !== box;
   box.replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
     : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
-  if (held) (box.querySelector("button") ?? box).focus();
+  if (hasFocus) (box.querySelector("button") ?? box).focus();
 }
 
 /** What the bot suggests at a place, as {label, text}. */

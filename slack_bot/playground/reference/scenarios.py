@@ -100,6 +100,8 @@ _GREETING = re.compile(
 )
 _THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
 THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+_AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
+"""What the bot writes below a question whose answer was not helpful."""
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
@@ -117,6 +119,33 @@ def think(question: str, library: Library, reply: str | None = None) -> Thought:
 
     Raises ModelFailed where the question asks for that.
     """
+    if (again := _AGAIN.search(question)) is None:
+        return _think(question, library, reply)
+    before = question[: again.start()]
+    if again[1].lower() == "shorter":
+        return _shorter(_think(before, library, reply))
+    return _think(f"everything about {before}", library, reply)
+
+
+def _shorter(thought: Thought) -> Thought:
+    """The same with the first paragraph of the answer alone."""
+    result: ToolResult | None = None
+    is_written = False
+    while True:
+        try:
+            move = thought.send(result)
+        except StopIteration:
+            return
+        if isinstance(move, WriteMove):
+            result = None
+            if not is_written:
+                is_written = True
+                yield WriteMove(move.text.strip().partition("\n\n")[0] + "\n")
+        else:
+            result = yield move
+
+
+def _think(question: str, library: Library, reply: str | None) -> Thought:
     wants_form = _FORM_WANTED.search(question) is not None
     if reply is not None:
         return _answer_reply(reply, library, wants_form)

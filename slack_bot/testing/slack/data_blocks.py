@@ -144,6 +144,16 @@ def _words(cell: Json) -> str:
     return str(cell.get("text", "")) or str(cell.get("value", ""))
 
 
+def as_markdown(block: Json, words: Callable[[Any], str]) -> str:
+    """A table as it would be written. `words`: those of a rich text."""
+    lines = [
+        [words(cell) if cell["type"] == "rich_text" else _words(cell) for cell in row]
+        for row in block["rows"]
+    ]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def read(block: Json) -> Iterator[str]:
     """The lines that a person reads in a table or a chart."""
     if block["type"] == "data_visualization":

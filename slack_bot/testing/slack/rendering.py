@@ -5,18 +5,26 @@ A bot that compares what it reads with what it wrote, character by character, fa
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 
 from . import blocks as blockkit
+from .data_blocks import as_markdown
 from .state import PLAN_FAILED, Json, MessageState, SeenTask, StoredMessage, WorkspaceState
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
 _BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$", re.MULTILINE)
 _BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_TABLE = re.compile(
+    r"^[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)"
+    r"(?:[^\n]*\S[^\n]*(?:\n|\Z))*",
+    re.MULTILINE,
+)
+_ROW_CELL = re.compile(r"(?:\\\||[^|])+|(?<=\|)(?=\|)")
 _STRIKE = re.compile(r"~~(.+?)~~")
 
 
@@ -95,9 +103,47 @@ def _blocks(state: WorkspaceState, message: StoredMessage) -> list[Json]:
         shown.append({"type": "plan", "title": message.plan_title or "", "tasks": cards})
     else:
         shown += cards
-    if message.body and (message.state != "posted" or not message.blocks):
+    if message.state != "posted" and not message.edited:
+        shown += _streamed(state, message)
+    elif message.body and (message.state != "posted" or not message.blocks):
         shown.append(rich_text(f"rt{message.ts}", message.body))
     return [*shown, *message.blocks]
+
+
+def _streamed(state: WorkspaceState, message: StoredMessage) -> Iterator[Json]:
+    """The text of a stream with its tables, in order."""
+    number = count()
+    for text, table in _pieces(message):
+        for part, is_table in _drawn(text) if state.rules.draws_tables else [(text, False)]:
+            if is_table:
+                rows = [_ROW_CELL.findall(line.strip().strip("|")) for line in part.rstrip().split("\n")]
+                del rows[1]
+                cells = [[{"type": "raw_text", "text": cell.strip() or " "} for cell in row] for row in rows]
+                yield {"type": "table", "block_id": f"tb{next(number)}", "rows": cells}
+            elif part:
+                yield rich_text(f"rt{message.ts}.{next(number)}", part)
+        if table is not None:
+            yield table
+
+
+def _pieces(message: StoredMessage) -> Iterator[tuple[str, Json | None]]:
+    """Text, and the table that follows it."""
+    at = 0
+    for place, table in message.tables:
+        yield message.body[at:place], table
+        at = place
+    yield message.body[at:], None
+
+
+def _drawn(text: str) -> Iterator[tuple[str, bool]]:
+    """Text and tables, in order."""
+    at, fences = 0, [found.span() for found in _FENCED.finditer(text)]
+    for found in _TABLE.finditer(text):
+        if not any(start <= found.start() < end for start, end in fences):
+            yield text[at : found.start()], False
+            yield found.group(), True
+            at = found.end()
+    yield text[at:], False
 
 
 def _card(task: SeenTask) -> Json:
@@ -279,7 +325,10 @@ def see_thread(
 
 def _words(message: StoredMessage) -> tuple[str, tuple[str, ...]]:
     if message.state != "posted" and not message.edited:
-        return message.body, tuple(filter(None, map(blockkit.plain, message.blocks)))
+        shown = (
+            f"{text}{as_markdown(table, blockkit.plain) if table else ''}" for text, table in _pieces(message)
+        )
+        return "".join(shown), tuple(filter(None, map(blockkit.plain, message.blocks)))
     if not message.blocks:
         # cards are blocks too, and where there are blocks `text` is only what a notification says
         return "" if message.tasks else message.body, ()

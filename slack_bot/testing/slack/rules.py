@@ -176,6 +176,7 @@ class WorkspaceRules:
     [obs] (facts: Slack 1.7).
     `ignores_markdown_text`: methods that accept `markdown_text` and show nothing of it.
     `stop_tells_message`: the answer to chat.stopStream has the message; Slack does not promise it.
+    `draws_tables`: Markdown tables in streams are tables, and no text [obs: told both ways].
     `only_viewer_live`: in a channel everybody but its recipient sees a stream's first content until the end
     [obs]. `page`: most objects that a reading method gives at once.
     """
@@ -195,6 +196,7 @@ class WorkspaceRules:
     stream_bytes: int | None = None
     ignores_markdown_text: frozenset[str] = frozenset()
     stop_tells_message: bool = True
+    draws_tables: bool = True
     only_viewer_live: bool = True
     rates: Mapping[str, tuple[MethodRate, ...]] | None = None
     page: int | None = None

@@ -285,9 +285,10 @@ class EventsApi(EventDelivery):
 
 
 class SlackServer:
-    """Serves one workspace on a free port while it is entered. Times are in seconds.
+    """Serves one workspace while it is entered, on a free port where `port` is 0. Times are in seconds.
 
-    With `bot_url` payloads are posted there, signed; without, they go through Socket Mode.
+    With `bot_url` payloads are posted there, signed; without, they go through Socket Mode. Entering raises
+    OSError where the address cannot be had.
     """
 
     def __init__(
@@ -298,8 +299,11 @@ class SlackServer:
         bot_url: str | None = None,
         ack_timeout: float = 3.0,
         retry_delays: Sequence[float] = RETRY_DELAYS,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         self.workspace = workspace
+        self._address = host, port
         self.sockets = SocketMode(workspace, ack_timeout=ack_timeout, retry_delays=retry_delays)
         self.events = (
             None
@@ -329,11 +333,16 @@ class SlackServer:
         )
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=1.0, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url = self.workspace.state.file_base = f"http://{host}:{port}"
+        try:
+            await web.TCPSite(self._runner, *self._address).start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        host, port = self._address[0], self._runner.addresses[0][1]
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.url = self.workspace.state.file_base = f"http://{place}"
         self.api_url = f"{self.url}/api/"
-        self.workspace.state.link_base = f"ws://{host}:{port}"
+        self.workspace.state.link_base = f"ws://{place}"
         self._unlisten = self.workspace.listen(self._on_change)
         self._on_change(Change("envelope"))
         return self

@@ -77,7 +77,8 @@ class SeenTask:
 
 @dataclass(slots=True)
 class StoredMessage:
-    """One message. `body` is its text, streamed or posted; `blocks` are below it.
+    """One message. `body` is its text, streamed or posted; `blocks` are below it. `tables`: what a stream was
+    given as blocks, and where in its text.
 
     Of a stream: `recipient` sees it live, everybody else sees `first`, its first content, until it is over.
     `touched_at`: when something was last added. `full`: it takes nothing more. `expired`: its time was over.
@@ -90,6 +91,7 @@ class StoredMessage:
     thread_ts: str | None = None
     body: str = ""
     blocks: list[Json] = field(default_factory=list)
+    tables: list[tuple[int, Json]] = field(default_factory=list)
     tasks: dict[str, SeenTask] = field(default_factory=dict)
     plan_title: str | None = None
     plan_failed: bool = False

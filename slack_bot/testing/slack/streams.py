@@ -148,7 +148,10 @@ def _apply(state: WorkspaceState, message: StoredMessage, content: Content) -> N
             case "task_update":
                 _update_task(message, chunk)
             case _:
-                message.blocks += blockkit.with_ids(state, chunk["blocks"][: state.rules.blocks])
+                given = blockkit.with_ids(state, chunk["blocks"][: state.rules.blocks])
+                tables = [block for block in given if block["type"] in ("table", "data_table")]
+                message.tables += [(len(message.body), block) for block in tables]
+                message.blocks += [block for block in given if block not in tables]
     if message.first is None:
         message.first = copy.deepcopy(message)
 

@@ -23,7 +23,7 @@ from ...settings.load import Settings, load
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
 from .findings import Diagnosis, DiagnosisState, failed, ok, split
-from .other_checks import check_agent, check_audit, check_push, check_store
+from .other_checks import check_agent, check_audit, check_push, check_store, remember_tables
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -78,12 +78,14 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         yield each
     if settings is None or policies is None:
         return
+    app = SlackApp()
     async with aiohttp.ClientSession() as session:
         permissions = wanted(Wants.by(policies.values))
         for checks in (
-            _slack(settings.slack, permissions, session, clock, http=http, person=person),
+            _slack(settings.slack, permissions, session, clock, app, http=http, person=person),
             check_agent(settings, clock),
             check_store(settings.store, clock),
+            remember_tables(app, settings.store, clock),
             check_push(settings.push),
             check_audit(settings.audit),
         ):
@@ -96,11 +98,12 @@ async def _slack(
     permissions: tuple[Permission, ...],
     session: aiohttp.ClientSession,
     clock: Clock,
+    app: SlackApp,
     *,
     http: bool,
     person: str | None,
 ) -> AsyncIterator[Diagnosis]:
-    client, app = new_web_client(slack, session), SlackApp()
+    client = new_web_client(slack, session)
     checks = [check_http(slack) if http else check_socket(client, slack, session, app)]
     if slack.bot_token is not None:
         checks += [check_bot(client, permissions, clock, app), check_events(client, slack, permissions, app)]

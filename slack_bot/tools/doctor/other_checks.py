@@ -28,11 +28,14 @@ from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
+from ...slack.surfaces import TABLES
 from ...store.admin import open_admin, redis_server
+from ...store.contracts import workspace_name
 from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
+from .slack_checks import SlackApp
 
 _NOBODY = "slack-bot-doctor"  # a task that no agent has
 _LITTLE = 200_000_000  # bytes of free disk
@@ -100,7 +103,8 @@ async def _opened(kept: StoreSettings, *, can_be_held: bool) -> Diagnosis:
             summary = await store.summary()
         is_held = can_be_held and await _is_held(kept.url)
     except StoreMissing:
-        return ok("store", f"{without_password(kept.url)} is made at the first start")
+        place = without_password(kept.url) if kept.url.startswith("redis") else file_of(kept.url)
+        return ok("store", f"{place} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
     except (StoreError, SettingsError) as error:
@@ -158,6 +162,20 @@ async def check_audit(wanted: AuditSettings) -> AsyncIterator[Diagnosis]:
             yield split("audit", str(error))
         else:
             yield ok("audit", f"it is written to {wanted.path}")
+
+
+async def remember_tables(app: SlackApp, kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """What the probe showed, for the bot, which need not find out by itself then."""
+    if app.draws_tables is None:
+        return
+    fact = TABLES, "yes" if app.draws_tables else "no"
+    try:
+        async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+            await store.save_fact(workspace_name(app.team_id), *fact, clock.wall())
+    except (StoreError, SettingsError):
+        if not app.draws_tables:
+            remedy = "set SLACK_BOT_STREAM__TABLES to no, or probe again once the bot has run"
+            yield warning("tables", "there is no store yet that could remember this", remedy)
 
 
 async def check_push(push: PushSettings) -> AsyncIterator[Diagnosis]:

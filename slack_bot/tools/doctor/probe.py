@@ -9,7 +9,8 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from .findings import Diagnosis, failed, ok, warning
+from ...slack.readback import draws_tables
+from .findings import Diagnosis, failed, ok, unknown, warning
 from .slack_checks import SlackApp
 
 _HELLO = "I am checking what this workspace offers me. The messages below are gone in a moment."
@@ -65,9 +66,12 @@ async def _streams(
         shown: Mapping[str, Any] = next(
             (each for each in thread.get("messages") or () if each.get("ts") == ts), {}
         )
-        kinds = {str(block.get("type")) for block in shown.get("blocks") or ()}
-        is_drawn = bool(kinds & {"table", "data_table"})
-        yield ok("tables", "drawn in streams" if is_drawn else "a stream shows them as they are written")
+        app.draws_tables = draws_tables(shown, _TABLE)
+        if app.draws_tables is None:
+            yield unknown("tables", "what was streamed cannot be read back")
+        else:
+            words = "drawn in streams" if app.draws_tables else "not drawn in streams: sent whole, as blocks"
+            yield ok("tables", words)
     await _delete(client, channel, ts)
 
 

@@ -32,11 +32,14 @@ _APPS = "https://api.slack.com/apps"
 
 @dataclass(slots=True)
 class SlackApp:
-    """What is known of the app: its id, once a connection named it, and who its bot is."""
+    """What is known of the app: its id, once a connection named it, and who its bot is. `draws_tables`: its
+    workspace does, in streams, once that was probed.
+    """
 
     app_id: str = ""
     team_id: str = ""
     user_id: str = ""
+    draws_tables: bool | None = None
 
     def page(self, name: str) -> str:
         """The address of a page of the app's settings."""

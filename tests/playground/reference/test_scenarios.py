@@ -165,6 +165,13 @@ def test_thanks_are_not_met_with_a_list() -> None:
     assert answer(run("thanks a lot")) == "You are welcome. Ask me again whenever you like.\n"
 
 
+def test_another_answer_is_shorter_or_has_more_detail() -> None:
+    before = answer(run("what is agntcy"))
+    shorter = answer(run("what is agntcy\n\nPlease answer this again, shorter: only what matters most."))
+    longer = answer(run("what is agntcy\n\nPlease answer this again, with more detail."))
+    assert before.startswith(shorter.strip()) and len(shorter) < len(before) < len(longer)
+
+
 def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:
     moves = run("tell me everything about streaming")
     assert used(moves).count(SEARCH) == 7

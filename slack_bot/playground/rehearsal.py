@@ -1,0 +1,137 @@
+"""`slack-bot workspace`: the emulated workspace alone, with its page, for a bot that is a process of its own.
+
+    slack-bot workspace
+    SLACK_API_URL=http://127.0.0.1:8766/api/ SLACK_BOT_TOKEN=... slack-bot run
+
+It keeps Slack's rules: what a bot does not acknowledge comes again, also to the bot that is started after it.
+It forgets everything when it ends.
+"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ..clock import loop_clock
+from ..errors import BotError, UnreadableInput
+from ..testing.slack.rules import SHIPPED, AppManifest
+from ..testing.slack.server import SlackServer
+from ..testing.slack.workspace import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    CONFIG_TOKEN,
+    SIGNING_SECRET,
+    Workspace,
+    WorkspaceRules,
+)
+from .feed import PageUpdate
+from .hosting import check_port, no_address, serve_until_stopped, set_up_logs
+from .recorder import ReplayRouter
+from .server import serve_page
+from .visitor import Visitor
+
+_NOT_HERE = {
+    "replay": "The bot is a process of its own here. slack-bot replay FILE, or slack-bot play, shows a file.",
+    "export": "The bot is a process of its own here. slack-bot store export-tape has what its agent sent.",
+    "faults": "The agent is not part of the rehearsal: only Slack's calls can be made to fail here.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A running workspace. `url` is the page's, `api_url` the Web API's."""
+
+    url: str
+    api_url: str
+    workspace: Workspace
+    visitor: Visitor
+
+
+def main(args: argparse.Namespace) -> int:
+    """The verb. `args`: host, port, api_port, events (the address for HTTP mode, or None), manifest (a file,
+    or None). Returns the status.
+
+    Raises UnreadableInput if one of them makes no sense, BotError if an address cannot be had.
+    """
+    for port in (args.port, args.api_port):
+        check_port(port)
+    manifest = SHIPPED if args.manifest is None else _manifest_of(Path(args.manifest))
+    if args.events is not None and urlsplit(args.events).scheme not in ("http", "https"):
+        raise UnreadableInput(
+            f"--events is {args.events!r}; give the address of `slack-bot run --http`,"
+            " such as http://127.0.0.1:3000/slack/events"
+        )
+    set_up_logs(())
+    opened = open_rehearsal(args.host, args.port, args.api_port, args.events, manifest)
+    asyncio.run(serve_until_stopped(opened, lambda rehearsal: _announce(rehearsal, args.events)))
+    return 0
+
+
+def _manifest_of(path: Path) -> AppManifest:
+    try:
+        return AppManifest.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UnreadableInput(f"{path} cannot be read: {error.strerror}; name a file") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableInput(
+            f"{path} is no manifest in JSON with oauth_config.scopes.bot and"
+            " settings.event_subscriptions.bot_events; slack-bot manifest prints one"
+        ) from error
+
+
+def _announce(rehearsal: Rehearsal, events: str | None) -> str:
+    mode = "run --http" if events else "run"
+    secret = f"SLACK_SIGNING_SECRET={SIGNING_SECRET}" if events else f"SLACK_APP_TOKEN={APP_TOKEN}"
+    return f"""\
+The workspace is at {rehearsal.url}
+A bot connects to it with these settings; slack-bot agent is an agent to ask:
+
+export SLACK_API_URL={rehearsal.api_url}
+export SLACK_BOT_TOKEN={BOT_TOKEN} {secret}
+export SLACK_BOT_SLACK__CONFIG_TOKEN={CONFIG_TOKEN}
+export A2A_AGENT_URL=http://127.0.0.1:8001/
+slack-bot {mode}
+"""
+
+
+@asynccontextmanager
+async def open_rehearsal(
+    host: str = "127.0.0.1",
+    port: int = 0,
+    api_port: int = 0,
+    events: str | None = None,
+    manifest: AppManifest = SHIPPED,
+) -> AsyncIterator[Rehearsal]:
+    """Serve page and workspace until the context is left. Raises BotError if an address cannot be had.
+
+    `events`: where payloads are posted to, signed; None: Socket Mode. `manifest` is enforced.
+    """
+    clock = loop_clock()
+    workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
+    async with ReplayRouter(httpx.AsyncHTTPTransport()) as nobody:
+        visitor = _RehearsalVisitor(workspace, nobody, clock, has_bot=False)
+        async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:
+            server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)
+            try:
+                await stack.enter_async_context(server)
+            except OSError as error:
+                raise BotError(no_address("Web API", host, api_port, error, "--api-port")) from error
+            yield Rehearsal(url, server.api_url, workspace, visitor)
+
+
+class _RehearsalVisitor(Visitor):
+    """A visitor of a workspace whose bot cannot be looked into."""
+
+    async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
+        kind = str(order.get("type"))
+        is_agents = kind == "faults" and (order.get("away") or order.get("cut_after") is not None)
+        if kind in ("replay", "export") or is_agents:
+            return {"type": "refused", "text": _NOT_HERE[kind]}
+        return await super().take(order)

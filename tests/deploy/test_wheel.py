@@ -1,0 +1,61 @@
+"""The package as it is installed: built from the repository, with nothing that it does not name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from slack_bot import __version__
+from tests.deploy.dockerfile import ROOT, send_context
+
+TAPE = ROOT / "docs" / "tapes" / "caipe-0.3.0-simple.jsonl"
+
+
+def run(*words: str | Path, cwd: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    command = [str(word) for word in words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=check, timeout=300)
+
+
+@pytest.mark.slow
+def test_a_wheel_runs_from_another_directory_with_only_what_it_asks_for(tmp_path: Path) -> None:
+    """In an environment that is otherwise empty, without an extra."""
+    source, elsewhere = tmp_path / "source", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    send_context(source)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    run(*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, source, cwd=elsewhere)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if ".dist-info/" not in name}
+    assert names == {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "slack_bot").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    venv.create(tmp_path / "empty")
+    python, program = (tmp_path / "empty" / "bin" / name for name in ("python", "slack-bot"))
+    run(*pip, "--python", python, "install", "--no-compile", wheel, cwd=elsewhere)
+    assert run(program, "--version", cwd=elsewhere).stdout == f"slack-bot {__version__}\n"
+    replayed = run(program, "replay", TAPE, cwd=elsewhere).stdout
+    assert replayed == run(sys.executable, "-m", "slack_bot", "replay", TAPE, cwd=ROOT).stdout
+    assert "What I can do" in replayed
+    played = run(program, "play", cwd=elsewhere, check=False)
+    assert (played.returncode, "slack-bot-a2a[play]" in played.stderr) == (1, True)
+
+
+def test_only_the_python_that_was_tested_is_claimed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    claimed = [
+        each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r"Python :: 3\.", each)
+    ]
+    assert claimed == [project["requires-python"].removeprefix(">=")] == ["3.11"]
+    image = (ROOT / "Dockerfile").read_text("utf-8")
+    assert set(re.findall(r"FROM python:(\S+?)-slim", image)) == set(claimed)

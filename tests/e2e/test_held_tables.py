@@ -1,0 +1,82 @@
+"""Where a workspace does not draw Markdown tables in streams, each comes whole, as a block at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slack_bot.store.contracts import workspace_name
+from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.slack.rules import WorkspaceRules
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+
+TABLE = "| city | n |\n| --- | --- |\n| Oslo | 1 |\n| Rome | **2** |\n"
+TEXT = f"Two cities:\n\n{TABLE}\nThat is all."
+READS = TEXT.replace("**", "")
+NOT_DRAWN = WorkspaceRules(draws_tables=False)
+
+
+def chunks(bot: BotHarness) -> list[Mapping[str, Any]]:
+    calls = [*bot.calls("chat.startStream"), *bot.calls("chat.appendStream")]
+    return [chunk for call in calls for chunk in call.get("chunks", ())]
+
+
+async def read(bot: BotHarness) -> str:
+    """What the bot wrote of its next answer."""
+    root = await bot.ask("hi")
+    await bot.idle()
+    return "\n".join(bot.read(root)).rstrip()
+
+
+@on_virtual_time
+async def test_the_first_table_shows_whether_they_are_drawn_and_the_bot_remembers_it() -> None:
+    async with run_bot(answer(TEXT, seconds=5.0), rules=NOT_DRAWN) as bot:
+        assert await read(bot) == TEXT
+        assert {chunk["type"] for chunk in chunks(bot)} == {"markdown_text"}
+        assert await bot.store.profile(workspace_name("T1")) == {"tables": "no"}
+    async with run_bot(answer(TEXT, seconds=5.0), rules=NOT_DRAWN, store=bot.store) as bot:
+        assert await read(bot) == READS
+        (block,) = [chunk["blocks"] for chunk in chunks(bot) if chunk["type"] == "blocks"]
+        assert [each["type"] for each in block] == ["table"]
+        assert await bot.store.profile(workspace_name("T1")) == {"tables": "no"}, (
+            "its own block tells nothing"
+        )
+    async with run_bot(answer(TEXT, seconds=5.0)) as bot:
+        assert await read(bot) == TEXT
+        assert await bot.store.profile(workspace_name("T1")) == {"tables": "yes"}
+
+
+@pytest.mark.parametrize("chosen", ["yes", "no"])
+@on_virtual_time
+async def test_what_the_settings_say_counts_more(chosen: str) -> None:
+    async with run_bot(answer(TEXT, seconds=5.0), tables=chosen) as bot:
+        await bot.store.save_fact(workspace_name("T1"), "tables", {"no": "yes", "yes": "no"}[chosen], 0.0)
+        assert await read(bot) == (TEXT if chosen == "yes" else READS)
+
+
+@pytest.mark.parametrize("text", [TEXT, TABLE.rstrip(), f"{TABLE}\nThen\n\n{TABLE}\nEnd."])
+@pytest.mark.parametrize(
+    "entry", ["invalid_blocks", "timeout", "timeout!", "http:502!", "cut", "ratelimited:5", "msg_too_long"]
+)
+@pytest.mark.parametrize("method", ["chat.startStream", "chat.appendStream"])
+@on_virtual_time
+async def test_nothing_is_lost_or_doubled_whatever_becomes_of_a_call(
+    method: str, entry: str, text: str
+) -> None:
+    faults = {method: [entry, None]}
+    async with run_bot(answer(text, seconds=5.0), tables="no", faults=faults) as bot:
+        told = await read(bot)
+    words = [word for word in told.replace("**", "").split() if word not in ("|", "---")]
+    assert words == [word for word in text.replace("**", "").split() if word not in ("|", "---")]
+
+
+@on_virtual_time
+async def test_a_refused_block_leaves_the_text_and_no_further_one_is_tried() -> None:
+    text = f"First:\n\n{TABLE}\nSecond:\n\n{TABLE}\nEnd."
+    faults = {"chat.appendStream": ["invalid_blocks", None]}
+    async with run_bot(answer(text, seconds=9.0), tables="no", faults=faults) as bot:
+        assert await read(bot) == text
+        assert sum(chunk["type"] == "blocks" for chunk in chunks(bot)) == 1

@@ -1,0 +1,180 @@
+"""`slack-bot workspace`, with `slack-bot run` as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from slack_bot import cli
+from slack_bot.errors import BotError
+from slack_bot.playground.rehearsal import Rehearsal, open_rehearsal
+from slack_bot.playground.visitor import CHANNEL
+from slack_bot.testing.harness import wait_until
+from slack_bot.testing.slack.rules import AppManifest
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
+from tests.live_agent import HELD, live_agent
+
+PATIENCE = 60
+OTHER_FACTS = {"type": "export", "turn": "C1:1.0"}
+
+
+@asynccontextmanager
+async def running(
+    rehearsal: Rehearsal, agent: str, folder: Path, *options: str, **more: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "SLACK_API_URL": rehearsal.api_url,
+        "SLACK_BOT_TOKEN": BOT_TOKEN,
+        "SLACK_APP_TOKEN": APP_TOKEN,
+        "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+        "A2A_AGENT_URL": agent,
+        **more,
+    }
+    command = (sys.executable, "-m", "slack_bot", "run", *options)
+    process = await asyncio.create_subprocess_exec(
+        *command, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def ask(rehearsal: Rehearsal, text: str) -> str:
+    order = {"type": "say", "user": "U0MAYA", "channel": CHANNEL, "text": f"<@U0BOT> {text}"}
+    said = await rehearsal.visitor.take(order)
+    assert said is not None
+    assert said["type"] == "said", said
+    return str(said["ts"])
+
+
+def answer(rehearsal: Rehearsal, thread: str) -> str:
+    seen = rehearsal.workspace.thread(CHANNEL, thread)
+    return "\n".join(each.text for each in seen if each.is_bot and not each.ephemeral_for)
+
+
+async def test_a_bot_that_connects_answers_and_one_killed_in_its_answer_goes_on_when_it_is_started(
+    tmp_path: Path,
+) -> None:
+    async with live_agent() as live, open_rehearsal() as rehearsal:
+        async with running(rehearsal, live.url, tmp_path):
+            thread = await ask(rehearsal, "echo of the rehearsal")
+            await wait_until(
+                lambda: answer(rehearsal, thread) == "echo of the rehearsal", rehearsal.workspace
+            )
+            live.hold = 3
+            held = await ask(rehearsal, "held")
+            await wait_until(lambda: bool(answer(rehearsal, held)), rehearsal.workspace)
+        whole = "".join(HELD).strip()
+        assert answer(rehearsal, held) != whole
+        live.release.set()
+        async with running(rehearsal, live.url, tmp_path):
+            await wait_until(lambda: answer(rehearsal, held) == whole, rehearsal.workspace)
+
+
+def free_port() -> int:
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        return int(chosen.getsockname()[1])
+
+
+async def test_events_are_posted_to_a_bot_in_http_mode(tmp_path: Path) -> None:
+    port = free_port()
+    events = f"http://127.0.0.1:{port}/slack/events"
+    async with live_agent() as live, open_rehearsal(events=events) as rehearsal:
+        settings = {"SLACK_BOT_SLACK__HTTP_PORT": str(port), "SLACK_BOT_SLACK__HTTP_HOST": "127.0.0.1"}
+        async with running(rehearsal, live.url, tmp_path, "--http", **settings) as process:
+            await heard(process, "waiting for Slack at")
+            thread = await ask(rehearsal, "echo over HTTP")
+            await wait_until(lambda: answer(rehearsal, thread) == "echo over HTTP", rehearsal.workspace)
+
+
+async def heard(process: asyncio.subprocess.Process, word: str) -> None:
+    assert process.stderr is not None
+    async with asyncio.timeout(PATIENCE):
+        while word not in (line := (await process.stderr.readline()).decode()):
+            assert line, f"the log ended without {word!r}"
+
+
+async def test_what_needs_the_bot_in_this_process_is_refused_with_another_way() -> None:
+    async with open_rehearsal() as rehearsal:
+        visitor = rehearsal.visitor
+        assert visitor.feed.snapshot()["rehearsal"] is True
+        for order, way in (
+            ({"type": "replay", "name": "a.jsonl", "text": "{}", "speed": 1}, "slack-bot replay FILE"),
+            (OTHER_FACTS, "export-tape"),
+            ({"type": "faults", "slack_faults": {}, "away": True}, "only Slack's calls"),
+        ):
+            refused = await visitor.take(order)
+            assert refused is not None
+            assert refused["type"] == "refused"
+            assert way in refused["text"]
+        faults = {"type": "faults", "slack_faults": {"chat.startStream": ["ratelimited:1"]}}
+        assert await visitor.take(faults) is None
+
+
+async def test_the_scopes_of_a_manifest_are_enforced(tmp_path: Path) -> None:
+    manifest = AppManifest(frozenset({"chat:write"}), frozenset())
+    async with open_rehearsal(manifest=manifest) as rehearsal:
+        await ask(rehearsal, "hello?")
+        assert rehearsal.workspace.outbox == [], "the app has no events of mentions"
+
+
+async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(BotError, match=r"^Port \d+ on 127.0.0.1 is taken.*--api-port"):
+            async with open_rehearsal(api_port=taken.getsockname()[1]):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--manifest", "none.json"], "none.json cannot be read"),
+        (["--manifest", "half.json"], "half.json is no manifest"),
+        (["--events", "bot.example.com"], "--events is 'bot.example.com'"),
+        (["--api-port", "99999"], "There is no port 99999"),
+    ],
+)
+def test_wrong_options_are_one_sentence(
+    options: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "half.json").write_text(json.dumps({"oauth_config": {}}))
+    assert cli.main(["workspace", *options]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"slack-bot workspace: {sentence}")
+
+
+async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "slack_bot", "workspace", "--port", "0", "--api-port", "0")
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = await asyncio.create_subprocess_exec(
+        *command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        said = (await process.stdout.readuntil(b"Ctrl-C ends it.")).decode()
+        assert "export SLACK_API_URL=http://127.0.0.1:" in said
+        assert f"SLACK_APP_TOKEN={APP_TOKEN}" in said
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
