@@ -148,7 +148,7 @@ class SlowStore(MemoryStore):
 async def test_what_was_acknowledged_comes_again_later_out_of_order_and_elsewhere(
     http: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with served(monkeypatch, http, MemoryStore()) as bot:
+    async with served(monkeypatch, http, MemoryStore(), ack_timeout=60.0) as bot:
         assert http or bot.server.sockets.connections >= 2
         for number in range(4):
             bot.places.ask(number)
@@ -183,7 +183,7 @@ async def test_what_cannot_be_stored_at_first_is_taken_when_it_comes_again(
 ) -> None:
     # each of the 6 questions comes as one or two events, each up to four times
     store = SlowStore(failures=14)
-    times = {"ack_timeout": 0.2, "retry_delays": (0.0, 0.2, 0.4)}
+    times = {"ack_timeout": 60.0 if http else 0.2, "retry_delays": (0.0, 0.2, 0.4)}
     async with served(monkeypatch, http, store, **times) as bot:
         for number in range(2):
             bot.places.ask(number)

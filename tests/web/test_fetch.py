@@ -7,7 +7,7 @@ import gzip
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,8 @@ class Internet:
         self.heads: list[str] = []
         self.refusing: set[str] = set()
         self.asked: list[str] = []
+        self._over = asyncio.Event()
+        self._connections = 0
 
     async def resolve(self, host: str, _: int) -> list[str]:
         self.asked.append(host)
@@ -101,8 +103,10 @@ class Internet:
             raise OSError("Name or service not known")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections += 1
         try:
+            await writer.start_tls(self._served)
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             self.heads.append(head)
             path = head.split(" ", 2)[1]
@@ -110,16 +114,22 @@ class Internet:
             await writer.drain()
             if path in WAITS:
                 await reader.read()
+        except (OSError, asyncio.IncompleteReadError):  # the client has gone; a TLS error is an OSError
+            pass
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+            self._connections -= 1
+            self._over.set()
 
     @asynccontextmanager
     async def fetcher(
         self, certificate: Path, *, trusts: bool = True, **settings: Any
     ) -> AsyncIterator[WebFetcher]:
-        served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        served.load_cert_chain(certificate)
-        server = await asyncio.start_server(self.handle, "127.0.0.1", 0, ssl=served)
+        self._served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._served.load_cert_chain(certificate)
+        server = await asyncio.start_server(self._handle, "127.0.0.1", 0)
         self.backend = Bent(server.sockets[0].getsockname()[1], self.refusing)
         trusted = ssl.create_default_context(cafile=str(certificate) if trusts else None)
 
@@ -136,6 +146,9 @@ class Internet:
         }
         async with server:
             yield WebFetcher(WebSettings(**given), self.resolve, new_transport)
+        while self._connections:  # a transport that is left open is complained of in any later test
+            self._over.clear()
+            await self._over.wait()
 
 
 async def test_a_file_is_fetched_from_the_machine_that_was_judged(certificate: Path) -> None:
