@@ -11,12 +11,13 @@ from .observe.facts import Observer, TurnEnded, referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
 from .slack.api import SlackApi, TurnClient
-from .slack.blocks import Args, actions, markdown, metadata
+from .slack.blocks import Args, actions, markdown
 from .slack.faults import CallOk, StreamingRefusalCache
 from .slack.model import Ending
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
+from .slack.surfaces import PostSurface
 from .turn.progress import MessageRecord, TurnRecord
 from .turn.record import Outcome, Question
 
@@ -32,6 +33,9 @@ _WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
 _TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
 _PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
+
+
+_NOT_OF_ANSWER = 1_000  # posts: those of an answer are counted from 0
 
 
 class Notices:
@@ -116,10 +120,9 @@ class Notices:
         await self.post_ephemeral(*where, _PLACE.format(place))
 
     async def post(self, question: Question, text: str) -> None:
-        """Say `text` in the thread of `question`, which it is about."""
-        place = {"channel": question.thread.channel, "thread_ts": question.thread.ts}
-        args = {**place, "text": text, "metadata": metadata(question.key, "note")}
-        await self._api.for_turn(question.key, question.thread.ts).call("chat.postMessage", args)
+        """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""
+        posts = PostSurface(self.client(question), _NOT_OF_ANSWER)
+        await posts.post("", (), (), "note", says=text)
 
     async def offer(self, question: Question, user: str, text: str, labels: Mapping[str, str]) -> None:
         """Tell `user` alone, with buttons of the turn: their action ids and labels."""

@@ -196,7 +196,8 @@ async def test_a_bot_that_starts_delivers_what_was_left(tmp_path: Path) -> None:
         assert [seen.text for seen in at.workspace.history(CHANNEL)] == ["hi"]
 
 
-@pytest.mark.parametrize("says", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("says", [True, False])
 async def test_killed_in_the_middle_of_the_answer_the_next_process_goes_on(
     tmp_path: Path, *, says: bool
 ) -> None:

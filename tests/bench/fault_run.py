@@ -8,7 +8,7 @@ import time
 from base64 import b64decode
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from types import FrameType
 from typing import Any
@@ -154,7 +154,7 @@ class _Ordeal:
         verdicts = [judge(truth, scene) for truth, scene in zip(truths, scenes, strict=False)]
         report.verdict = judge_all(verdicts, self._asked())
         if report.verdict.is_right and (wrong := self._wrong_files()):
-            report.verdict = Verdict("wrong", wrong)
+            report.verdict = replace(report.verdict, kind="wrong", why=wrong)
 
     # -- what happens ----------------------------------------------------------------------------------------
 

@@ -97,6 +97,14 @@ async def test_a_file_that_slack_calls_smaller_than_it_is_is_not_read_to_its_end
         assert "a was not given to the agent, because it is larger than 1,000 bytes." in bot.read(ts)
 
 
+@pytest.mark.parametrize("entry", ["cut", "cut!", "http:500", "timeout!"])
+@on_virtual_time
+async def test_that_it_was_not_given_is_said_once_though_a_call_has_no_answer(entry: str) -> None:
+    async with run_bot(faults={"chat.postMessage": [entry, None]}, **{"files.max_bytes": 5}) as bot:
+        root = await ask(bot, "see", LOG)
+        assert sum("app.log was not given" in text for text in bot.read(root)) == 1
+
+
 @on_virtual_time
 async def test_where_nothing_is_left_to_ask_the_agent_is_not_asked() -> None:
     async with run_bot(**{"files.max_bytes": 5}) as bot:

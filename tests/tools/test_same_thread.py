@@ -64,10 +64,16 @@ def kinds(blocks: list[Any]) -> list[str]:
     return [block["type"] for block in blocks]
 
 
-@pytest.mark.parametrize("asked", range(3), ids=["answered", "asked", "failed"])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        pytest.param(mode, asked, marks=[pytest.mark.slow] if (at + 1) % 3 != asked else [])
+        for at, mode in enumerate(MODES)
+        for asked in range(3)
+    ],
+)
 def test_tape_and_live_thread_are_the_same(mode: str, asked: int) -> None:
-    """Each mode, and each kind of answer, on both wires."""
+    """Each mode, and each kind of answer (answered, asked back, failed), on both wires."""
     questions = (ANSWERED, ASKED_BACK, FAILED)[asked]
     wire = ("0.3", "1.0")[(list(MODES).index(mode) + asked) % 2]
     tape, live = virtual_clock.run(both(mode, wire, CaptureRequest(questions)))
@@ -79,7 +85,9 @@ def test_tape_and_live_thread_are_the_same(mode: str, asked: int) -> None:
     assert len(live["thread"]) >= len(questions)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [pytest.param(mode, marks=[pytest.mark.slow] if mode != "hybrid" else []) for mode in MODES]
+)
 def test_bytes_and_an_answer_in_one_piece_give_the_same_text(mode: str) -> None:
     question = ("unicode 300",)
     recording, live = virtual_clock.run(both(mode, "1.0", CaptureRequest(question, raw=True)))

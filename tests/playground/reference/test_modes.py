@@ -138,10 +138,11 @@ START, END = "tool_notification_start Tool call", "tool_notification_end Tool ca
     ("name", "question", "event"),
     [
         ("self_service_middleware", "fill in a form", "UserInputMetaData Structured user input"),
-        (
+        pytest.param(
             "skills_middleware",
             "tell me everything about streaming",
             f"{START} started: [SKILL] deep-research",
+            marks=pytest.mark.slow,
         ),
         ("file_arg_middleware", "what is agntcy, see @about.md", f"{END} completed: fetch_document"),
     ],

@@ -214,6 +214,7 @@ def foreign() -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_our_own_agent_by_its_address_passes_22_of_22(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with process("slack_bot", "agent", "--mode", "marker", "--port", "0", "--pace", "300") as url:
         assert main(["conform", "--url", url, "--json"]) == 0
