@@ -135,6 +135,23 @@ async def test_the_two_events_of_a_mention_may_come_to_two_processes(redis_serve
         assert len(there.agent.questions) == 1
 
 
+async def test_a_deletion_that_overtakes_its_message_at_another_process_counts(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2) as there:
+        bot = there.workspace.bot.user_id
+        gone = there.workspace.say("U1", CHANNEL, f"<@{bot}> gone", now=time.time())
+        late = there.workspace.take()
+        there.workspace.delete(CHANNEL, gone, now=time.time())
+        await there.deliver(1)
+        for _ in range(2):
+            await there.deliver(0, late)
+        root = await there.ask(0, "hi")
+        await there.until(lambda: there.is_whole(root))
+        assert [call.text for call in there.agent.questions] == ["hi"]
+        assert await there.apps[0].store.left() == [] == await there.apps[1].store.left()
+
+
 async def test_collect_lines_that_come_to_several_processes_at_once_are_one_question(
     redis_server: RedisServer,
 ) -> None:
