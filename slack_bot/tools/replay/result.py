@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...observe.facts import SlackCalled
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
+from ...turn.open_form import FormAction
 from ...turn.progress import MessageRecord
 from ..asked import as_json, in_words
 from ..trace.figures import BURST_WITHIN, burst_share
@@ -26,6 +27,7 @@ STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
 _OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
+_FORM_ACTIONS = frozenset(FormAction)
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 AT_THE_END = 0.05
@@ -136,8 +138,25 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
 
 
 def as_line(result: Json) -> str:
-    """`result` on one line. ASCII only: what is printed must not depend on the terminal's encoding."""
-    return json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
+    """`result` on one line. ASCII only: what is printed must not depend on the terminal's encoding. What
+    stands for a form in its buttons is random, so it is numbered here.
+    """
+    line = json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
+    for number, handle in enumerate(dict.fromkeys(_handles(result)), 1):
+        line = line.replace(handle, f"form-{number}")
+    return line
+
+
+def _handles(value: Any) -> Iterator[str]:
+    """Of all forms whose buttons are in `value`, in their order."""
+    if isinstance(value, Mapping):
+        if value.get("action_id") in _FORM_ACTIONS and isinstance(given := value.get("value"), str):
+            yield given.partition("|")[0]
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return
+    for each in value:
+        yield from _handles(each)
 
 
 def _first(times: Iterable[float | None], start: float) -> float | None:
