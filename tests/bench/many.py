@@ -42,7 +42,7 @@ _SAID_AT = "@@@@@@@@@@@@@@@@"
 _STAMP = re.compile(r"at (\d{10}\.\d{3})")
 _BUCKET = re.compile(r'^slack_bot_loop_lag_seconds_bucket\{le="([^"]+)"\} ([\d.e+]+)', re.MULTILINE)
 _OVER = 120.0  # seconds after the agent's last token
-_SETTLES = 60.0  # seconds until connections that are kept alive must be closed
+_SETTLES = 60.0  # seconds until connections that are kept alive must be closed; of few answers less
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ async def measure(bot: str, turns: int, tokens: int, a_second: float, limits: Ma
             lags = [call.now - float(at) for call in made if call.ok for at in _STAMP.findall(str(call.args))]
             running.ask(turns + 1)  # httpx closes what was kept alive for too long when it is used again
             await _until_done(running, turns + 2, tokens / a_second + _OVER)
-            left = await _left(running, files)
+            left = await _left(running, files, min(_SETTLES, float(turns)))
             events = turns * (tokens + 1)
             counted = bot, turns, a_second, whole, events, len(made), lags, cpu, most - memory
             return Run(*counted, late, left)
@@ -170,9 +170,9 @@ async def _until_done(running: Deployed, answers: int, within: float) -> int:
     return most
 
 
-async def _left(running: Deployed, before: int) -> int:
-    """How many more files and sockets stay open than `before`."""
-    until = time.monotonic() + _SETTLES
+async def _left(running: Deployed, before: int, within: float) -> int:
+    """How many more files and sockets stay open than `before`, `within` seconds from now."""
+    until = time.monotonic() + within
     while (left := running.files() - before) > 0 and time.monotonic() < until:  # noqa: ASYNC110
         await asyncio.sleep(0.5)
     return max(0, left)
