@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,6 +26,14 @@ _VERB_LIKENESS = 0.65
 
 EXIT_SIGPIPE = 141
 """Exit status after a closed pipe, as a shell shows it."""
+
+_GROUPS = {
+    "try it": ("play", "workspace", "agent"),
+    "run it": ("run", "doctor", "manifest", "config", "store", "say", "completion"),
+    "look at an answer": ("replay", "explain", "capture", "scrub", "trace", "compare"),
+    "check an agent": ("conform",),
+}
+"""The verbs as the help shows them."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
@@ -133,16 +141,20 @@ def command_line() -> argparse.ArgumentParser:
 
     top = _Parser(
         prog=_PROGRAM,
+        usage=f"{_PROGRAM} [-h] [--version] VERB ...",
         description="Mention the bot in Slack, and any A2A agent's answer is written live into the thread.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"slack-bot {__version__}")
-    verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB")
+    verbs = top.add_subparsers(required=True, metavar="VERB", prog=_PROGRAM, help=argparse.SUPPRESS)
+    abouts: dict[str, str] = {}
 
     def add(
         name: str, run: Callable[[argparse.Namespace], int], about: str, example: str
     ) -> argparse.ArgumentParser:
         description, epilog = f"{about[0].upper()}{about[1:]}.", f"example: {example}"
-        added = verbs.add_parser(name, help=about, description=description, epilog=epilog)
+        added = verbs.add_parser(name, description=description, epilog=epilog)
+        abouts[name] = about
         added.set_defaults(verb=run, name=name)
         return added
 
@@ -155,7 +167,17 @@ def command_line() -> argparse.ArgumentParser:
     about = "print a script that completes verbs and options in a shell"
     shell = add("completion", _completion, about, 'eval "$(slack-bot completion bash)"')
     shell.add_argument("shell", choices=("bash", "zsh"))
+    top.epilog = "\n".join(_listed(abouts))
     return top
+
+
+def _listed(abouts: Mapping[str, str]) -> Iterator[str]:
+    """The lines that show the verbs, each with what it is about."""
+    for group, names in _GROUPS.items():
+        yield f"{group}:"
+        yield from (f"    {name:<12}{abouts[name]}" for name in names)
+        yield ""
+    yield f"{_PROGRAM} VERB -h shows the options of a verb, with an example."
 
 
 def _completion(args: argparse.Namespace) -> int:

@@ -86,6 +86,12 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
             main([option])
     said = capsys.readouterr().out
     assert all(verb in said for verb in VERBS)
+    assert re.findall(r"^(\S.*):$", said, re.MULTILINE)[-4:] == [
+        "try it",
+        "run it",
+        "look at an answer",
+        "check an agent",
+    ]
     assert f"slack-bot {__version__}" in said
 
 

@@ -91,6 +91,7 @@ def _add_capture(add: AddVerb) -> None:
     option("url", metavar="URL", help="the agent's address, or its card's")
     option("text", metavar="TEXT", help="the question")
     option("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
+    option("--force", action="store_true", help="write over a file that is there, without a question")
     option("--no-stream", action="store_true", help="message/send instead of message/stream")
     option("--sse", action="store_true", help="keep the raw bytes instead of a tape")
     follow_up = "a follow-up in the same context (repeat for more)"

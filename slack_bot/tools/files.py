@@ -1,5 +1,6 @@
 """The files of the verbs: those that they write, tried first and touched late, and captures of any kind."""
 
+import sys
 from collections.abc import Iterable
 from importlib.resources.abc import Traversable
 from io import FileIO
@@ -156,3 +157,15 @@ def taped(capture: Tape | Recording) -> Tape:
         moments += (moment for piece in splitter.feed(data) for moment in moments_of(t, piece))
     moments += (moment for piece in splitter.end() for moment in moments_of(capture.ended, piece))
     return Tape({}, (*moments, *ends))
+
+
+def keep_what_is_there(path: Path) -> None:
+    """Ask before a file that has something in it is written over. Raises UnreadableInput without a yes."""
+    if not (path.is_file() and path.stat().st_size):
+        return
+    if sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(f"{path} is there already. Write over it? [y/N] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            return
+    raise UnreadableInput(f"{path} is there already: give another file, or --force to write over it")

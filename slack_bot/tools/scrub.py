@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -82,8 +83,11 @@ def main(args: argparse.Namespace) -> int:
     out = OutputFile(args.output, [args.file])
     head, moments = scrubbed(taped(open_capture(Path(args.file), args.key)))
     with out as file, told_if_interrupted(lambda: f"what was done until then is in {args.output}"):
+        count = 0
         for line in tape_lines(head, moments):
             file.text(line)
+            count += 1
+    sys.stderr.write(f"{count - 1} lines with words, names, ids and links replaced: {args.output}\n")
     return 0
 
 

@@ -129,6 +129,18 @@ def test_capture_of_nobody_is_one_sentence_and_exit_1(
     assert not (elsewhere / "tape.jsonl").exists()
 
 
+def test_capture_does_not_write_over_a_file_unless_it_is_told_to(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "tape.jsonl").write_text("kept")
+    capture = ["capture", f"http://127.0.0.1:{free_port()}", "q", "-o", "tape.jsonl"]
+    assert main(capture) == 2
+    (told,) = lines(capsys)
+    assert told.endswith("tape.jsonl is there already: give another file, or --force to write over it")
+    assert main([*capture, "--force"]) == 1, "it asks, and nobody is there"
+    assert (elsewhere / "tape.jsonl").read_text() == "kept"
+
+
 @pytest.mark.parametrize("content", [None, "", "{", '{"t": 1', "\x00\x01", "hello"])
 def test_a_file_that_cannot_be_read_is_one_sentence_and_exit_2(
     content: str | None, elsewhere: Path, capsys: pytest.CaptureFixture[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,15 @@ from slack_bot.cli import main
 from slack_bot.errors import UnreadableInput
 from slack_bot.testing.tape.recording import Recording
 from slack_bot.testing.tape.tape import Tape
-from slack_bot.tools.files import Output, OutputFile, check_distinct, open_capture, read_bytes, taped
+from slack_bot.tools.files import (
+    Output,
+    OutputFile,
+    check_distinct,
+    keep_what_is_there,
+    open_capture,
+    read_bytes,
+    taped,
+)
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
 
@@ -175,3 +184,26 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert read_bytes(CAPTURES / "a2asdk130_chunks.txt", "chunks")
     with pytest.raises(UnreadableInput, match="nothing: No such file"):
         open_capture(tmp_path / "nothing")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_file_that_is_there_is_written_over_only_after_a_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there, empty = tmp_path / "tape.jsonl", tmp_path / "empty"
+    there.write_text("kept")
+    empty.touch()
+    for path in (tmp_path / "new", empty):
+        keep_what_is_there(path)
+    assert capsys.readouterr().err == ""
+    for said in (io.StringIO("y\n"), Terminal("\n"), Terminal("no\n"), Terminal("")):
+        monkeypatch.setattr("sys.stdin", said)
+        with pytest.raises(UnreadableInput, match=r"tape\.jsonl is there already: .* --force"):
+            keep_what_is_there(there)
+    monkeypatch.setattr("sys.stdin", Terminal("Y\n"))
+    keep_what_is_there(there)
+    assert capsys.readouterr().err.endswith("Write over it? [y/N] ")

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TextIO
 
 import httpx
@@ -30,7 +31,7 @@ from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
-from ..files import Output, OutputFile
+from ..files import Output, OutputFile, keep_what_is_there
 from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable
 from ..turn_log import name_of, text_of
@@ -57,11 +58,14 @@ class CaptureRequest:
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: url, text, output, no_stream, sse, then, cut_after, poll. Returns the exit status.
+    """The verb. `args`: url, text, output, force, no_stream, sse, then, cut_after, poll. Returns the exit
+    status.
 
     Raises UnreadableInput for wrong usage, AgentError where there was no agent to ask.
     """
     request = _request(args)
+    if not args.force:
+        keep_what_is_there(Path(args.output))
     given = load()
     settings = settings_for(args.url, given)
     with OutputFile(args.output) as file:
