@@ -30,6 +30,8 @@ VERBS = [
     "config",
     "manifest",
     "doctor",
+    "workspace",
+    "completion",
 ]
 
 

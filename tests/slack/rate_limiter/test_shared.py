@@ -180,7 +180,7 @@ async def test_the_part_of_one_that_died_goes_to_the_others_after_a_while(redis_
 
 
 async def test_a_refusal_stops_all_and_lowers_the_rate_once(redis_server: RedisServer) -> None:
-    settings = SETTINGS.model_copy(update={"recover_after": 1.0})
+    settings = SETTINGS.model_copy(update={"recover_after": 4.0})
     async with replicas(redis_server, settings=settings) as found:
         requests = [CallRequest(APPEND, Priority.LATER, 60.0) for _ in found]
         for each, request in zip(found, requests, strict=True):

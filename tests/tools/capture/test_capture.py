@@ -380,7 +380,7 @@ async def test_following_needs_a_task(tmp_path: Path) -> None:
 
 ARGS = {
     **{"url": "http://a/", "text": "q", "output": "o", "then": [], "cut_after": None},
-    **{"no_stream": False, "sse": False, "poll": False},
+    **{"no_stream": False, "sse": False, "poll": False, "force": False},
 }
 
 
