@@ -433,7 +433,7 @@ class TurnDispatcher:
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
         workspace = workspace_name(journal.question.thread.team)
-        sink.know_workspace(await self._known_of(workspace))
+        sink.know_workspace(known := await self._known_of(workspace))
         ended = await runner.run()
         await journal.shown(sink.delivery.records)
         if ended.outcome == Outcome.WATCHED:
@@ -445,7 +445,7 @@ class TurnDispatcher:
                 await self.forms.close(journal)
         await self.follow.answered(journal.question)
         await self._save_facts(self._agent.name, self._agent.profile)
-        await self._save_facts(workspace, sink.workspace)
+        await self._save_facts(workspace, dict(sink.workspace.items() - known.items()))
 
     async def _look_around(self, question: Question, heard: Heard) -> Surroundings:
         """Which files the agent does not get is said in the thread: its answer is without them."""
