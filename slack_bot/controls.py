@@ -159,10 +159,11 @@ class TurnControls:
             return None if is_told else _OVER
         if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
-        self._watches.take(key)
         turn = replace(turn, stopped_by=user)
-        await self._journal.keep(turn)
-        self._lines.add(turn)
+        with self._replicas.keep(turn.question.thread):
+            self._watches.take(key)
+            await self._journal.keep(turn)
+            self._lines.add(turn)
         return None
 
     async def stop_turn(self, key: str, user: str) -> None:

@@ -74,14 +74,15 @@ class TurnDispatcher:
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         notices = self._notices
         self.reply, self.client, self.post_ephemeral = notices.reply, notices.client, notices.post_ephemeral
-        self._replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal)
+        told = self.go_on, self._lose_thread, self._on_signal
+        self._replicas = Replicas(store, *told, self._is_used, self._spawn)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
         follow_for = settings.turns.follow_for
         self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
         self._lines = ThreadLines(
             *(self._notices, self._journal, policies, settings.turns, clock),
-            *(self._turn, self._let_go, self._spawn),
+            *(self._turn, self._replicas.let_go_of, self._spawn),
         )
         self._interruptions = Interruptions(
             agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
@@ -143,12 +144,17 @@ class TurnDispatcher:
         self._accepted[question.key] = None
         if len(self._accepted) > _MOST_ACCEPTED:
             del self._accepted[next(iter(self._accepted))]
-        if is_new and (claimed := await self._replicas.claim(turn)) is not None:
-            if self._store.lease and question.thread not in self._lines:
-                await self._replicas.take_over(question.thread, before=turn.key)
-            if not self._has(claimed):
-                self._start(claimed, is_new=True)
+        if is_new:
+            await self._begin(turn)
         return is_new
+
+    async def _begin(self, turn: TurnRecord) -> None:
+        with self._replicas.keep(thread := turn.question.thread):
+            claimed = await self._replicas.claim(turn)
+            if claimed and self._store.lease and thread not in self._lines:
+                await self._replicas.take_over(thread, before=turn.key)
+            if claimed and not self._has(claimed):  # it may have been found as left meanwhile
+                self._start(claimed, is_new=True)
 
     async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
         """In a direct message each line begins a thread. One that is written right after another which is not
@@ -191,8 +197,8 @@ class TurnDispatcher:
         else:
             log.error("a turn is given up: each process that went on with it ended", extra=_fields(turn))
             sink, reason = self._notices.sink(turn.question, turn.messages), "too many takeovers"
-            work = self._notices.break_off(turn, Outcome.LOST, reason, GIVEN_UP, sink)
-            self._spawn(work, turn.question)
+            ending = self._notices.break_off(turn, Outcome.LOST, reason, GIVEN_UP, sink)
+            self._see_to(ending, turn.question)
 
     def _has(self, turn: TurnRecord) -> bool:
         """It runs, waits or is watched in this process."""
@@ -211,9 +217,8 @@ class TurnDispatcher:
         match signal.kind:
             case "question":
                 turn = await self._store.turn(values["turn"])
-                claimed = await self._replicas.claim(turn) if turn and not self._has(turn) else None
-                if claimed and not self._has(claimed):  # it may have been found as left meanwhile
-                    self._start(claimed, is_new=True)
+                if turn and not self._has(turn):
+                    await self._begin(turn)
             case "stop":
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
             case "stop watch":
@@ -244,9 +249,8 @@ class TurnDispatcher:
         elif (turn := await self._store.watched(push_id)) is not None:
             await self._replicas.tell(turn.question.thread, "hint", push=push_id)
 
-    def _let_go(self, thread: ThreadKey) -> None:
-        if self._store.lease and thread not in self._lines and not self.watches.turns_in(thread):
-            self._spawn(self._replicas.let_go(thread))
+    def _is_used(self, thread: ThreadKey) -> bool:
+        return thread in self._lines or bool(self.watches.turns_in(thread))
 
     async def wait_for_broken_store(self) -> StoreError:
         """Wait until `store.max_failures` questions in a row could not be stored, and no answer runs."""
@@ -268,15 +272,15 @@ class TurnDispatcher:
     def _start(self, turn: TurnRecord, *, is_new: bool = False, is_left: bool = False) -> None:
         question = turn.question
         if self._closing:  # it is stored: another process, or the next one, begins it
-            self._let_go(question.thread)
+            self._replicas.let_go_of(question.thread)
         elif question.is_empty:
-            self._spawn(self._hint(turn), question)
+            self._see_to(self._notices.hint(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.controls.is_stop(question):
-            self._spawn(self.controls.stop_by_word(turn), question)
+            self._see_to(self.controls.stop_by_word(turn), question)
         elif turn.stage is Stage.ACCEPTED and self.follow.is_stop(question):
-            self._spawn(self._stop_listening(turn), question)
+            self._see_to(self._stop_listening(turn), question)
         elif is_new and not question.handle and self._is_full(question.thread):
-            self._spawn(self._notices.turn_away(turn), question)
+            self._see_to(self._notices.turn_away(turn), question)
         else:
             self._line_up(turn, is_new=is_new, is_left=is_left)
 
@@ -306,7 +310,7 @@ class TurnDispatcher:
 
     def _lose(self, turn: TurnRecord, note: str) -> None:
         """A task is watched no longer, and its end is not known."""
-        self._spawn(self._notices.break_off(turn, Outcome.LOST, "watched no longer", note), turn.question)
+        self._see_to(self._notices.break_off(turn, Outcome.LOST, "watched no longer", note), turn.question)
 
     async def is_waiting_for(self, thread: ThreadKey, user: str) -> bool:
         """Whether the agent waits for `user` in this thread. Raises StoreError."""
@@ -350,10 +354,7 @@ class TurnDispatcher:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
         elif self._store.lease and thread not in self._lines:
-            self._spawn(self._tell_of_stream(thread, ts))
-
-    async def _tell_of_stream(self, thread: ThreadKey, ts: str) -> None:
-        await self._replicas.tell(thread, "stream", ts=ts)
+            self._spawn(self._replicas.tell(thread, "stream", ts=ts))
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
@@ -472,11 +473,10 @@ class TurnDispatcher:
         except StoreError as error:
             log.error("what was learned was not stored: %s", error)
 
-    async def _hint(self, turn: TurnRecord) -> None:
-        await self._notices.hint(turn)
-        self._let_go(turn.question.thread)
+    def _see_to(self, ending: Coroutine[Any, Any, None], question: Question) -> None:
+        self._replicas.keep_until(self._spawn(ending, question), question.thread)
 
-    def _spawn(self, work: Coroutine[Any, Any, None], question: Question | None = None) -> asyncio.Task[None]:
+    def _spawn(self, work: Coroutine[Any, Any, Any], question: Question | None = None) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)

@@ -5,8 +5,11 @@ Where there is one process only, nothing of this runs.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
 from .errors import StoreError
 from .store.contracts import RENEWALS, Signal, Store
@@ -20,7 +23,8 @@ class Replicas:
     """This process among the others. `is_closing`: it takes nothing over any more.
 
     `on_left` gets a turn whose process is gone, `on_lost` a thread that is another process's now, `on_signal`
-    what another process tells.
+    what another process tells. `is_used`: something runs, waits or is watched in a thread. `spawn` runs what
+    nobody waits for.
     """
 
     def __init__(
@@ -29,8 +33,11 @@ class Replicas:
         on_left: Callable[[TurnRecord], None],
         on_lost: Callable[[ThreadKey], None],
         on_signal: Callable[[Signal], Awaitable[None]],
+        is_used: Callable[[ThreadKey], bool],
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
-        self._store = store
+        self._store, self._is_used, self._spawn = store, is_used, spawn
+        self._keepers = Counter[ThreadKey]()
         self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
         self._tasks: list[asyncio.Task[None]] = []
         self.is_closing = False
@@ -56,7 +63,35 @@ class Replicas:
             _log.log(error.log_level, message, error, extra={"turn": turn.key})
             return None
 
-    async def let_go(self, thread: ThreadKey) -> None:
+    @contextmanager
+    def keep(self, thread: ThreadKey) -> Iterator[None]:
+        """`thread` is not let go meanwhile: what is claimed is not begun yet, or its end not stored."""
+        self._keepers[thread] += 1
+        try:
+            yield
+        finally:
+            self._keepers[thread] -= 1
+            if not self._keepers[thread]:
+                del self._keepers[thread]
+            self.let_go_of(thread)
+
+    def keep_until(self, task: asyncio.Task[None], thread: ThreadKey) -> None:
+        """`thread` is not let go before `task` is done."""
+        keeping = ExitStack()
+        keeping.enter_context(self.keep(thread))
+        task.add_done_callback(lambda _: keeping.close())
+
+    def let_go_of(self, thread: ThreadKey) -> None:
+        """Let `thread` go, if this process has nothing more to do there."""
+        if self._store.lease and not self._is_needed(thread):
+            self._spawn(self._let_go(thread))
+
+    def _is_needed(self, thread: ThreadKey) -> bool:
+        return thread in self._keepers or self._is_used(thread)
+
+    async def _let_go(self, thread: ThreadKey) -> None:
+        if self._is_needed(thread):  # since it was said
+            return
         try:
             await self._store.let_go(thread, self.is_closing)
         except StoreError as error:
@@ -92,8 +127,10 @@ class Replicas:
         """All of a thread, in order, where one of its turns was left."""
         threads = {turn.question.thread for turn in await self._store.left()}
         for turn in await self._store.unfinished() if threads else ():
-            if turn.question.thread in threads and (claimed := await self._store.claim(turn)) is not None:
-                self._on_left(claimed)
+            if turn.question.thread in threads:
+                with self.keep(turn.question.thread):
+                    if (claimed := await self._store.claim(turn)) is not None:
+                        self._on_left(claimed)
 
     async def _hold(self) -> None:
         while True:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
 from slack_bot.replicas import Replicas
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Ages, Signal
+from slack_bot.store.contracts import Ages, Signal, Store
 from slack_bot.store.redis import connect, open_redis
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
@@ -32,6 +33,7 @@ from tests.redis_proxy import RedisProxy, redis_proxy
 from tests.redis_server import RedisServer
 
 LEASE = 1.0
+FIRM = 3.0  # seconds: this machine does not stand still for so long
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 9)).rstrip()
 
 
@@ -95,7 +97,12 @@ class _Gated(httpx.AsyncBaseTransport):
 
 @asynccontextmanager
 async def town(
-    redis_server: RedisServer, count: int, seconds: float = 2.0, lease: float = LEASE, **options: object
+    redis_server: RedisServer,
+    count: int,
+    seconds: float = 2.0,
+    lease: float = LEASE,
+    around: Callable[[Store], Any] = lambda store: store,
+    **options: object,
 ) -> AsyncIterator[Town]:
     there = Town(seconds)
     async with AsyncExitStack() as stack:
@@ -110,7 +117,7 @@ async def town(
                 settings,
                 loop_clock(),
                 _Gated(gate, MortalTransport(life, ScriptedTransport(there.agent))),
-                store=MortalStore(life, store),  # type: ignore[arg-type]
+                store=MortalStore(life, around(store)),  # type: ignore[arg-type]
                 slack_session=MortalSession(life, there.workspace, loop_clock(), timeout=5.0),
             )
             stack.push_async_callback(store.close)
@@ -247,11 +254,8 @@ class _Leased(MemoryStore):
 
 @on_virtual_time
 async def test_a_process_that_ends_keeps_its_threads_and_takes_nothing_over() -> None:
-    async def ignore(_: Signal) -> None:
-        pass
-
     store = _Leased()
-    replicas = Replicas(store, lambda _: None, lambda _: None, ignore)
+    replicas = _replicas(store)
     await replicas.start()
     await asyncio.sleep(5)
     renewals, looks = store.renewals, store.looks
@@ -304,6 +308,66 @@ async def test_a_question_that_a_process_learns_of_in_two_ways_at_once_is_asked_
         await there.apps[0].dispatcher.idle()
         assert there.is_whole(root)
         assert len(there.agent.questions) == 1
+
+
+class _HeldClaims:
+    """A store whose answer to a claim comes late, while `gate` is not set."""
+
+    def __init__(self, inner: Store) -> None:
+        self._inner, self.gate = inner, asyncio.Event()
+        self.gate.set()
+        self.claimed: list[str] = []
+        self.looks = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def claim(self, turn: TurnRecord) -> TurnRecord | None:
+        claimed = await self._inner.claim(turn)
+        self.claimed.append(turn.question.text)
+        await self.gate.wait()
+        return claimed
+
+    async def left(self) -> list[TurnRecord]:
+        self.looks += 1
+        return await self._inner.left()
+
+
+async def test_a_thread_is_not_let_go_while_its_next_question_is_claimed(redis_server: RedisServer) -> None:
+    """The answer before it ends in that moment."""
+    stores: list[_HeldClaims] = []
+
+    def held(store: Store) -> _HeldClaims:
+        stores.append(_HeldClaims(store))
+        return stores[-1]
+
+    async with town(redis_server, 2, around=held, lease=FIRM) as there:
+        here, other = stores
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        here.gate.clear()
+        asking = asyncio.create_task(there.ask(0, "two", thread_ts=root))
+        await until(lambda: "two" in here.claimed)
+        await until(lambda: there.is_whole(root) and not there.apps[0].dispatcher.load()["running"])
+        looks = other.looks
+        await until(lambda: other.looks > looks + 3)
+        assert other.claimed == [], "nothing was left to the other process"
+        here.gate.set()
+        await asking
+        await there.until(lambda: there.is_whole(root, 2))
+        assert [call.text for call in there.agent.questions] == ["one", "two"]
+        await until_no_thread_is_held(redis_server)
+        assert other.claimed == []
+
+
+async def test_a_stop_of_what_waits_is_over_for_all_processes(redis_server: RedisServer) -> None:
+    """Nothing runs in the thread any more while it is stored: no other process may ask what was stopped."""
+    async with town(redis_server, 2, busy="collect", collect_delay=3600.0) as there:
+        root = await there.ask(0, "one")
+        await there.ask(0, "stop", thread_ts=root)
+        await until_all_ended(there)
+        await until_no_thread_is_held(redis_server)
+        assert there.agent.questions == []
 
 
 async def test_answers_go_on_while_redis_is_away(
@@ -379,7 +443,7 @@ async def test_what_is_secret_in_an_answer_is_known_to_the_process_that_took_it(
     async with AsyncExitStack() as stack:
         store = await open_redis(redis_server.url, Ages(), LEASE)
         stack.push_async_callback(store.close)
-        replicas = Replicas(store, lambda _: None, lambda _: None, _ignored)
+        replicas = _replicas(store)
         await store.accept(turn)
         claimed = await replicas.claim(turn)
         assert claimed is not None
@@ -388,8 +452,15 @@ async def test_what_is_secret_in_an_answer_is_known_to_the_process_that_took_it(
         assert left.question.answer is not None and left.question.answer.has_lost_secrets
 
 
-async def _ignored(_: Signal) -> None:
-    pass
+def _replicas(store: Store) -> Replicas:
+    """Of a process that only holds threads."""
+
+    async def ignore(_: Signal) -> None:
+        pass
+
+    return Replicas(
+        store, lambda _: None, lambda _: None, ignore, lambda _: False, lambda work: asyncio.create_task(work)
+    )
 
 
 @asynccontextmanager
@@ -406,6 +477,18 @@ async def cut(proxies: Sequence[RedisProxy], how: str) -> AsyncIterator[None]:
             proxy.flow()
         else:
             await proxy.listen()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+
+
+async def until_no_thread_is_held(redis_server: RedisServer) -> None:
+    async with connect(redis_server.url) as redis, asyncio.timeout(60):
+        while await redis.keys("*lease*"):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
 
 
 async def until_all_ended(there: Town) -> None:

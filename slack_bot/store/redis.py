@@ -102,6 +102,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         self._inbox, self._left = f"{PREFIX}inbox:{self._replica}", f"{PREFIX}left"
         self._read_until = {self._inbox: "0", self._left: "0"}
         self._held: dict[ThreadKey, int] = {}  # threads, with the number of the lease
+        self._let_go: dict[ThreadKey, int] = {}  # the same; Redis may hear of it after the next claim
         self._delivered: list[str] = []  # signals that are seen to once more are asked for
         self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
@@ -311,10 +312,11 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         self._claims += 1
         try:
-            claimed = await self._run("claim", key=turn.key)
+            thread = turn.question.thread
+            claimed = await self._run("claim", key=turn.key, let_go=self._let_go.get(thread, 0))
             if claimed is None:
                 return None
-            self._held[turn.question.thread], fields = claimed
+            self._held[thread], fields = claimed
             async with self._calling():
                 return turn_of(dict(zip(fields[::2], fields[1::2], strict=True)))
         finally:
@@ -341,8 +343,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
                 len(held),
             )
         lost, self._lost = self._lost | set(map(thread_of, taken)), set()
-        claimed_since = {thread for thread, fence in self._held.items() if fence != before.get(thread)}
-        lost -= claimed_since
+        lost = {thread for thread in lost if thread in before and self._held.get(thread) == before[thread]}
         for thread in lost:
             self._held.pop(thread, None)
         return frozenset(lost)
@@ -350,7 +351,11 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         fence = self._held.pop(thread, None)
         if fence is not None:
+            self._let_go[thread] = fence
+            self._lost.discard(thread)
             await self._run("let_go", thread=name_of(thread), fence=fence, ends=ends)
+            if self._let_go.get(thread) == fence:
+                del self._let_go[thread]
 
     async def signal(self, signal: Signal) -> bool:
         values = dict(signal.values)

@@ -217,7 +217,7 @@ function actions.remove_old()
 end
 
 -- Returns the number under which the turn may be written, and its fields. Nothing: it has ended, or the thread
--- is another's, who is told.
+-- is another's, who is told. `let_go`: a lease that this replica has let go of, which may be heard only later.
 function actions.claim()
   local turn = key('turn', args.key)
   if not call('ZSCORE', PREFIX .. 'unfinished', args.key) then
@@ -226,7 +226,7 @@ function actions.claim()
   local known = call('HMGET', turn, 'thread', 'entry', 'holder')
   local thread, entry, before = known[1], known[2], known[3]
   local holder, fence = lease_of(thread)
-  if not holder then
+  if not holder or (holder == args.replica and fence == args.let_go) then
     holder, fence = args.replica, call('INCR', key('fence', thread))
     call('EXPIRE', key('fence', thread), FENCE_AGE)
     call('SET', key('lease', thread), holder .. ' ' .. fence, 'PX', args.lease)

@@ -135,6 +135,26 @@ async def test_a_thread_is_worked_on_by_one_replica_which_is_told_of_its_next_qu
     assert await two.claim(second), "the first is done with the thread"
 
 
+async def test_a_thread_that_is_claimed_again_is_not_released_by_a_word_that_comes_late(
+    redis_server: RedisServer, replica: Opener
+) -> None:
+    two = await replica()
+    async with redis_proxy(redis_server.port) as proxy:
+        one = await open_redis(proxy.url, Ages(), FIRM, 30.0)
+        first, second = await accepted(one, "1.0"), await accepted(one, "2.0")
+        assert await one.claim(first)
+        proxy.hang_open()
+        late = asyncio.create_task(one.let_go(THREAD))
+        await until(lambda: proxy.held)
+        assert await one.claim(second)
+        proxy.flow()
+        await late
+        assert await two.claim(second) is None, "the first holds it"
+        await one.let_go(THREAD)
+        assert await two.claim(second)
+        await one.close()
+
+
 async def test_a_claim_gives_the_turn_as_it_stands_and_none_that_has_ended(replica: Opener) -> None:
     one, two = await replica(), await replica()
     seen = await accepted(one, "1.0")
