@@ -157,6 +157,22 @@ def load(
     `http`: what a run in HTTP mode (True) or Socket Mode needs must be there. Raises SettingsError with one
     line for each problem, and for each thing missing.
     """
+    settings, problems, _ = read(env, env_file, secrets_dir, http=http)
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return settings
+
+
+def read(
+    env: Mapping[str, str] | None = None,
+    env_file: Path | None = Path(".env"),
+    secrets_dir: Path | None = Path("/run/secrets"),
+    *,
+    http: bool | None = None,
+) -> tuple[Settings, list[str], set[SettingPath]]:
+    """As `load`: what can be read, the problems, and the settings that are not known, which have their
+    defaults. Raises SettingsError if a file cannot be read at all.
+    """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
     given: dict[SettingPath, tuple[str, str]] = {}
@@ -164,13 +180,11 @@ def load(
     for source in sources:
         _collect(source, given, problems)
     problems += _misspelt({name.upper() for source in sources for name in source}, given)
-    settings, refused = validated(given)
-    problems += refused
+    settings, refusals, refused = validated(given)
+    problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(given, http)
-    if problems:
-        raise SettingsError("\n".join(problems))
-    return settings
+    return settings, problems, refused | (FIELDS.keys() - given.keys() if unreadable else set())
 
 
 def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
@@ -273,8 +287,8 @@ def _undivided(rest: str) -> str | None:
     return full[near] if (near := nearest(rest, full)) else None
 
 
-def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str]]:
-    """`base`, or the defaults, with what is given and not refused; and one line for each problem."""
+def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str], set[SettingPath]]:
+    """`base`, or the defaults, with what is given and not refused; one line a problem; what is refused."""
     tree = {} if base is None else base.model_dump(exclude_unset=True)
     for (section, leaf), (_, value) in given.items():
         tree.setdefault(section, {})[leaf] = value
@@ -283,11 +297,11 @@ def validated(given: Given, base: Settings | None = None) -> tuple[Settings, lis
     except ValidationError as error:
         refused = {_path(each["loc"]) for each in error.errors()}
         rest = {path: each for path, each in given.items() if path not in refused}
-        settings, others = validated(rest, base)
+        settings, others, more = validated(rest, base)
         names = set(map(env_name, refused))  # what is in their place contradicts nothing
         others = [line for line in others if names.isdisjoint(line.split())]
-        return settings, [*_lines(error, given), *others]
-    return settings, list(_contradictions(settings))
+        return settings, [*_lines(error, given), *others], refused | more
+    return settings, list(_contradictions(settings)), set()
 
 
 def _missing(given: Given, http: bool) -> Iterator[str]:

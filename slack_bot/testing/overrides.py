@@ -10,7 +10,7 @@ from ..settings.names import RENAMED, SettingPath, nearest
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     """`settings` with some replaced: `{"rotate_after": 240, "store.url": "memory"}`. Raises SettingsError."""
     given = {_path_of(name): (name, value) for name, value in overrides.items()}
-    changed, problems = validated(given, settings)
+    changed, problems, _ = validated(given, settings)
     if problems:
         raise SettingsError("\n".join(problems))
     return changed

@@ -19,16 +19,25 @@ from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
 from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_config
-from ...settings.load import Settings, load
+from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
-from .findings import Diagnosis, DiagnosisState, failed, ok, split
+from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
 from .other_checks import check_agent, check_audit, check_push, check_store, remember_tables
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
 _PERSON = re.compile(r"[UW][A-Z0-9]+")
 _ALL = "see .env.example, which lists them all"
+_FIRST = "mend the settings first, then look again"
+_NEEDED = {
+    "slack": ("api_url", "bot_token", "app_token", "signing_secret"),
+    "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts"),
+    "store": ("url",),
+    "push": ("public_url", "jwks"),
+    "audit": ("path",),
+}
+"""The settings without which a part cannot be looked at."""
 _SIGNS = {
     DiagnosisState.OK: "[green]ok[/]",
     DiagnosisState.WARNING: "[yellow]warning[/]",
@@ -72,23 +81,33 @@ def _show(console: Console, finding: Diagnosis) -> None:
 
 async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIterator[Diagnosis]:
     """All findings, as they are made. `person`: who gets a direct message with the probes."""
-    settings, said = _settings(http=http)
-    policies, of_channels = (None, []) if settings is None else _channels(settings)
-    for each in said + of_channels:
-        yield each
-    if settings is None or policies is None:
+    try:
+        settings, problems, unread = read(http=http)
+    except SettingsError as error:  # a file that cannot be read at all: nothing is known
+        for line in str(error).splitlines():
+            yield split("settings", line, _ALL)
         return
+    for line in problems:
+        yield split("settings", line, _ALL)
+    if not problems:
+        yield ok("settings", "each is known and in its limits")
+    policies, of_channels = _channels(settings)
+    for each in of_channels:
+        yield each
     app = SlackApp()
     async with aiohttp.ClientSession() as session:
         permissions = wanted(Wants.by(policies.values))
-        for checks in (
-            _slack(settings.slack, permissions, session, clock, app, http=http, person=person),
-            check_agent(settings, clock),
-            check_store(settings.store, clock),
-            remember_tables(app, settings.store, clock),
-            check_push(settings.push),
-            check_audit(settings.audit),
+        for section, checks in (
+            ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
+            ("agent", check_agent(settings, clock)),
+            ("store", check_store(settings.store, clock)),
+            ("store", remember_tables(app, settings.store, clock)),
+            ("push", check_push(settings.push)),
+            ("audit", check_audit(settings.audit)),
         ):
+            if any((section, leaf) in unread for leaf in _NEEDED[section]):
+                yield unknown(section, "not looked at, as not all of its settings can be read", _FIRST)
+                continue
             async for each in checks:
                 yield each
 
@@ -112,18 +131,6 @@ async def _slack(
     for each in checks:
         async for finding in each:
             yield finding
-
-
-def _settings(*, http: bool) -> tuple[Settings | None, list[Diagnosis]]:
-    try:
-        settings = load()
-    except SettingsError as error:
-        return None, [split("settings", line, _ALL) for line in str(error).splitlines()]
-    try:
-        load(http=http)
-    except SettingsError as error:
-        return settings, [split("settings", line) for line in str(error).splitlines()]
-    return settings, [ok("settings", "each is known and in its limits")]
 
 
 def _channels(settings: Settings) -> tuple[ChannelPolicies, list[Diagnosis]]:

@@ -50,6 +50,38 @@ async def test_2_a_token_that_is_missing(environment: dict[str, str]) -> None:
         assert events.state is UNKNOWN, "without it the app's id is not known"
 
 
+async def test_a_value_that_cannot_be_used_hides_no_other_mistake(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_BOT_SLACK__HTTP_PORT"] = "many"
+        environment["SLACK_BOT_STREAM__PLAN"] = "perhaps"
+        environment["SLACK_BOT_TOKEN"] = "xoxb-old"
+        environment["A2A_AGENT_URL"] = "http://127.0.0.1:1"
+        found = [each.check for each in bad(await setup.look()) if each.state is FAILED]
+        assert found == ["settings", "settings", "bot token", "agent card"]
+
+
+async def test_what_hangs_on_a_value_that_cannot_be_used_is_not_looked_at(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async with well(environment) as setup:
+        environment["A2A_AGENT_URL"] = "agent:8000"
+        (tmp_path / ".env").write_text("this is no setting\n")
+        found = bad(await setup.look())
+        assert [(each.check, each.state) for each in found if each.check != "settings"] == [
+            ("slack", UNKNOWN), ("agent", UNKNOWN), ("push", UNKNOWN), ("audit", UNKNOWN),
+        ]  # fmt: skip
+        assert any("A2A_AGENT_URL" in each.text for each in found if each.state is FAILED)
+
+
+async def test_an_env_file_that_is_no_text_is_the_only_finding(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async with well(environment) as setup:
+        (tmp_path / ".env").write_bytes(b"\xff\xfe")
+        found = await one(setup)
+        assert found.check == "settings" and ".env" in found.text
+
+
 async def test_9_a_wrong_file_of_channels(environment: dict[str, str], tmp_path: Path) -> None:
     async with well(environment) as setup:
         (tmp_path / "slack_bot.toml").write_text('[channel]\nbsuy = "queue"\n')
