@@ -279,7 +279,7 @@ async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_n
 
 
 async def test_a_process_that_lost_its_thread_does_not_ask(redis_server: RedisServer) -> None:
-    async with town(redis_server, 2) as there:
+    async with town(redis_server, 2, lease=3600.0) as there:  # none is renewed before the agent is asked
         there.gates[0].clear()
         await there.ask(0, "one")
         async with connect(redis_server.url) as redis:
