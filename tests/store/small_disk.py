@@ -1,8 +1,9 @@
-"""Real disks that can be filled or break: a small tmpfs, or an ext4; and a store on it with yesterday's keys."""
+"""Real disks that can be filled or fail, a tmpfs and an ext4, and a store there with yesterday's keys."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,8 @@ def small_disk(directory: Path) -> Iterator[Path]:
 @contextmanager
 def small_ext4(directory: Path) -> Iterator[Path]:
     """The same with what a file system on a device has: errors, and attributes of files."""
+    if shutil.which("mkfs.ext4") is None or shutil.which("chattr") is None:
+        pytest.skip("e2fsprogs are not installed")
     image = directory / "image"
     with image.open("wb") as made:
         made.truncate(4 * DISK_BYTES)
