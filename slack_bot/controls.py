@@ -116,8 +116,9 @@ class TurnControls:
         return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
 
     async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> str:
-        if dropped := self._lines.drop(thread, [each.key for each in turns]):
-            await asyncio.wait(dropped)
+        with self._replicas.keep(thread):
+            if dropped := self._lines.drop(thread, [each.key for each in turns]):
+                await asyncio.wait(dropped)
         return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
     async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
@@ -125,14 +126,15 @@ class TurnControls:
         another process may be told. Whether it waits here.
         """
         thread = self._lines.thread_of(key) or thread
-        if text:
-            changed = self._lines.change(key, thread, text)
-            done = [changed] if changed is not None else []
-        else:
-            done = self._lines.drop(thread, [key])
-        if done:
-            await asyncio.wait(done)
-        elif self._store.lease and thread not in self._lines:
+        with self._replicas.keep(thread):
+            if text:
+                changed = self._lines.change(key, thread, text)
+                done = [changed] if changed is not None else []
+            else:
+                done = self._lines.drop(thread, [key])
+            if done:
+                await asyncio.wait(done)
+        if not done and self._store.lease and thread not in self._lines:
             known = await self._store.turn(key)
             if known is not None and known.stage is Stage.ACCEPTED:
                 await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")

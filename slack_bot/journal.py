@@ -43,6 +43,7 @@ class Journal:
         self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
         self._changed: set[TurnJournal] = set()
         self._checkpoint: asyncio.Task[None] | None = None
+        self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
         self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
         self._all_named = asyncio.Event()
 
@@ -196,8 +197,12 @@ class Journal:
             await saving
         except StoreError as error:
             fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
-            _log.log(error.log_level, "%s was not stored: %s", what, error, extra=fields)
+            is_said = (record.key, what) in self._not_stored
+            self._not_stored.add((record.key, what))
+            level = logging.DEBUG if is_said else error.log_level
+            _log.log(level, "%s was not stored: %s", what, error, extra=fields)
             return False
+        self._not_stored.clear()
         return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import replace
 
 import pytest
@@ -152,12 +153,15 @@ async def test_only_messages_that_changed_are_stored_again() -> None:
 
 @on_virtual_time
 async def test_what_the_store_could_not_take_is_in_the_next_write(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     store = CountingStore()
     journal = await begin(store)
     await journal.shown((message("5.0", "One "),))
     store.is_broken = True
     await journal.task_known("t", None)
     await journal.shown((message("5.0", "One "), message("6.0", "two")))
+    said = [each.levelname for each in caplog.records if "a turn was not stored" in each.message]
+    assert said == ["ERROR", "DEBUG"], "once, as long as it lasts"
     assert "was not stored: The disk is full." in caplog.text
     assert (await stored(store)).task_id is None
     store.is_broken = False

@@ -279,7 +279,7 @@ async def test_what_a_process_left_in_a_thread_goes_before_what_is_asked_there_n
 
 
 async def test_a_process_that_lost_its_thread_does_not_ask(redis_server: RedisServer) -> None:
-    async with town(redis_server, 2) as there:
+    async with town(redis_server, 2, lease=3600.0) as there:  # none is renewed before the agent is asked
         there.gates[0].clear()
         await there.ask(0, "one")
         async with connect(redis_server.url) as redis:
@@ -349,9 +349,9 @@ async def test_a_thread_is_not_let_go_while_its_next_question_is_claimed(redis_s
         asking = asyncio.create_task(there.ask(0, "two", thread_ts=root))
         await until(lambda: "two" in here.claimed)
         await until(lambda: there.is_whole(root) and not there.apps[0].dispatcher.load()["running"])
-        looks = other.looks
-        await until(lambda: other.looks > looks + 3)
-        assert other.claimed == [], "nothing was left to the other process"
+        looks = here.looks, other.looks
+        await until(lambda: here.looks > looks[0] + 3 and other.looks > looks[1] + 3)
+        assert (here.claimed, other.claimed) == (["one", "two"], []), "nothing was left for others"
         here.gate.set()
         await asking
         await there.until(lambda: there.is_whole(root, 2))
@@ -365,6 +365,20 @@ async def test_a_stop_of_what_waits_is_over_for_all_processes(redis_server: Redi
     async with town(redis_server, 2, busy="collect", collect_delay=3600.0) as there:
         root = await there.ask(0, "one")
         await there.ask(0, "stop", thread_ts=root)
+        await until_all_ended(there)
+        await until_no_thread_is_held(redis_server)
+        assert there.agent.questions == []
+
+
+async def test_a_message_that_is_changed_and_at_once_deleted_is_asked_by_no_process(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2, busy="collect", collect_delay=3600.0) as there:
+        root = await there.ask(0, "one")
+        there.workspace.edit(CHANNEL, root, f"<@{there.workspace.bot.user_id}> two", now=time.time())
+        there.workspace.delete(CHANNEL, root, now=time.time())
+        events = there.workspace.take()
+        await asyncio.gather(*(there.deliver(0, [each]) for each in events))
         await until_all_ended(there)
         await until_no_thread_is_held(redis_server)
         assert there.agent.questions == []

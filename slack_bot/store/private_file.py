@@ -1,9 +1,11 @@
 """A file that only the bot's user may read, and why one cannot be used."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 PRIVATE = 0o600
+_ROOM = 1_000_000  # bytes: SQLite needs less for any write of ours
 
 
 def make_private(path: Path) -> int:
@@ -20,6 +22,17 @@ def inode_of(path: Path) -> int:
         return path.stat().st_ino
     except OSError:
         return 0
+
+
+def unwritable(path: Path) -> str:
+    """Why a file that is open cannot be written any more, and the remedy. No call tells it for all disks."""
+    with suppress(OSError):  # the disk may answer nothing at all
+        if problem := unusable(path):
+            return problem
+        disk = os.statvfs(path.parent)
+        if disk.f_bavail * disk.f_frsize < _ROOM:
+            return "is the disk full? Make room there"
+    return "its disk is not full: is it read-only, broken or over a quota? Mount it again, or raise the quota"
 
 
 def unusable(path: Path) -> str | None:

@@ -29,7 +29,7 @@ from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
-from .private_file import PRIVATE, inode_of, make_private, unusable
+from .private_file import PRIVATE, inode_of, make_private, unusable, unwritable
 from .sole import SoleProcess
 from .sqlite_feedback import SqliteFeedback
 from .sqlite_forms import SqliteForms
@@ -47,8 +47,11 @@ _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 _WAL_PAGES = 100
 """Pages of 4 kB in the write-ahead log until they are moved to the file: it takes room on the disk."""
-_NO_ROOM = frozenset(
-    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+_NOT_WRITTEN = frozenset(
+    {
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE),
+        *(sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_SHMSIZE),
+    }
 )
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
@@ -485,6 +488,6 @@ def as_store_errors(path: Path) -> Iterator[None]:
             problem = "is damaged or is not a SQLite file; move it away and start again"
         elif code == sqlite3.SQLITE_BUSY:
             problem = "is locked by another program; end what has it open"
-        elif code in _NO_ROOM:
-            problem = f"cannot be written ({error}): is the disk full? Make room there"
+        elif code in _NOT_WRITTEN:
+            problem = f"cannot be written ({error}): {unwritable(path)}"
         raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

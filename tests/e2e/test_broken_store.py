@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -12,16 +15,26 @@ from pathlib import Path
 import pytest
 
 from slack_bot.app import run
+from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.health import STORE_FAILED
 from slack_bot.store import sqlite
 from slack_bot.store.contracts import Ages
-from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, wait_until
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
+from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, emulated, wait_until
 from slack_bot.testing.overrides import with_overrides
+from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer
 from tests.log_watch import log_watch
-from tests.store.small_disk import make_read_only, small_disk
+from tests.store.small_disk import (
+    fail,
+    make_immutable,
+    make_read_only,
+    mount_again,
+    small_disk,
+    small_ext4,
+)
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 PAGE = 4096
@@ -68,6 +81,24 @@ def removed(file: Path) -> Iterator[None]:
     assert not file.exists()
 
 
+@contextmanager
+def read_only(file: Path) -> Iterator[None]:
+    before = file.read_bytes()
+    fail(file.parent)
+    yield
+    assert file.read_bytes() == before
+
+
+@contextmanager
+def immutable(file: Path) -> Iterator[None]:
+    files = [each for each in file.parent.glob("bot.sqlite*") if not each.name.endswith("-shm")]
+    before = [each.read_bytes() for each in files]
+    make_immutable(files)
+    yield
+    assert [each.read_bytes() for each in files] == before
+    make_immutable(files, is_so=False)
+
+
 def answers(workspace: Workspace, root: str) -> list[str]:
     return [" ".join(each.text.split()) for each in workspace.thread(CHANNEL, root) if each.is_bot]
 
@@ -85,7 +116,8 @@ async def test_a_store_that_breaks_under_a_running_answer(
     breaking: Breaking, sentence: str, recovers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.1)
-    with small_disk(tmp_path) as disk, log_watch() as log:
+    on = small_ext4 if breaking in (read_only, immutable) else small_disk
+    with on(tmp_path) as disk, log_watch() as log:
         file, tapes = disk / "bot.sqlite", (answer(LINES, seconds=2.0), answer("Works.", seconds=0.1))
         options = {"store.url": f"sqlite:///{file}", "max_failures": 1_000, "checkpoint_interval": 0.1}
         async with bot_on_network(*tapes, http=True, **options) as (workspace, face, app):
@@ -113,6 +145,47 @@ async def test_a_store_that_breaks_under_a_running_answer(
         said = [line for line in log.messages if "a question was not accepted" in line]
         assert said
         assert all(re.search(sentence, line) for line in said), said
+
+
+@pytest.mark.slow
+async def test_a_bot_whose_disk_breaks_ends_after_its_answer_and_goes_on_when_the_disk_is_mounted_again(
+    tmp_path: Path,
+) -> None:
+    workspace, clock, often = Workspace(), loop_clock(), (0.0, *(0.3 for _ in range(200)))
+    workspace.add_channel(CHANNEL)
+    agent = ScriptedAgent(answer(LINES, seconds=3.0), answer("Works.", seconds=0.1))
+    slack = SlackServer(workspace, clock, ack_timeout=1.0, retry_delays=often)
+
+    def ask() -> str:
+        return workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=clock.wall())
+
+    with small_ext4(tmp_path) as disk:
+        async with serve_scripted(agent) as agent_url, slack:
+            settings = emulated(bot_settings({}, agent_url), slack.api_url)
+            settings = with_overrides(settings, {"store.url": f"sqlite:///{disk}/bot.sqlite"})
+            running = asyncio.create_task(run(settings))
+            await slack.sockets.connected()
+            first = ask()
+            await wait_until(lambda: answers(workspace, first), workspace)
+            fail(disk)
+            others = [ask() for _ in range(3)]
+            with pytest.raises(StoreError, match=r"its disk is not full.*started again and opens the store"):
+                await asyncio.wait_for(running, 60)
+            whole = [" ".join(LINES.split())]
+            assert answers(workspace, first) == whole
+            assert len(agent.questions) == 1
+            mount_again(disk)
+            running = asyncio.create_task(run(settings))
+            await wait_until(
+                lambda: all(answers(workspace, each) == ["Works."] for each in others), workspace
+            )
+            await slack.settle()
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.wait_for(running, 60)
+            assert slack.lost == []
+            assert workspace.open_streams() == []
+            assert answers(workspace, first) == whole
+            assert len(agent.questions) == 1 + len(others)
 
 
 async def empty(file: Path) -> None:

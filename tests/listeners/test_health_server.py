@@ -94,7 +94,7 @@ async def test_a_bot_that_works_is_live_and_ready_in_both_modes(http: bool) -> N
 
 
 async def test_a_probe_asks_neither_slack_nor_the_agent() -> None:
-    async with probed() as (face, _, probe):
+    async with probed(socket_connections=1) as (face, _, probe):  # no second one comes meanwhile
         before = len(face.workspace.calls)
         for _ in range(50):
             assert (await probe.ask())[0] == 200

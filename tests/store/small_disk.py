@@ -1,11 +1,12 @@
-"""A real disk that can be filled: a small tmpfs, and a store on it with yesterday's keys."""
+"""Real disks that can be filled or fail, a tmpfs and an ext4, and a store there with yesterday's keys."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,20 +19,53 @@ YESTERDAY_KEYS = 3_000
 @contextmanager
 def small_disk(directory: Path) -> Iterator[Path]:
     """A disk of DISK_BYTES, mounted in `directory`. The test is skipped where mounting is not permitted."""
-    disk = directory / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+    with _mounted(directory / "disk", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none") as disk:
+        yield disk
+
+
+@contextmanager
+def small_ext4(directory: Path) -> Iterator[Path]:
+    """The same with what a file system on a device has: errors, and attributes of files."""
+    if shutil.which("mkfs.ext4") is None or shutil.which("chattr") is None:
+        pytest.skip("e2fsprogs are not installed")
+    image = directory / "image"
+    with image.open("wb") as made:
+        made.truncate(4 * DISK_BYTES)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    with _mounted(directory / "disk", "-o", "loop", str(image)) as disk:
+        yield disk
+
+
+def mount_again(disk: Path) -> None:
+    """An ext4 that failed can be written again. No file may be open."""
+    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(disk.with_name("image")), str(disk)], check=True)
+
+
+@contextmanager
+def _mounted(place: Path, *what: str) -> Iterator[Path]:
+    place.mkdir()
+    if subprocess.run(["mount", *what, str(place)], capture_output=True, check=False).returncode != 0:
         pytest.skip("a file system can be mounted by root only")
     try:
-        yield disk
+        yield place
     finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def make_read_only(disk: Path) -> None:
-    """Nothing can be written there any more."""
+    """Nothing can be written there any more. No file may be open."""
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+
+
+def fail(disk: Path) -> None:
+    """An ext4 becomes read-only, also for open files, as after an error of its device. That is for good."""
+    subprocess.run(["mount", "-o", "remount,abort", str(disk)], check=True)
+
+
+def make_immutable(files: Iterable[Path], *, is_so: bool = True) -> None:
+    """Files of an ext4 cannot be written, also where they are open."""
+    subprocess.run(["chattr", "+i" if is_so else "-i", *map(str, files)], check=True)
 
 
 def fill(disk: Path, leave: int) -> Path:

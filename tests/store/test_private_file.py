@@ -12,9 +12,10 @@ import pytest
 
 from slack_bot.errors import StoreError
 from slack_bot.store.contracts import Ages
+from slack_bot.store.private_file import unwritable
 from slack_bot.store.sqlite import open_sqlite
 
-from .small_disk import make_read_only, small_disk
+from .small_disk import fill, make_read_only, small_disk
 
 NOBODY = 65534
 
@@ -87,3 +88,13 @@ async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) 
 async def test_a_missing_directory_is_named_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"directory .*nowhere does not exist; create it, or name a file"):
         await open_sqlite(tmp_path / "nowhere" / "store.sqlite", Ages())
+
+
+def test_why_an_open_file_cannot_be_written_any_more(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        file = disk / "store.sqlite"
+        assert "is not full" in unwritable(file)
+        fill(disk, leave=4096)
+        assert unwritable(file) == "is the disk full? Make room there"
+        make_read_only(disk)
+        assert "is on a read-only file system; mount a volume there" in unwritable(file)
