@@ -203,8 +203,9 @@ class SocketConnections:
         except SlackError as error:
             raise _NotConnected(str(error), error.error) from error
         except _BROKEN as error:
+            where = f"socket server {urlsplit(address).netloc}" if address else f"API {self._client.base_url}"
             raise _NotConnected(
-                f"Slack's socket server {urlsplit(address or '').netloc} cannot be reached"
+                f"Slack's {where} cannot be reached"
                 f" ({_reason(error)}): check the network, and the proxy if there is one.",
                 _reason(error),
             ) from error

@@ -2,9 +2,10 @@
 
 Each step of the Dockerfile is carried out in a clean root (`dockerfile.py`). Then the root is made
 read-only but for the volume, and its ENTRYPOINT runs as its USER, as process 1, with the image's environment
-and what an operator gives. It is asked a question by an emulated workspace; its HEALTHCHECK is run in the
-same root; while a second answer runs it gets its STOPSIGNAL. Prints figures as JSON: seconds until it is
-built, ready, and ended after that signal, megabytes (10^6 bytes) of /opt/bot and of memory once it answered.
+and what an operator gives; a start compiles no module. It is asked a question by an emulated workspace; its
+HEALTHCHECK is run in the same root; while a second answer runs it gets its STOPSIGNAL. Prints figures as
+JSON: seconds until it is built, ready, and ended after that signal, megabytes (10^6 bytes) of /opt/bot and
+of memory once it answered.
 
 Not shown without an engine: that the real base image has what the steps use, and its size. Exit status 3:
 this machine does not let it (no root, or no mounts), and nothing was done.
@@ -45,6 +46,8 @@ def main() -> int:
     image = build(folder)
     figures = {"built_s": time.monotonic() - begun, "installed_mb": _megabytes(image.root / "opt" / "bot")}
     _close(image, folder)
+    compiled = _compiled_at_a_start(image)
+    assert compiled == [], f"the image has no bytecode of {len(compiled)} modules: {compiled[:3]}"
     figures |= asyncio.run(_live(image))
     sys.stdout.write(json.dumps({name: round(value, 2) for name, value in figures.items()}) + "\n")
     return 0
@@ -112,6 +115,14 @@ async def _live(image: Image) -> dict[str, float]:
     data = image.root / image.volumes[0].lstrip("/")
     assert (data / "slack_bot.sqlite").stat().st_uid == int(image.user.partition(":")[0])
     return figures
+
+
+def _compiled_at_a_start(image: Image) -> list[str]:
+    """The modules that a start compiles. Nothing keeps the result, so each start would do it again."""
+    words = _inside(image, image.env, ["python", "-v", "-c", "import slack_bot.app, http.client"])
+    ran = subprocess.run(words, check=True, capture_output=True, text=True)
+    assert re.search(r"(?m)^# code object from '.+\.pyc'$", ran.stderr), "Python says it in other words now"
+    return re.findall(r"(?m)^# code object from (\S+\.py)$", ran.stderr)
 
 
 def _inside(image: Image, env: Mapping[str, str], words: list[str]) -> list[str]:

@@ -147,7 +147,7 @@ def send_context(context: Path) -> None:
 
 
 def _make_base(root: Path) -> None:
-    """As the base image: `python` is in /usr/local/bin, nothing else is there."""
+    """As the base image: only `python` is in /usr/local/bin, and its library has no bytecode."""
     for name in ("usr", "etc", "dev", "proc", "root", "tmp", "opt", "var", "home"):
         (root / name).mkdir(parents=True)
     for name in ("bin", "sbin", "lib", "lib64"):
@@ -158,6 +158,11 @@ def _make_base(root: Path) -> None:
     (root / "usr/local/bin").mkdir()
     for name in ("python", "python3"):
         (root / "usr/local/bin" / name).symlink_to("/usr/bin/python3")
+    library = Path("/usr/lib") / Path("/usr/bin/python3").resolve().name
+    inside = root / library.relative_to("/")
+    mount("-t", "tmpfs", "tmpfs", inside)
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(library, inside, symlinks=True, ignore=without, dirs_exist_ok=True)
     for name in _ETC:
         _bring(Path("/etc") / name, root)
     for name, line in (("passwd", "root:x:0:0::/root:/bin/sh\n"), ("group", "root:x:0:\n")):

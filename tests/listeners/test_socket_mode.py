@@ -239,6 +239,24 @@ async def test_a_socket_server_that_cannot_be_reached_is_one_line_an_attempt_wit
     assert slack.tickets == 4, "each attempt has a ticket of its own"
 
 
+async def test_an_api_that_gives_no_address_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slack_bot.listeners.socket_mode._OPEN_TIMEOUT", 0.05)
+    slack, ended = UnreachableSocket(), asyncio.Event()
+
+    async def open_once(request: web.Request) -> web.Response:
+        if slack.tickets:
+            await ended.wait()
+        return await slack.open(request)
+
+    async with slack_api(open_once) as api_url:
+        with log_watch() as log:
+            async with one_process(api_url, socket_connections=1, socket_ping_interval=0.05) as process:
+                await log.wait_for("(TimeoutError)")
+                said = f"Slack's API {api_url} cannot be reached (TimeoutError): check the network"
+                assert said in process.health.problems[-1]
+        ended.set()
+
+
 async def test_a_problem_of_all_connections_is_said_once_for_each_attempt() -> None:
     async with slack_api(UnreachableSocket(refuses_at=10**9).open) as api_url:
         with log_watch() as log:
