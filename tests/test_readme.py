@@ -9,10 +9,16 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
+from slack_bot.cli import command_line
+from slack_bot.completion import script
 from slack_bot.turn.machine import TABLE, State
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+KNOWLEDGE = ROOT / "slack_bot" / "playground" / "reference" / "knowledge"
+GUIDES = [README, *(ROOT / "docs").glob("*.md"), *KNOWLEDGE.glob("*.md")]
 
 
 def diagram() -> str:
@@ -45,6 +51,16 @@ def test_every_variable_in_the_readme_exists() -> None:
     known = set(re.findall(r"[A-Z0-9_]+(?==)", (ROOT / ".env.example").read_text("utf-8")))
     named = re.findall(r"\b(?:SLACK|A2A)_[A-Z0-9_]*[A-Z0-9]\b", README.read_text("utf-8"))
     assert named and set(named) <= known, set(named) - known
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+def test_commands_have_one_name_for_the_program_and_verbs_that_exist(guide: Path) -> None:
+    text = guide.read_text("utf-8")
+    verbs = set(re.findall(r'" (\w+)"', script(command_line(), "bash")))
+    named = set(re.findall(r"(?m)(?:^ *|[`$&] ?|bin/)slack-bot ([a-z]\S*?)(?=[ `\n])", text))
+    assert named <= verbs, named - verbs
+    others = re.findall(r"(?m)`[^`\n]*-m slack_bot(?![.\w])[^`\n]*`|^ *\S*python -m slack_bot .*", text)
+    assert set(others) <= {"`.venv/bin/python -m slack_bot`", "`python -m slack_bot`"}
 
 
 if __name__ == "__main__":

@@ -51,6 +51,25 @@ def test_a_wheel_runs_from_another_directory_with_only_what_it_asks_for(tmp_path
     assert (played.returncode, "slack-bot-a2a[play]" in played.stderr) == (1, True)
 
 
+@pytest.mark.slow
+def test_the_first_command_of_the_readme_puts_the_program_on_the_path(tmp_path: Path) -> None:
+    """With the Python that it is given, in a checkout that stays as it was."""
+    first = re.search(r"```sh\n(.+)\n```", (ROOT / "README.md").read_text("utf-8"))
+    assert first is not None
+    command = first[1].removesuffix("slack-bot play")
+    assert command.endswith("&& ")
+    send_context(tmp_path)
+    before = set(tmp_path.rglob("*"))
+    ran = run("bash", "-c", f"{command}command -v slack-bot && slack-bot --version", cwd=tmp_path)
+    program = tmp_path / ".venv" / "bin" / "slack-bot"
+    assert ran.stdout.splitlines() == [str(program), f"slack-bot {__version__}"]
+    beside = {path for path in set(tmp_path.rglob("*")) - before if "__pycache__" not in path.parts}
+    assert {path.relative_to(tmp_path).parts[0] for path in beside} == {".venv"}
+    module = run(tmp_path / ".venv" / "bin" / "python", "-m", "slack_bot", "-h", cwd=tmp_path).stdout
+    assert module == run(program, "-h", cwd=tmp_path).stdout
+    assert module.startswith("usage: slack-bot ")
+
+
 def test_only_the_python_that_was_tested_is_claimed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     claimed = [
