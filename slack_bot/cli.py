@@ -119,15 +119,24 @@ class _Parser(argparse.ArgumentParser):
         self._guess_options(args or ())
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.error(self._about(unknown))
         return found, unknown
+
+    def _about(self, unknown: Sequence[str]) -> str:
+        told = f"unrecognized arguments: {' '.join(unknown)}"
+        if any(each.startswith("-") for each in unknown):
+            return f"{told}; {self.prog} -h shows the options"
+        has_text = any(each.metavar == "TEXT" and not each.option_strings for each in self._actions)
+        return f"{told}; write a text of several words in quotes" if has_text else told
 
     def _guess_options(self, words: Sequence[str]) -> None:
         """A misspelt option is named before an argument is missed that it was meant to be."""
         known = self._option_string_actions
         for word in words[: words.index("--") if "--" in words else None]:
             option = word.partition("=")[0]
-            if self._subparsers is not None or not option.startswith("--"):
+            if not option.startswith("--"):
+                if self._subparsers is not None:
+                    return  # a verb, whose options these are
                 continue
             meant = None if any(each.startswith(option) for each in known) else nearest(option, known)
             if meant is not None:

@@ -117,7 +117,9 @@ def test_a_file_of_channels_is_checked_without_slack(
     ]
     assert main(["config", "check", "nowhere.toml"]) == 2
     (told,) = lines(capsys)
-    assert told.startswith("slack-bot config: nowhere.toml: ")
+    assert told == "slack-bot config: nowhere.toml: no such file; check the path"
+    assert main(["config", "check", "slack_bto.toml"]) == 2
+    assert lines(capsys) == ["slack-bot config: slack_bto.toml: no such file; did you mean slack_bot.toml?"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,20 @@ def test_a_file_of_channels_is_checked_without_slack(
             "slack-bot capture: the following arguments are required: -o/--output",
         ),
         (["scrub", "f"], "slack-bot scrub: the following arguments are required: -o/--output"),
-        (["run", "--nope"], "slack-bot run: unrecognized arguments: --nope"),
+        (
+            ["run", "--nope"],
+            "slack-bot run: unrecognized arguments: --nope; slack-bot run -h shows the options",
+        ),
+        (
+            ["say", "--channel", "C1", "hi", "there"],
+            "slack-bot say: unrecognized arguments: there; write a text of several words in quotes",
+        ),
+        (["run", "there"], "slack-bot run: unrecognized arguments: there"),
+        (["--verson"], "slack-bot: there is no --verson; did you mean --version?"),
+        (
+            ["store", "export", "--user", "maya"],
+            "slack-bot store export: argument --user: 'maya' is no id; give the person's (U...), as",
+        ),
         (["say", "--chanel", "C1", "hi"], "slack-bot say: there is no --chanel; did you mean --channel?"),
         (["store", "erase", "--usr=U1"], "slack-bot store erase: there is no --usr; did you mean --user?"),
         (["say", "--chan", "C1", "--usr", "U1", "hi"], "slack-bot say: there is no --usr; did you mean"),
@@ -168,7 +183,7 @@ def test_a_flag_that_a_verb_does_not_know_shows_the_usage_of_that_verb(
         main(["scrub", "a", "-o", "b", "--nope"])
     told = lines(capsys)
     assert told[0].startswith("usage: slack-bot scrub ")
-    assert told[-1] == "slack-bot scrub: unrecognized arguments: --nope"
+    assert told[-1].startswith("slack-bot scrub: unrecognized arguments: --nope; slack-bot scrub -h")
 
 
 def test_run_has_one_option() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,6 +21,7 @@ Verb: TypeAlias = Callable[[argparse.Namespace], int]
 AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 """Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
 
+_PERSON = re.compile(r"[UW][A-Z0-9]+")
 _CAPTURE = "tape, capture or raw SSE"
 _TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
@@ -183,7 +185,9 @@ def _add_store(add: AddVerb) -> None:
         ("erase", "erase all that it holds of a person; the bot may run meanwhile"),
     ):
         of_person = add_what(name, about)
-        of_person.add_argument("--user", metavar="U...", required=True, help="the person's id at Slack")
+        of_person.add_argument(
+            "--user", metavar="U...", required=True, type=_person, help="the person's id at Slack"
+        )
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
     add_what("feedback", "what people said of answers, as JSON Lines, the oldest first")
     tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
@@ -191,6 +195,14 @@ def _add_store(add: AddVerb) -> None:
     backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")
     backup.add_argument("file", metavar="FILE", help="where the copy is written")
     backup.add_argument("--force", action="store_true", help="replace FILE")
+
+
+def _person(text: str) -> str:
+    if _PERSON.fullmatch(text):
+        return text
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is no id; give the person's (U...), as their profile shows it"
+    )
 
 
 def _add_config(add: AddVerb) -> None:

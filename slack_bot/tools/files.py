@@ -12,6 +12,7 @@ from typing import Self, cast
 
 from ..a2a.wire.sse import SseReader
 from ..errors import UnreadableInput
+from ..settings.names import nearest
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.tape import LONG, Recording, Tape, read_tape
 from .capture.tape_writer import moment_of_body, moments_of
@@ -119,7 +120,7 @@ def open_capture(path: Path, key: str | None = None, around: Scenario | None = N
             # a mapped file looks like its bytes
             data = cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ)) if is_long else file.read()
     except OSError as error:
-        raise UnreadableInput(f"{path}: {error.strerror or 'cannot be read'}") from error
+        raise _cannot_read(str(path), error) from error
     fails = around is not None and around.agent_error is not None
     return read_tape(data, str(path), key, may_be_empty=fails)
 
@@ -129,7 +130,7 @@ def read_bytes(path: Traversable, name: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}") from error
+        raise _cannot_read(name, error) from error
 
 
 def read_text(path: Traversable, name: str) -> str:
@@ -169,3 +170,18 @@ def keep_what_is_there(path: Path) -> None:
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return
     raise UnreadableInput(f"{path} is there already: give another file, or --force to write over it")
+
+
+def _cannot_read(name: str, error: OSError) -> UnreadableInput:
+    match error:
+        case IsADirectoryError():
+            return UnreadableInput(f"{name} is a directory; name a file in it")
+        case FileNotFoundError():
+            path = Path(name)
+            beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+            meant = nearest(path.name, beside)
+            guess = f"did you mean {path.with_name(meant)}?" if meant else "check the path"
+            return UnreadableInput(f"{name}: no such file; {guess}")
+        case PermissionError():
+            return UnreadableInput(f"{name}: this user may not read it; check its owner and mode")
+    return UnreadableInput(f"{name}: {error.strerror or 'cannot be read'}; give another file")

@@ -179,11 +179,21 @@ def test_a_refusal_becomes_an_error_that_says_so() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInput, match="nothing: No such file"):
+    with pytest.raises(UnreadableInput, match="nothing: no such file; check the path"):
         read_bytes(tmp_path / "nothing", "nothing")
     assert read_bytes(CAPTURES / "a2asdk130_chunks.txt", "chunks")
-    with pytest.raises(UnreadableInput, match="nothing: No such file"):
+    with pytest.raises(UnreadableInput, match="nothing: no such file; check the path"):
         open_capture(tmp_path / "nothing")
+
+
+def test_what_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "answer.jsonl").write_text("{}")
+    with pytest.raises(UnreadableInput, match=r"no such file; did you mean .*/answer\.jsonl\?$"):
+        open_capture(tmp_path / "anwser.jsonl")
+    with pytest.raises(UnreadableInput, match=r"is a directory; name a file in it$"):
+        open_capture(tmp_path)
+    with pytest.raises(UnreadableInput, match=r"no such file; check the path$"):
+        open_capture(tmp_path / "nowhere" / "answer.jsonl")
 
 
 class Terminal(io.StringIO):

@@ -18,6 +18,7 @@ from .recording import Recording, looks_raw, read_recording
 
 __all__ = ["Json", "Moment", "Recording", "Tape", "read_tape", "write_tape"]
 
+_READABLE = "a tape, A2A results in JSON or raw SSE can be read"
 FORMAT = "slack-bot-tape"
 VERSION = 1
 _HEAD: Json = {"format": FORMAT, "version": VERSION}
@@ -68,7 +69,7 @@ def read_tape(
         return recording
     text = _decode(raw, name).removeprefix("\ufeff")
     if text.lstrip()[:1] not in ("{", "["):
-        raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this")
+        raise UnreadableInput(f"{name}, line 1: neither JSON nor SSE text starts like this; {_READABLE}")
     if (head := _tape_head(text)) is not None:
         _no_key(key, name, "a tape")
         around = head.get("scenario")

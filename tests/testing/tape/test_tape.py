@@ -239,7 +239,11 @@ HEAD_LINE = f'{{"format": "{FORMAT}"}}\n'
         (b" \n\t\n", "f: the file is empty"),
         (b"\x89PNG\r\n\x00\x00", "f: the file is binary, not text"),
         (b'[{"a": "\n\xff"}]', "f, line 2: not UTF-8 text"),
-        (b"<!DOCTYPE html>", "f, line 1: neither JSON nor SSE text starts like this"),
+        (
+            b"<!DOCTYPE html>",
+            "f, line 1: neither JSON nor SSE text starts like this;"
+            " a tape, A2A results in JSON or raw SSE can be read",
+        ),
         (b"# Report\n\nprose\n", "f, line 1: no SSE text or HTTP response follows the '#' lines"),
         (b'[\n{"kind": "task"},\n{"ki', "f, line 3: the JSON ends in the middle; the file is truncated"),
         (b'[\n{"kind": "task"},', "f, line 2: the JSON ends in the middle; the file is truncated"),

@@ -144,7 +144,7 @@ def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:
     ("words", "told"),
     [
         (["--suite", "nope"], "nope: no such file; there are the suites caipe and extended"),
-        (["--suite", "."], ".: Is a directory"),
+        (["--suite", "."], ". is a directory; name a file in it"),
         (["--repeat", "0"], "--repeat wants a number of runs, 1 at least"),
         (
             ["--url", "http://a", "--mode", "marker"],
@@ -167,7 +167,10 @@ def test_wrong_usage_is_exit_2(
     [
         (b"\xff\xfe\x00", "not UTF-8 text"),
         (b"{", "the JSON ends in the middle; the file is truncated"),
-        (json.dumps({"cases": [{**JOKE, "tape": "gone.jsonl"}]}).encode(), "gone.jsonl: No such file"),
+        (
+            json.dumps({"cases": [{**JOKE, "tape": "gone.jsonl"}]}).encode(),
+            "gone.jsonl: no such file; check the path",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_exit_2(

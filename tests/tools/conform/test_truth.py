@@ -154,7 +154,7 @@ def test_a_terminal_gets_a_table(
     ("words", "told"),
     [
         (["--from-tape", "mine.jsonl"], "mine.truth.txt: no such file; name the text that mine.jsonl"),
-        (["--from-tape", "gone.jsonl", "--truth", "empty.txt"], "gone.jsonl: No such file"),
+        (["--from-tape", "gone.jsonl", "--truth", "empty.txt"], "gone.jsonl: no such file"),
         (["--from-tape", "mine.jsonl", "--truth", "empty.txt"], "empty.txt: there is no text in it"),
         (["--from-tape", "."], ".: no file in this folder has a .truth.txt beside it"),
         (["--from-tape", "mine.jsonl", "--url", "http://a"], "--from-tape asks no agent and runs no suite"),

@@ -249,7 +249,7 @@ def test_a_thread_is_printed_for_people(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInput, match=r"missing\.json: No such file"):
+    with pytest.raises(UnreadableInput, match=r"missing\.json: no such file"):
         print_threads(options(tmp_path / "missing.json"))
     broken = tmp_path / "scenario.json"
     broken.write_bytes(b"\xff")

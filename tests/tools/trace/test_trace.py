@@ -98,7 +98,7 @@ def test_a_scenario_surrounds_it_and_its_question_stays() -> None:
         ([GRADUAL, "q"], {}, "q: no such file"),
         (["http://a b/", "q"], {}, "http://a b/ is not an address"),
         ([GRADUAL], {"svg": "/missing/x.svg"}, "give another file"),
-        ([GRADUAL], {"scenario": "/missing/x.json"}, "No such file"),
+        ([GRADUAL], {"scenario": "/missing/x.json"}, "no such file"),
         ([GRADUAL], {"key": "x"}, "has no key"),
     ],
 )
