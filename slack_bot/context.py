@@ -121,13 +121,28 @@ class ThreadContext:
             except BotError as error:
                 _log.warning("what was said in a thread was not kept: %s", error)
 
-    async def _keep(self, thread: ThreadKey, event: Mapping[str, Any]) -> None:
+    async def reword(self, thread: ThreadKey, change: Mapping[str, Any], *, is_gone: bool) -> None:
+        """Somebody edited or deleted their words: Slack's event. Never raises for what the store does."""
+        said = change.get("previous_message" if is_gone else "message")
+        if self._reader.is_limited and self._settings.overheard and isinstance(said, Mapping):
+            try:
+                await self._keep(thread, said, is_change=True, is_gone=is_gone)
+            except BotError as error:
+                _log.warning("that a message in a thread was changed was not kept: %s", error)
+
+    async def _keep(
+        self, thread: ThreadKey, event: Mapping[str, Any], *, is_change: bool = False, is_gone: bool = False
+    ) -> None:
         now = self._clock.wall()
         self._heard_since = self._heard_since or now
         own = await self._api.identity()
         said = thread_message(event, own, _ours(own, thread))
-        if said is not None and (await self._store.conversation(self._agent, thread)).heard:
-            await self._store.overhear(thread, said, self._settings.overheard, now)
+        if said is None:
+            return
+        if is_gone:
+            said = replace(said, text="", files=())
+        if (await self._store.conversation(self._agent, thread)).heard:
+            await self._store.overhear(thread, said, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:
         """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
@@ -219,7 +234,8 @@ class ThreadContext:
             return _Said(is_away=True)
         since = self._clock.wall() if self._heard_since is None else self._heard_since
         is_short = len(kept) >= self._settings.overheard or float(heard[0]) < since
-        return _Said(unheard(kept, heard, _asked(question)), _until(question), is_short=is_short)
+        there = [said for said in kept if said.text or said.files]
+        return _Said(unheard(there, heard, _asked(question)), _until(question), is_short=is_short)
 
     def _may_have_news(self, question: Question, heard: Heard) -> bool:
         """Somebody may have written in the thread before `question` what the agent does not know."""

@@ -409,6 +409,22 @@ async def test_it_remembers_no_more_than_the_setting_says_and_nothing_of_other_t
 
 
 @on_virtual_time
+async def test_what_is_remembered_is_what_stands_there_now() -> None:
+    async with run_bot(reads_per_minute=1, **DATA) as bot:
+        root = await ask(bot, "first?")
+        for word in ("kept", "slip", "secret"):
+            ts = await bot.say(word, user="U2", thread_ts=root)
+            if word == "slip":
+                bot.workspace.edit(CHANNEL, ts, "meant", now=bot.now)
+        bot.workspace.delete(CHANNEL, ts, now=bot.now)
+        await bot.idle()
+        await ask(bot, "second?", root)
+        assert told(bot) == [("U2", "kept"), ("U2", "meant")]
+        assert "secret" not in str(await bot.store.overheard(ThreadKey("T1", CHANNEL, root)))
+        assert bot.calls(REPLIES) == []
+
+
+@on_virtual_time
 async def test_with_none_it_remembers_nothing() -> None:
     async with run_bot(reads_per_minute=1, overheard=0, **DATA) as bot:
         root = await ask(bot, "first?")

@@ -173,6 +173,8 @@ class SlackListeners:
         """What waits is changed. The edit of a new message may have overtaken it: then it is the question.
         If its deletion has, it is none.
         """
+        context, is_gone = self._dispatcher.context, change.text is None
+        await context.reword(change.thread, body["event"], is_gone=is_gone)
         is_done = await self._dispatcher.controls.change(change.key, change.thread, change.text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None

@@ -158,8 +158,13 @@ class KnowledgeStore(Protocol):
 class OverheardStore(Protocol):
     """What was said in threads with the bot, where it cannot be read later."""
 
-    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
-        """Keep a message, once. Of more than `most` of a thread the oldest are dropped."""
+    async def overhear(
+        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
+    ) -> None:
+        """Keep a message, once. Of more than `most` of a thread the oldest are dropped.
+
+        `is_change`: in place of what it was, also if that comes later.
+        """
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         """Those of a thread, in any order."""

@@ -264,14 +264,24 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         async with self._calling():
             await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
 
-    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
-        key, data = overheard_key(thread), SAID.dump_json(message).decode()
-        async with self._calling(), self._redis.pipeline() as pipeline:
-            pipeline.zadd(key, {data: float(message.ts)})
+    async def overhear(
+        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
+    ) -> None:
+        key, data, at = overheard_key(thread), SAID.dump_json(message).decode(), float(message.ts)
+
+        async def put(pipeline: Any) -> None:
+            is_known = bool(await pipeline.zcount(key, at, at))
+            pipeline.multi()
+            if is_change:
+                pipeline.zremrangebyscore(key, at, at)
+            if is_change or not is_known:
+                pipeline.zadd(key, {data: at})
             pipeline.zremrangebyscore(key, "-inf", now - self._overheard_age)
             pipeline.zremrangebyrank(key, 0, -most - 1)
             pipeline.expire(key, round(self._overheard_age))
-            await pipeline.execute()
+
+        async with self._calling():
+            await self._redis.transaction(put, key)
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         async with self._calling():

@@ -270,14 +270,17 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
             *(json.dumps(dict(conversation.waits)), json.dumps(conversation.heard), now),
         )
 
-    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
+    async def overhear(
+        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
+    ) -> None:
         place, there = (thread.team, thread.channel, thread.ts), "(team, channel, thread) = (?1, ?2, ?3)"
         row = *place, message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
         newest = f"SELECT ts FROM overheard WHERE {there} ORDER BY at DESC LIMIT ?4"
         old = f"DELETE FROM overheard WHERE {there} AND ts NOT IN ({newest})"
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("INSERT OR REPLACE INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            known = "REPLACE" if is_change else "IGNORE"
+            connection.execute(f"INSERT OR {known} INTO overheard VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             connection.execute(old, (*place, most))
 
         await self._run(work)

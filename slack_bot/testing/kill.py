@@ -82,8 +82,8 @@ class MortalStore:
         found = getattr(self._inner, name)
         return partial(self._call, name, found) if callable(found) else found
 
-    async def _call(self, name: str, method: Any, *args: Any) -> Any:
+    async def _call(self, name: str, method: Any, *args: Any, **named: Any) -> Any:
         await self._life.pass_point(f"before {name}")
-        result = await method(*args)
+        result = await method(*args, **named)
         await self._life.pass_point(f"after {name}")
         return result

@@ -129,8 +129,11 @@ class MemoryStore(SoleProcess, Store, PersonalData):
     ) -> None:
         self._conversations[agent, thread] = conversation, now
 
-    async def overhear(self, thread: ThreadKey, message: ThreadMessage, most: int, now: float) -> None:
-        known = {**self._overheard.get(thread, {}), message.ts: message}
+    async def overhear(
+        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
+    ) -> None:
+        before, told = self._overheard.get(thread, {}), {message.ts: message}
+        known = before | told if is_change else told | before
         self._overheard[thread] = {ts: known[ts] for ts in sorted(known, key=float)[-most:]}
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:

@@ -98,6 +98,20 @@ class StoreContract:
         assert replace(found.question.answer, secrets=given.secrets) == given
         assert found.question.answer.has_lost_secrets or not store.is_durable
 
+    async def test_what_was_overheard_is_changed_also_if_it_comes_after_the_change(
+        self, store: Store
+    ) -> None:
+        edited, gone = replace(overheard(1001), text="no"), replace(overheard(1002), text="")
+        for is_change, said in (
+            (False, overheard(1001)),
+            (True, edited),
+            (False, overheard(1001)),
+            (True, gone),
+            (False, overheard(1002)),
+        ):
+            await store.overhear(THREAD, said, 3, 1005.0, is_change=is_change)
+        assert sorted(await store.overheard(THREAD), key=lambda each: each.ts) == [edited, gone]
+
     async def test_what_is_overheard_is_kept_once_and_only_the_newest(self, store: Store) -> None:
         other = replace(THREAD, ts="9.0")
         for at in (1001, 1003, 1002, 1003, 1004):
