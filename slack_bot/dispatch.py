@@ -400,9 +400,7 @@ class TurnDispatcher:
             if running.is_lost:
                 await sink.leave()
             elif self._store.is_durable:  # the next process goes on with it
-                if running.journal is not None:
-                    await running.journal.hand_over(sink.delivery.records)
-                await sink.hand_over()
+                await running.hand_over()
             else:
                 await end(running.record, Outcome.LOST, "the bot was stopped", RESTARTING, sink)
             raise

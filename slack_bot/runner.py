@@ -129,6 +129,9 @@ class TurnRunner:
             if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
                 await self._worker
             await writer
+        except asyncio.CancelledError:
+            self._buffer.release(self._now(), is_late=True)  # goes along where the stream is stopped
+            raise
         finally:
             for task in (writer, self._worker, self._around):
                 if task is not None:

@@ -63,6 +63,13 @@ class RunningTurn:
         """The agent waits for a sign-in of `user`: what they write meanwhile continues its task."""
         return self.handle.is_waiting_for_human and self.question.is_of(user)
 
+    async def hand_over(self) -> None:
+        """The next process goes on with it, from what is stored, even if this one ends in between."""
+        if self.journal is not None:
+            await self.journal.hand_over(self.sink.delivery.records)
+        if await self.sink.hand_over() and self.journal is not None:
+            await self.journal.hand_over(self.sink.delivery.records)
+
 
 @dataclass(slots=True)
 class _Line:

@@ -14,7 +14,7 @@ from ..errors import SlackError
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText, Step
 from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
@@ -464,6 +464,15 @@ class Delivery:
     ) -> bool:
         stopped = await self.stream.stop(message, close, footer, session=session)
         await self.apply_fault(stopped)
+        return isinstance(stopped, CallOk)
+
+    async def stop_with(self, step: SendText) -> bool:
+        """End the last message with its next text. True: Slack shows it."""
+        message = self.messages[-1]
+        stopped = await self.stream.stop(message, CardClosing.CONTINUES, text=step.text)
+        if isinstance(stopped, CallOk):
+            self.ledger.confirmed()
+            message.segment = self.ledger.present
         return isinstance(stopped, CallOk)
 
     async def attach_footer(

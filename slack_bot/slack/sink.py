@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ..errors import SlackError
 from ..turn.form import Form
-from ..turn.ledger import split_into_segments
+from ..turn.ledger import SendText, split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.sanitize import sanitize_slices
@@ -180,14 +180,28 @@ class Sink:
         self._client.cancel_writes()
         await self._status.close()
 
-    async def hand_over(self) -> None:
-        """This process ends, and another one goes on: no stream may stay open until then."""
+    async def hand_over(self) -> bool:
+        """This process ends, and another one goes on: no stream may stay open until then. True: the stop has
+        brought text that waited for its slot.
+        """
         if self._is_finished:
-            return
+            return False
+        step = self._next_text()
         await self.leave()
+        is_more = step is not None and await self.delivery.stop_with(step)
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
             await self._client.set_status(RESTARTING)
+        return is_more
+
+    def _next_text(self) -> SendText | None:
+        """What the stream that is open would show next."""
+        delivery, ledger, last = self.delivery, self.delivery.ledger, self.delivery.last
+        is_open = last is not None and last.is_open and not delivery.begins and not ledger.in_doubt
+        if not (is_open and delivery.is_live and self._client.api.is_sure()):
+            return None
+        step = ledger.next(self._client.clock.monotonic())
+        return step if isinstance(step, SendText) and not (step.begins or step.is_table) else None
 
     async def abandon(self) -> None:
         await self.leave()

@@ -354,14 +354,22 @@ class StreamSurface:
         return stopped
 
     async def stop(
-        self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), *, session: str = ""
+        self,
+        message: SlackMessage,
+        close: CardClosing,
+        footer: Sequence[Args] = (),
+        *,
+        session: str = "",
+        text: str = "",
     ) -> CallResult:
-        """Close the cards and stop the stream, with `footer` under it. Ok: Slack shows all that.
+        """Close the cards and stop the stream, with `text` behind its own and `footer` under it. Ok: Slack
+        shows all that.
 
-        Where Slack refuses cards or blocks, it is stopped without them, and the refusal is returned.
+        Where Slack refuses text, cards or blocks, it is stopped without them, and the refusal is returned.
         """
         limit = self._settings.card_chars
-        chunks = [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
+        chunks = blocks.all_chunks(text, (), "", limit)
+        chunks += [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
         address = self._client.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
         full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
@@ -377,9 +385,10 @@ class StreamSurface:
             if isinstance(result, CallOk):
                 message.is_open = False
                 self._client.session = session or "active"
-                self._learn(result, message.text)
                 if args.get("chunks") or not chunks:
+                    message.text += text
                     message.cards.confirm_closed(close)
+                self._learn(result, message.text)
                 return refused or result
             refused = refused or result
             if result.fault not in (Fault.WRONG_CALL, Fault.FULL):

@@ -183,6 +183,68 @@ async def test_a_bot_that_is_stopped_hands_its_answer_over() -> None:
             assert not (marked.reactions or {}).get(WAITING_REACTION)
 
 
+NO_APPENDS = {"appends_per_minute": 0.01, "burst_share": 0.01, "starts_per_minute": 6000.0}
+
+
+@asynccontextmanager
+async def half_answered(text: str, **options: object) -> AsyncIterator[tuple[BotHarness, str]]:
+    """A bot whose agent has written half of an answer, and that has no budget to show more than its start."""
+    tape = answer(text, seconds=SECONDS)
+    async with run_bot(tape, store=MemoryStore(is_durable=True), **NO_APPENDS, **options) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(SECONDS / 2)
+        yield bot, root
+
+
+@pytest.mark.parametrize("text", [LINES, MARKED], ids=["lines", "marked"])
+@on_virtual_time
+async def test_text_that_waits_for_its_slot_is_shown_where_the_stream_is_stopped(text: str) -> None:
+    async with half_answered(text) as (first, root):
+        before = shown(first, root)
+        await first.app.close(0.0)
+        after = shown(first, root)
+        assert after.startswith(before) and len(after) > len(before) + 100 > 100
+        (turn,) = await first.store.unfinished()
+        assert "".join(turn.text.split()) == after
+        assert [message.is_open for message in turn.messages] == [False]
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert comparable("\n".join(bot.read(root))) == comparable(text)
+            calls = [call.method for call in bot.workspace.calls]
+            assert calls.count("chat.stopStream") == 2 and "chat.update" not in calls
+
+
+@pytest.mark.parametrize("fault", ["timeout", "timeout!", "cut!", "invalid_blocks", "msg_too_long"])
+@on_virtual_time
+async def test_a_stop_with_text_that_fails_or_has_no_answer_shows_it_once_in_the_end(fault: str) -> None:
+    async with half_answered(LINES) as (first, root):
+        first.workspace.faults.set("chat.stopStream", [fault, None])
+        await first.app.close(0.0)
+        async with run_bot(after=first) as bot:
+            await bot.idle()
+            assert comparable("\n".join(bot.read(root))) == comparable(LINES)
+            assert bot.workspace.open_streams() == []
+
+
+@on_virtual_time
+async def test_killed_while_it_hands_over_the_answer_is_there_once() -> None:
+    async with half_answered(LINES) as (first, _):
+        first.life.end_after(1_000_000)
+        await first.app.close(0.0)
+        names = list(first.life.points)
+    assert "after chat.stopStream" in names
+    for points in range(len(names)):
+        async with half_answered(LINES) as (first, root):
+            first.life.end_after(points)
+            ending = asyncio.create_task(first.app.close(0.0))
+            await first.life.over.wait()
+            ending.cancel()
+            async with run_bot(after=first) as bot:
+                await bot.idle()
+                assert comparable("\n".join(bot.read(root))) == comparable(LINES), (points, names[points])
+                assert bot.workspace.open_streams() == [], (points, names[points])
+
+
 @on_virtual_time
 async def test_who_reads_half_an_answer_does_not_wait_for_a_stream() -> None:
     """Slack's budget has one start: the other answer goes on as an ordinary message."""
