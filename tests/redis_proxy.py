@@ -22,6 +22,10 @@ class RedisProxy:
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
+
     async def listen(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 
