@@ -24,6 +24,10 @@ class RedisProxy:
         self._gates: set[asyncio.Event] = set()  # one of each connection
         self.held = 0  # pieces that wait
 
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
+
     async def listen(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 

@@ -192,11 +192,18 @@ def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
 
     Raises SettingsError. A virtual environment called `.env` is ignored.
     """
-    if file.is_dir() and not (file / "pyvenv.cfg").exists():
+    try:
+        is_file, is_folder = file.is_file(), file.is_dir() and not (file / "pyvenv.cfg").exists()
+    except OSError as error:
+        raise SettingsError(
+            f"{file.absolute()} cannot be looked for ({error.strerror}): start the bot as the user of that"
+            " directory, or in another one"
+        ) from None
+    if is_folder:
         raise SettingsError(
             f"{file} is a directory, not a file: remove it, or put a file of NAME=value lines in its place"
         )
-    if not file.is_file():
+    if not is_file:
         return {}, []
     from pydantic_settings import BaseSettings, DotEnvSettingsSource
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..clock import Clock
 from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
 from ..turn.feedback import FeedbackRecord
@@ -226,14 +227,22 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
         await store.close()
 
 
-async def redis_server(url: str, ages: Ages, patience: float) -> Mapping[str, Any]:
-    """What the Redis at `url` says of itself. Raises StoreError and SettingsError."""
+async def redis_server(
+    url: str, ages: Ages, patience: float, clock: Clock
+) -> tuple[Mapping[str, Any], float]:
+    """What the Redis at `url` says of itself, and the seconds until it has said it, once it is connected.
+
+    Raises StoreError and SettingsError.
+    """
     from .redis import connect
     from .redis_admin import RedisAdmin
 
     admin = RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())
     try:
-        return await admin.server()
+        await admin.server()
+        began = clock.monotonic()
+        said = await admin.server()
+        return said, clock.monotonic() - began
     finally:
         await admin.close()
 

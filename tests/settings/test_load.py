@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,19 @@ def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
         read(secrets_dir=tmp_path)
     with pytest.raises(SettingsError, match="cannot be read as text"):
         read(env_file=tmp_path / "env")
+
+
+def test_a_directory_that_is_closed_to_this_user_is_named(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    user = os.geteuid()
+    try:
+        if user == 0:
+            os.seteuid(65534)  # root may look into it
+        with pytest.raises(SettingsError, match=r"/\.env cannot be looked for \(Permission denied\): start"):
+            read(env_file=closed / ".env")
+    finally:
+        os.seteuid(user)
 
 
 @pytest.mark.parametrize(("usual", "path"), ALIASES.items())

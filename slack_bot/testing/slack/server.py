@@ -32,6 +32,7 @@ _MAX_BODY = 32 * 1024 * 1024
 RETRY_DELAYS = (0.0, 60.0, 300.0)
 MOST_CONNECTIONS = 10
 """Connections of an app. The next one is told `too_many_websockets` (facts: Slack 3.4)."""
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})
 _REDIRECTS = 3  # the first that is not followed
 _GREETING = {"host": "applink-emulated", "build_number": 1, "approximate_connection_time": 18_060}
 
@@ -340,9 +341,9 @@ class SlackServer:
             raise
         host, port = self._address[0], self._runner.addresses[0][1]
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self.url = self.workspace.state.file_base = f"http://{place}"
+        self.url = f"http://{place}"
         self.api_url = f"{self.url}/api/"
-        self.workspace.state.link_base = f"ws://{place}"
+        self._name(place)
         self._unlisten = self.workspace.listen(self._on_change)
         self._on_change(Change("envelope"))
         return self
@@ -358,6 +359,11 @@ class SlackServer:
         if self.events is not None:
             await self.events.close()
         await self._runner.cleanup()
+
+    def _name(self, place: str) -> None:
+        """The host and port in the addresses that the workspace gives out from now on."""
+        self.workspace.state.file_base = f"http://{place}"
+        self.workspace.state.link_base = f"ws://{place}"
 
     async def settle(self) -> None:
         """Wait until everything sent so far was acknowledged or lost."""
@@ -383,6 +389,8 @@ class SlackServer:
 
     async def _web_api(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
+        if self._address[0] in _EVERYWHERE:  # a bot in a container reaches us by what it calls us
+            self._name(request.host)
         is_json = request.content_type == "application/json"
         try:
             args = await _arguments(request, is_json)

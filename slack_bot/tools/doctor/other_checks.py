@@ -133,12 +133,11 @@ def _file(path: Path) -> list[Diagnosis]:
 
 async def _redis(kept: StoreSettings, clock: Clock) -> list[Diagnosis]:
     """What is wrong with how Redis is set up."""
-    began, found = clock.monotonic(), list[Diagnosis]()
+    found = list[Diagnosis]()
     try:
-        info = await redis_server(kept.url, ages_of(kept), kept.redis_timeout)
+        info, took = await redis_server(kept.url, ages_of(kept), kept.redis_timeout, clock)
     except (StoreError, SettingsError) as error:
         return [split("store", str(error), "check SLACK_BOT_STORE__URL, and whether Redis runs")]
-    took = clock.monotonic() - began
     policy = str(info.get("maxmemory_policy", "noeviction"))
     if policy != "noeviction":
         text = f"Redis may drop what it keeps when it is full (maxmemory-policy {policy})"

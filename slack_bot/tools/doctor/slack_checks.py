@@ -148,10 +148,14 @@ async def check_events(
     client: AsyncWebClient, settings: SlackSettings, permissions: tuple[Permission, ...], app: SlackApp
 ) -> AsyncIterator[Diagnosis]:
     """What the app subscribes to, by its manifest, which only a configuration token may read."""
-    by_hand = "compare Event Subscriptions with slack-bot manifest, or set SLACK_BOT_SLACK__CONFIG_TOKEN"
+    by_hand = "compare Event Subscriptions with slack-bot manifest"
     token, page = settings.config_token, app.page("event-subscriptions")
-    if token is None or not app.app_id:
-        yield unknown("events", "a bot token cannot see what the app subscribes to", by_hand, page)
+    if token is None:
+        remedy = f"{by_hand}, or set SLACK_BOT_SLACK__CONFIG_TOKEN"
+        yield unknown("events", "a bot token cannot see what the app subscribes to", remedy, page)
+        return
+    if not app.app_id:
+        yield unknown("events", "only a connection of Socket Mode tells the app's id", by_hand, page)
         return
     try:
         answer = await client.api_call(

@@ -149,6 +149,19 @@ async def test_files_go_up() -> None:
             assert response.status == 404
 
 
+async def test_who_reaches_it_by_another_name_gets_addresses_with_that_name() -> None:
+    async with a_server(host="0.0.0.0") as (_, face, http):
+        place = face.url.replace("0.0.0.0", "127.0.0.2")
+        headers = {"Authorization": f"Bearer {APP_TOKEN}"}
+        opened = await asked(http, f"{place}/api/apps.connections.open", headers=headers)
+        assert opened["url"].startswith(place.replace("http", "ws"))
+        async with http.ws_connect(opened["url"]) as socket:
+            assert (await socket.receive_json())["type"] == "hello"
+        about = {"filename": "a.md", "length": 5}
+        upload = await asked(http, f"{place}/api/files.getUploadURLExternal", headers=BEARER, data=about)
+        assert upload["upload_url"].startswith(f"{place}/upload/")
+
+
 class App:
     """A Bolt app that keeps what it hears and answers as a bot would."""
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from slack_bot.clock import Clock
+from slack_bot.store.admin import redis_server
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import free_port
+from tests.redis_proxy import redis_proxy
 from tests.redis_server import running_redis
 
 from .operator import FAILED, WARNING, bad, environment, one, well
@@ -50,6 +53,31 @@ async def forgetful(environment: dict[str, str], url: str) -> None:
         found = bad(await setup.look())
         assert any(each.state is FAILED and "maxmemory-policy allkeys-lru" in each.text for each in found)
         assert any("disk" in each.text and "appendonly" in each.remedy for each in found)
+
+
+async def test_14_a_redis_that_is_far_away(environment: dict[str, str], tmp_path: Path) -> None:
+    with running_redis(tmp_path) as redis:
+        async with redis_proxy(redis.port) as proxy, well(environment) as setup:
+            environment["SLACK_BOT_STORE__URL"] = proxy.url
+            proxy.slowness = (0.06, 0.06)
+            found = bad(await setup.look())
+            assert any(
+                each.text.startswith("Redis took") and each.remedy == "run it near the bot" for each in found
+            )
+
+
+async def test_that_redis_takes_long_is_said_of_an_answer_not_of_the_way_to_it(tmp_path: Path) -> None:
+    connections: list[int] = []
+    with running_redis(tmp_path) as redis:
+        async with redis_proxy(redis.port) as proxy:
+
+            def read_clock() -> float:
+                connections.append(proxy.connections)
+                return 2.0 * len(connections)
+
+            said, took = await redis_server(proxy.url, Ages(), 5.0, Clock(read_clock, read_clock))
+    assert (connections, took) == ([1, 1], 2.0)
+    assert "redis_version" in said
 
 
 async def _tell(url: str, *command: str) -> None:

@@ -84,3 +84,5 @@ async def test_11_a_signing_secret_that_is_something_else(environment: dict[str,
         secret, events = bad(await setup.look(http=True))
         assert (secret.state, secret.remedy) == (WARNING, "copy it again from Basic Information")
         assert events.state is UNKNOWN
+        assert events.remedy == "compare Event Subscriptions with slack-bot manifest"
+        assert "only a connection of Socket Mode tells the app's id" in events.text
