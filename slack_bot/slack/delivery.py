@@ -55,10 +55,7 @@ class Delivery:
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
-        asked, now = client.question, client.clock.monotonic()
-        self.surface = client.refusals.best(
-            asked.user_team, client.channel, now, can_stream=client.can_stream
-        )
+        self.surface = self._best_surface()
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
@@ -410,6 +407,16 @@ class Delivery:
     def _go_down(self, reason: str) -> None:
         self.fallbacks.append(reason)
         self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
+        self.use_limits()
+
+    def _best_surface(self) -> SurfaceKind:
+        client, team = self._client, self._client.question.user_team
+        now = self._clock.monotonic()
+        return client.refusals.best(team, client.channel, now, can_stream=client.can_stream)
+
+    def choose_surface(self) -> None:
+        """Again, for more is known. Nothing was written yet by this process."""
+        self.surface = self._best_surface()
         self.use_limits()
 
     def use_limits(self) -> None:

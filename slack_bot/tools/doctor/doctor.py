@@ -23,7 +23,7 @@ from ...settings.load import Settings, load
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
 from .findings import Diagnosis, DiagnosisState, failed, ok, split
-from .other_checks import check_agent, check_audit, check_push, check_store, remember_tables
+from .other_checks import check_agent, check_audit, check_push, check_store, workspace_findings
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -85,7 +85,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             _slack(settings.slack, permissions, session, clock, app, http=http, person=person),
             check_agent(settings, clock),
             check_store(settings.store, clock),
-            remember_tables(app, settings.store, clock),
+            workspace_findings(app, settings, clock),
             check_push(settings.push),
             check_audit(settings.audit),
         ):
@@ -108,7 +108,7 @@ async def _slack(
     if slack.bot_token is not None:
         checks += [check_bot(client, permissions, clock, app), check_events(client, slack, permissions, app)]
     if person is not None:
-        checks.append(probe(client, app, person))
+        checks.append(probe(client, app, person, clock))
     for each in checks:
         async for finding in each:
             yield finding
