@@ -14,6 +14,7 @@ from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
+from tests.e2e.test_limits import tool
 from tests.live_agent import HELD, live_agent
 
 FIRST, REST = "This is the first line of it.\n", "And this is the rest."
@@ -59,6 +60,19 @@ async def test_a_task_that_outlives_its_stream_is_watched_and_its_answer_comes_w
         assert "Helpful" in rest.read
         assert bot.outcomes == ["watched", "answered"]
         assert len(bot.agent.questions) == 1
+
+
+@on_virtual_time
+async def test_the_plan_of_a_task_that_is_watched_does_not_read_as_done() -> None:
+    begun, *rest = slow().moments
+    step = Moment(0.3, event=tool("start", 1, "search"))
+    async with run_bot(Tape({"wire": "0.3"}, (begun, step, *rest)), cut_after=3) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["watched"]
+        (shown,) = bot_messages(bot, root)
+        assert {task.status for task in shown.tasks} == {"complete"}, "Slack has no other state"
+        assert shown.plan_title == "Continues below"
 
 
 @on_virtual_time

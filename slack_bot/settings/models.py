@@ -254,6 +254,8 @@ class StreamSettings(SettingsSection):
     tables: Literal["auto", "yes", "no"] = "auto"
     """Whether Slack draws Markdown tables in streams [obs: told both ways]. Where not, a table waits until it
     is whole. `auto`: as `doctor --probe` or an earlier answer showed."""
+    workspace_days: float = Field(default=30.0, ge=0)
+    """Days for which the bot relies on what it or `doctor --probe` found missing in a workspace; 0: never."""
     max_cards: int = Field(default=200, gt=0)
     """Task cards of one answer, and no new ones once they fill half of `max_segments`: the steps beyond are
     counted in one card, so that the answer has room."""

@@ -38,6 +38,7 @@ from .faults import (
     StreamingRefusalCache,
     fault_of,
 )
+from .features import WorkspaceFacts
 from .rate_limiter.governor import CallRequest, Priority, priority_of
 from .rate_limiter.local import READS, Permit, RateLimiter
 from .stream_starts import StreamStart, StreamStartTracker
@@ -389,7 +390,7 @@ class TurnClient:
         self.api = api.for_turn(self.turn, self.thread_ts)
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
-        self.workspace: dict[str, str] = {}
+        self.workspace = WorkspaceFacts(clock.wall, settings.workspace_days)
         self.session = ""
         self.can_stream = not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None

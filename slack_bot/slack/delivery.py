@@ -14,7 +14,7 @@ from ..errors import SlackError
 from ..turn.actions import TaskCard
 from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, SendText, Step
+from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from ..turn.progress import MessageRecord
 from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
@@ -55,10 +55,7 @@ class Delivery:
         self.stream = StreamSurface(client, self.posts)
         self.messages: list[SlackMessage] = []
         self.reconciler = Reconciler(client, self.stream, self.posts, self.messages)
-        asked, now = client.question, client.clock.monotonic()
-        self.surface = client.refusals.best(
-            asked.user_team, client.channel, now, can_stream=client.can_stream
-        )
+        self.surface = self._best_surface()
         self._max_messages = settings.max_segments
         self.ledger = Ledger(self.limits())
         self.begun = 0  # messages that were ever begun
@@ -412,6 +409,16 @@ class Delivery:
         self.surface = SurfaceKind.EDIT if self.surface is SurfaceKind.STREAM else SurfaceKind.POST
         self.use_limits()
 
+    def _best_surface(self) -> SurfaceKind:
+        client, team = self._client, self._client.question.user_team
+        now = self._clock.monotonic()
+        return client.refusals.best(team, client.channel, now, can_stream=client.can_stream)
+
+    def choose_surface(self) -> None:
+        """Again, for more is known. Nothing was written yet by this process."""
+        self.surface = self._best_surface()
+        self.use_limits()
+
     def use_limits(self) -> None:
         """What they follow from has changed."""
         self.ledger.limits = self.limits()
@@ -464,15 +471,6 @@ class Delivery:
     ) -> bool:
         stopped = await self.stream.stop(message, close, footer, session=session)
         await self.apply_fault(stopped)
-        return isinstance(stopped, CallOk)
-
-    async def stop_with(self, step: SendText) -> bool:
-        """End the last message with its next text. True: Slack shows it."""
-        message = self.messages[-1]
-        stopped = await self.stream.stop(message, CardClosing.CONTINUES, text=step.text)
-        if isinstance(stopped, CallOk):
-            self.ledger.confirmed()
-            message.segment = self.ledger.present
         return isinstance(stopped, CallOk)
 
     async def attach_footer(

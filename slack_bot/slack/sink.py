@@ -26,6 +26,7 @@ from .cards import CardClosing
 from .delivery import Delivery, refused
 from .extras import ExtraSurface, groups
 from .faults import CallFailed, CallOk, SurfaceKind
+from .features import Feature
 from .form_messages import send_sign_in
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
@@ -95,8 +96,13 @@ class Sink:
         return self._client.workspace
 
     def know_workspace(self, facts: Mapping[str, str]) -> None:
-        self._client.workspace.update(facts)
-        self.delivery.use_limits()
+        """What of it does not work is not tried."""
+        client = self._client
+        client.workspace.update(facts)
+        client.can_stream = client.can_stream and not client.workspace.lacks(Feature.STREAMS)
+        if client.workspace.lacks(Feature.FILES):
+            self.delivery.raise_limit()
+        self.delivery.choose_surface()
 
     def set_task(self, task_id: str | None) -> None:
         if task_id is not None:
@@ -188,7 +194,7 @@ class Sink:
             return False
         step = self._next_text()
         await self.leave()
-        is_more = step is not None and await self.delivery.stop_with(step)
+        is_more = step is not None and await self._stop_with(step)
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
             await self._client.set_status(RESTARTING)
@@ -202,6 +208,15 @@ class Sink:
             return None
         step = ledger.next(self._client.clock.monotonic())
         return step if isinstance(step, SendText) and not (step.begins or step.is_table) else None
+
+    async def _stop_with(self, step: SendText) -> bool:
+        """End the last message with its next text. True: Slack shows it."""
+        delivery, message = self.delivery, self.delivery.messages[-1]
+        stopped = await delivery.stream.stop(message, CardClosing.CONTINUES, text=step.text)
+        if isinstance(stopped, CallOk):
+            delivery.ledger.confirmed()
+            message.segment = delivery.ledger.present
+        return isinstance(stopped, CallOk)
 
     async def abandon(self) -> None:
         await self.leave()
@@ -274,7 +289,8 @@ class Sink:
     async def _name_session(self) -> None:
         """Slack lists the threads of a direct message by the titles of their sessions (facts: Slack 1.9)."""
         asked, client = self._client.question, self._client
-        if client.session and client.channel.startswith("D") and asked.ts == client.thread_ts:
+        is_new = client.channel.startswith("D") and asked.ts == client.thread_ts
+        if client.session and is_new and not client.workspace.lacks(Feature.SESSIONS):
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
             api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)

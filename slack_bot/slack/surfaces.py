@@ -15,14 +15,13 @@ from .api import DROPPED, REPEAT_PAUSES, TurnClient, backoff, call_until_known
 from .blocks import Args, TextForm
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
+from .features import Feature
 from .model import Batch, SlackMessage
 from .readback import draws_tables, is_ignored
 from .tables import markdown_table
 
 _log = logging.getLogger(__name__)
 
-TABLES = "tables"
-"""Name of the fact whether a workspace draws Markdown tables in streams: yes or no."""
 Body = tuple[TextForm, Args]
 
 _NOT_WRITABLE = "I may not write in {channel}, so I cannot answer you there."
@@ -279,8 +278,8 @@ class StreamSurface:
     @property
     def tables_apart(self) -> bool:
         """Streams do not draw Markdown tables here."""
-        known, chosen = self._client.workspace.get(TABLES), self._settings.tables
-        return chosen == "no" or (chosen == "auto" and known == "no")
+        chosen = self._settings.tables
+        return chosen == "no" or (chosen == "auto" and bool(self._client.workspace.lacks(Feature.TABLES)))
 
     async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
         """Begin the message with `write`, or show that behind its text. None: it does."""
@@ -375,7 +374,7 @@ class StreamSurface:
         full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
         if footer:
             full["blocks"] = list(footer)
-        if session:
+        if session and not self._client.workspace.lacks(Feature.SESSIONS):
             full["session_status"] = session
         refused: CallFailed | None = None
         for args in (full, cards, address) if chunks else (full, address):
@@ -400,7 +399,7 @@ class StreamSurface:
         """Of tables that went as text."""
         drawn = draws_tables(stopped.data.get("message"), text)
         if drawn is not None and not (self.tables_apart and self._takes_tables):
-            self._client.workspace[TABLES] = "yes" if drawn else "no"
+            self._client.workspace.learn(Feature.TABLES, works=drawn)
 
     async def rest_session(self, session: str) -> None:
         """Make the agent session read `session`, "" for at rest, if it does not."""
@@ -411,5 +410,7 @@ class StreamSurface:
 
     async def set_session(self, session: str) -> bool:
         """Tried once; False: this app or workspace has no agent sessions."""
+        if self._client.workspace.lacks(Feature.SESSIONS):
+            return False
         self._client.session = session
         return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from .api import Messages, TurnClient, call_until_known
 from .blocks import Args
-from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult
+from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault
+from .features import Feature
 
 MOST_AT_ONCE = 10
 """Files that are shown by one call."""
@@ -32,6 +33,8 @@ async def upload(client: TurnClient, file: FileUpload) -> CallResult:
 
 async def send(client: TurnClient, file: FileUpload) -> str | CallFailed:
     """The id of the file, whose bytes Slack has then, and nobody sees."""
+    if (lacking := client.workspace.lacks(Feature.FILES)) is not None:
+        return CallFailed(Fault.NOT_HERE, lacking.error)
     asked: Args = {"filename": file.name, "length": len(file.content)}
     asked |= {"alt_txt": file.alt_text} if file.alt_text else {}
     asked |= {"snippet_type": file.snippet_type} if file.snippet_type else {}

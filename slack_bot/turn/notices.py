@@ -55,6 +55,10 @@ def _status(known: TaskKnowledge, minutes: int) -> str:
     return f"is waiting for the agent{silent}..."
 
 
+CONTINUES = "Continues below"
+"""The plan's title where the task goes on without its turn: cards read as done, as Slack has it."""
+
+
 class PlanTitle:
     """The line above the cards: the running step, or what was done in the end."""
 
@@ -76,6 +80,8 @@ class PlanTitle:
 
     def end(self, outcome: Outcome) -> list[SetPlanTitle]:
         states = {step.state for step in self._steps}
+        if outcome is Outcome.WATCHED and not (states and states <= _ENDED):
+            return self._as_done(CONTINUES, "the task goes on")
         if states <= _ENDED or states == {StepState.PENDING} or outcome is Outcome.STOPPED:
             return []
         went_well = outcome in (Outcome.ANSWERED, Outcome.ASKED)

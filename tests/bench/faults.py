@@ -2,6 +2,7 @@
 
     python -m tests.bench.faults --turns 2000 --seed 1
     python -m tests.bench.faults --seed 1 --only 17..17 --verbose
+    python -m tests.bench.faults --turns 12000 --seed 1 --files --kind storm
 
 Every turn stands alone: its number and the seed give it again. The exit code is 1 if any went wrong.
 """
@@ -92,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
     for number in range(first, last + 1):
         planned = plan(args.seed, number)
-        if args.kind and planned.kind != args.kind:
+        if (args.kind and planned.kind != args.kind) or (args.files and not planned.given):
             continue
         report = run(planned, most_seconds=args.most_seconds)
         tally.add(report)
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="gives all turns again (1)")
     parser.add_argument("--only", type=_span, metavar="A..B", help="only the turns A to B")
     parser.add_argument("--kind", choices=list(KINDS), metavar="KIND", help=f"only these: {', '.join(KINDS)}")
+    parser.add_argument("--files", action="store_true", help="only turns with files")
     parser.add_argument("--verbose", action="store_true", help="show each turn's calls and its thread")
     parser.add_argument("--most-seconds", type=float, default=60.0, help="real time one turn may take (60)")
     return parser

@@ -31,29 +31,44 @@ async def read(bot: BotHarness) -> str:
     return "\n".join(bot.read(root)).rstrip()
 
 
+async def drawn(bot: BotHarness) -> str:
+    """What is known of the workspace."""
+    known = await bot.store.profile(workspace_name("T1"))
+    return known["tables"].split()[0]
+
+
+@on_virtual_time
+async def test_a_finding_that_is_too_old_is_found_out_again() -> None:
+    for days, reads, then in ((31, TEXT, "yes"), (29, READS, "no")):
+        async with run_bot(answer(TEXT, seconds=5.0)) as bot:
+            then_found = f"no {bot.now - days * 86_400:.0f}"
+            await bot.store.save_fact(workspace_name("T1"), "tables", then_found, 0.0)
+            assert (await read(bot), await drawn(bot)) == (reads, then)
+
+
 @on_virtual_time
 async def test_the_first_table_shows_whether_they_are_drawn_and_the_bot_remembers_it() -> None:
     async with run_bot(answer(TEXT, seconds=5.0), rules=NOT_DRAWN) as bot:
         assert await read(bot) == TEXT
         assert {chunk["type"] for chunk in chunks(bot)} == {"markdown_text"}
-        assert await bot.store.profile(workspace_name("T1")) == {"tables": "no"}
+        assert await drawn(bot) == "no"
     async with run_bot(answer(TEXT, seconds=5.0), rules=NOT_DRAWN, store=bot.store) as bot:
         assert await read(bot) == READS
         (block,) = [chunk["blocks"] for chunk in chunks(bot) if chunk["type"] == "blocks"]
         assert [each["type"] for each in block] == ["table"]
-        assert await bot.store.profile(workspace_name("T1")) == {"tables": "no"}, (
-            "its own block tells nothing"
-        )
+        assert await drawn(bot) == "no", "its own block tells nothing"
     async with run_bot(answer(TEXT, seconds=5.0)) as bot:
         assert await read(bot) == TEXT
-        assert await bot.store.profile(workspace_name("T1")) == {"tables": "yes"}
+        assert await drawn(bot) == "yes"
 
 
 @pytest.mark.parametrize("chosen", ["yes", "no"])
 @on_virtual_time
 async def test_what_the_settings_say_counts_more(chosen: str) -> None:
     async with run_bot(answer(TEXT, seconds=5.0), tables=chosen) as bot:
-        await bot.store.save_fact(workspace_name("T1"), "tables", {"no": "yes", "yes": "no"}[chosen], 0.0)
+        await bot.store.save_fact(
+            workspace_name("T1"), "tables", {"no": "yes", "yes": "no"}[chosen] + f" {bot.now:.0f}", 0.0
+        )
         assert await read(bot) == (TEXT if chosen == "yes" else READS)
 
 

@@ -137,6 +137,9 @@ STATES = {"-": StepState.PENDING, ">": StepState.RUNNING, "+": StepState.DONE, "
         ((">", "+"), Outcome.ANSWERED, []),
         (("--",), Outcome.ANSWERED, []),
         ((), Outcome.ANSWERED, []),
+        ((">-",), Outcome.WATCHED, ["Step 1 of 2: Do 1", "Continues below"]),
+        ((), Outcome.WATCHED, ["Continues below"]),
+        (("++",), Outcome.WATCHED, ["2 steps done"]),
     ],
 )
 def test_the_title_follows_the_plan(plans: tuple[str, ...], outcome: Outcome, titles: list[str]) -> None:

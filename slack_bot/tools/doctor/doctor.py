@@ -23,7 +23,7 @@ from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
-from .other_checks import check_agent, check_audit, check_push, check_store, remember_tables
+from .other_checks import check_agent, check_audit, check_push, check_store, workspace_findings
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -101,7 +101,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
             ("agent", check_agent(settings, clock)),
             ("store", check_store(settings.store, clock)),
-            ("store", remember_tables(app, settings.store, clock)),
+            ("store", workspace_findings(app, settings, clock)),
             ("push", check_push(settings.push)),
             ("audit", check_audit(settings.audit)),
         ):
@@ -127,7 +127,7 @@ async def _slack(
     if slack.bot_token is not None:
         checks += [check_bot(client, permissions, clock, app), check_events(client, slack, permissions, app)]
     if person is not None:
-        checks.append(probe(client, app, person))
+        checks.append(probe(client, app, person, clock))
     for each in checks:
         async for finding in each:
             yield finding

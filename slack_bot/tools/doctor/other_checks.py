@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import socket
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,7 +29,7 @@ from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
-from ...slack.surfaces import TABLES
+from ...slack.features import Feature, FeatureFinding
 from ...store.admin import open_admin, redis_server
 from ...store.contracts import workspace_name
 from ...store.redis_format import without_password
@@ -163,18 +164,35 @@ async def check_audit(wanted: AuditSettings) -> AsyncIterator[Diagnosis]:
             yield ok("audit", f"it is written to {wanted.path}")
 
 
-async def remember_tables(app: SlackApp, kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagnosis]:
-    """What the probe showed, for the bot, which need not find out by itself then."""
-    if app.draws_tables is None:
-        return
-    fact = TABLES, "yes" if app.draws_tables else "no"
+async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
+    """What a probe showed is kept for the bot, which does not try what is missing. Without a probe: what the
+    store has of it.
+    """
+    kept, whose = settings.store, workspace_name(app.team_id)
     try:
         async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
-            await store.save_fact(workspace_name(app.team_id), *fact, clock.wall())
+            for feature, finding in app.found.items():
+                await store.save_fact(whose, feature, str(finding), clock.wall())
+            known = {} if app.found else await store.profile(whose)
     except (StoreError, SettingsError):
-        if not app.draws_tables:
-            remedy = "set SLACK_BOT_STREAM__TABLES to no, or probe again once the bot has run"
-            yield warning("tables", "there is no store yet that could remember this", remedy)
+        if not all(each.works for each in app.found.values()):
+            text = "there is no store yet that could remember what is missing: the bot tries it again"
+            yield warning("probe", text, "probe again once the bot has run")
+        return
+    for feature in Feature:
+        if (found := FeatureFinding.parse(known.get(feature))) is not None:
+            yield _remembered(feature, found, clock.wall(), settings.stream.workspace_days)
+
+
+def _remembered(feature: Feature, found: FeatureFinding, now: float, days: float) -> Diagnosis:
+    when = datetime.fromtimestamp(found.found_at, UTC).strftime("found on %Y-%m-%d at %H:%M UTC")
+    word = "works" if found.works else f"does not work ({found.error})" if found.error else "does not work"
+    if not found.is_good(now, days):
+        return ok("workspace", f"{feature}: {word}, {when}: too long ago, the bot tries again")
+    if found.works or feature is Feature.TABLES:  # they are drawn in another way
+        return ok("workspace", f"{feature}: {word}, {when}")
+    text = f"{feature}: {word}, {when}: the bot does not try"
+    return warning("workspace", text, "once that is mended, look with --probe and the id of a person")
 
 
 async def check_push(push: PushSettings) -> AsyncIterator[Diagnosis]:

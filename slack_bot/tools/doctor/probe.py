@@ -9,6 +9,8 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from ...clock import Clock
+from ...slack.features import Feature, FeatureFinding
 from ...slack.readback import draws_tables
 from .findings import Diagnosis, failed, ok, unknown, warning
 from .slack_checks import SlackApp
@@ -21,7 +23,7 @@ class _Refused(Exception):
     """`str()` is Slack's error."""
 
 
-async def probe(client: AsyncWebClient, app: SlackApp, person: str) -> AsyncIterator[Diagnosis]:
+async def probe(client: AsyncWebClient, app: SlackApp, person: str, clock: Clock) -> AsyncIterator[Diagnosis]:
     """Streams, tables in them, agent sessions and files."""
     if not app.user_id:  # nobody is signed in
         return
@@ -36,17 +38,19 @@ async def probe(client: AsyncWebClient, app: SlackApp, person: str) -> AsyncIter
         yield failed("probe", f"{person} cannot be written to ({error})", remedy)
         return
     try:
-        async for finding in _streams(client, app, person, channel, root):
+        place, now = (channel, root), clock.wall()
+        async for finding in _streams(client, app, person, place, now):
             yield finding
-        yield await _session(client, channel, root)
-        yield await _file(client)
+        yield await _session(client, app, place, now)
+        yield await _file(client, app, now)
     finally:
         await _delete(client, channel, root)
 
 
 async def _streams(
-    client: AsyncWebClient, app: SlackApp, person: str, channel: str, root: str
+    client: AsyncWebClient, app: SlackApp, person: str, at: tuple[str, str], now: float
 ) -> AsyncIterator[Diagnosis]:
+    channel, root = at
     place = {"channel": channel, "thread_ts": root}
     to = {"recipient_user_id": person, "recipient_team_id": app.team_id}
     try:
@@ -54,9 +58,11 @@ async def _streams(
         ts = str((await _call(client, "chat.startStream", **place, **to, chunks=chunk)).get("ts"))
         await _call(client, "chat.stopStream", channel=channel, ts=ts)
     except _Refused as error:
+        _note(app, Feature.STREAMS, FeatureFinding.refused(str(error), now))
         text = f"Slack refuses streams here ({error}): answers are messages that are edited as they grow"
         yield warning("streams", text, "declare the app as an agent, as in the manifest (agent_view)")
         return
+    _note(app, Feature.STREAMS, FeatureFinding(True, now))
     yield ok("streams", "answers can be written live")
     try:
         thread = await _call(client, "conversations.replies", channel=channel, ts=root, limit=10)
@@ -66,32 +72,42 @@ async def _streams(
         shown: Mapping[str, Any] = next(
             (each for each in thread.get("messages") or () if each.get("ts") == ts), {}
         )
-        app.draws_tables = draws_tables(shown, _TABLE)
-        if app.draws_tables is None:
+        is_drawn = draws_tables(shown, _TABLE)
+        if is_drawn is None:
             yield unknown("tables", "what was streamed cannot be read back")
         else:
-            words = "drawn in streams" if app.draws_tables else "not drawn in streams: sent whole, as blocks"
+            _note(app, Feature.TABLES, FeatureFinding(is_drawn, now))
+            words = "drawn in streams" if is_drawn else "not drawn in streams: sent whole, as blocks"
             yield ok("tables", words)
     await _delete(client, channel, ts)
 
 
-async def _session(client: AsyncWebClient, channel: str, root: str) -> Diagnosis:
+async def _session(client: AsyncWebClient, app: SlackApp, at: tuple[str, str], now: float) -> Diagnosis:
     try:
-        place = {"channel_id": channel, "thread_ts": root}
+        place = {"channel_id": at[0], "thread_ts": at[1]}
         await _call(client, "agents.sessions.setStatus", **place, status="active")
     except _Refused as error:
+        _note(app, Feature.SESSIONS, FeatureFinding.refused(str(error), now))
         text = f"there are none ({error}): no Stop of Slack's own, no state of a conversation"
         return warning("agent sessions", text, "declare the app as an agent, as in the manifest (agent_view)")
+    _note(app, Feature.SESSIONS, FeatureFinding(True, now))
     return ok("agent sessions", "Slack shows the state of a conversation, and its own Stop")
 
 
-async def _file(client: AsyncWebClient) -> Diagnosis:
+async def _file(client: AsyncWebClient, app: SlackApp, now: float) -> Diagnosis:
     """An upload is begun and not completed: nobody sees it."""
     try:
         await _call(client, "files.getUploadURLExternal", filename="probe.txt", length=1)
     except _Refused as error:
+        _note(app, Feature.FILES, FeatureFinding.refused(str(error), now))
         return warning("files", f"Slack refuses uploads ({error})", "add the scope files:write")
+    _note(app, Feature.FILES, FeatureFinding(True, now))
     return ok("files", "long answers can come as a file")
+
+
+def _note(app: SlackApp, feature: Feature, finding: FeatureFinding | None) -> None:
+    if finding is not None:
+        app.found[feature] = finding
 
 
 async def _delete(client: AsyncWebClient, channel: str, ts: str) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from ...errors import SlackError
 from ...listeners.authorizer import call_or_raise
 from ...manifest import Permission, manifest_of
 from ...settings.models import SlackSettings
+from ...slack.features import Feature, FeatureFinding
 from .findings import Diagnosis, failed, ok, split, unknown, warning
 
 _HELLO = 10.0  # seconds
@@ -32,14 +33,14 @@ _APPS = "https://api.slack.com/apps"
 
 @dataclass(slots=True)
 class SlackApp:
-    """What is known of the app: its id, once a connection named it, and who its bot is. `draws_tables`: its
-    workspace does, in streams, once that was probed.
+    """What is known of the app: its id, once a connection named it, and who its bot is. `found`: what a
+    probe showed of its workspace.
     """
 
     app_id: str = ""
     team_id: str = ""
     user_id: str = ""
-    draws_tables: bool | None = None
+    found: dict[Feature, FeatureFinding] = field(default_factory=dict)
 
     def page(self, name: str) -> str:
         """The address of a page of the app's settings."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.settings.models import StoreSettings
+from slack_bot.slack.features import DAY, Feature, FeatureFinding
 from slack_bot.store.contracts import Ages, workspace_name
 from slack_bot.store.sqlite import open_store
 
-from .operator import WARNING, bad, environment, one, well
+from .operator import OK, WARNING, Setup, bad, environment, one, well
 
 __all__ = ["environment"]
 
@@ -19,8 +20,9 @@ async def test_12_a_person_who_cannot_be_written_to_and_a_workspace_without_stre
     async with well(environment) as setup:
         assert "U404 cannot be written to" in (await one(setup, person="U404")).text
         setup.workspace.faults.set("chat.startStream", ["feature_disabled"])
-        found = await one(setup, WARNING, person="U1")
+        found, not_kept = bad(await setup.look(person="U1"))
         assert found.text.startswith("Slack refuses streams here (feature_disabled)")
+        assert not_kept.text.startswith("there is no store yet that could remember")
 
 
 async def test_whether_streams_draw_tables_is_remembered_for_the_bot(environment: dict[str, str]) -> None:
@@ -29,10 +31,54 @@ async def test_whether_streams_draw_tables_is_remembered_for_the_bot(environment
         rules = setup.workspace.state.rules
         setup.workspace.state.rules = replace(rules, draws_tables=False)
         found = await one(setup, WARNING, person="U1")
-        assert (found.check, found.text) == ("tables", "there is no store yet that could remember this")
+        assert (
+            found.text == "there is no store yet that could remember what is missing: the bot tries it again"
+        )
         for draws, known in ((False, "no"), (True, "yes")):
             setup.workspace.state.rules = replace(rules, draws_tables=draws)
             store = await open_store(url, Ages(), StoreSettings().lock_wait)
             assert bad(await setup.look(person="U1")) == [], "while the bot runs"
-            assert await store.profile(workspace_name(team)) == {"tables": known}
+            profile = await store.profile(workspace_name(team))
+            assert {name: value.split()[0] for name, value in profile.items()} == {
+                "streams": "yes", "tables": known, "sessions": "yes", "files": "yes",
+            }  # fmt: skip
             await store.close()
+
+
+async def remembered(setup: Setup, **given: float) -> list[tuple[str, str]]:
+    """What the doctor shows without a probe, and how it counts."""
+    return [(each.text, each.state) for each in await setup.look(**given) if each.check == "workspace"]
+
+
+async def test_the_doctor_shows_what_is_remembered_and_since_when(environment: dict[str, str]) -> None:
+    store = await open_store("sqlite:///bot.sqlite", Ages(), StoreSettings().lock_wait)
+    async with well(environment) as setup:
+        assert await remembered(setup) == []
+        refused = {"chat.startStream": "feature_disabled", "files.getUploadURLExternal": "missing_scope"}
+        for method, error in refused.items():
+            setup.workspace.faults.set(method, [error])
+        assert [each.check for each in bad(await setup.look(person="U1"))] == ["streams", "files"]
+        known = {
+            name: FeatureFinding.parse(text)
+            for name, text in (await store.profile(workspace_name("T1"))).items()
+        }
+        assert {name: found and found.error for name, found in known.items()} == {
+            "streams": "feature_disabled", "sessions": "", "files": "missing_scope",
+        }  # fmt: skip
+        (streams, bad_one), (sessions, good), (files, _) = await remembered(setup)
+        assert streams.startswith("streams: does not work (feature_disabled), found on 20")
+        assert (bad_one, good) == (WARNING, OK)
+        assert sessions.startswith("sessions: works") and files.endswith("the bot does not try")
+        (streams, state), *_ = await remembered(setup, ahead=31 * DAY)
+        assert streams.endswith("the bot tries again") and state is OK
+    await store.close()
+
+
+async def test_what_may_work_elsewhere_or_later_is_not_remembered(environment: dict[str, str]) -> None:
+    store = await open_store("sqlite:///bot.sqlite", Ages(), StoreSettings().lock_wait)
+    async with well(environment) as setup:
+        for error in ("channel_type_not_supported", "internal_error"):
+            setup.workspace.faults.set("chat.startStream", [error])
+            await one(setup, WARNING, person="U1")
+            assert Feature.STREAMS not in await store.profile(workspace_name("T1"))
+    await store.close()
