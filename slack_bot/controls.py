@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from .form_desk import is_stop_word
 from .journal import Journal
@@ -24,6 +25,14 @@ _ALREADY = "This question is already being asked again."
 _KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
+@dataclass(slots=True, eq=False)
+class _Change:
+    """What became of a message: another text, or None."""
+
+    text: str | None
+    is_done: bool = False
+
+
 class TurnControls:
     """`accept` takes a question: the dispatcher's."""
 
@@ -39,6 +48,8 @@ class TurnControls:
     ) -> None:
         self._lines, self._watches, self._journal, self._replicas = lines, watches, journal, replicas
         self._notices, self._store, self._accept = notices, store, accept
+        self._arriving: dict[str, set[asyncio.Task[Any]]] = {}
+        self._changes: dict[str, _Change] = {}  # of questions that arrive
 
     def is_stop(self, question: Question) -> bool:
         """The asker of what runs, waits or is watched here wants it to end."""
@@ -121,10 +132,44 @@ class TurnControls:
                 await asyncio.wait(dropped)
         return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
 
+    def arrives(self, key: str, storing: asyncio.Task[Any]) -> None:
+        """A question is begun as soon as it is stored: what becomes of its message meanwhile counts too."""
+        tasks = self._arriving.setdefault(key, set())
+
+        def arrived(task: asyncio.Task[Any]) -> None:
+            tasks.discard(task)
+            if not tasks:
+                self._arriving.pop(key, None)
+
+        tasks.add(storing)
+        storing.add_done_callback(arrived)
+
+    async def as_changed(self, turn: TurnRecord) -> TurnRecord | None:
+        """A question that was stored, as its message reads now. None: it is gone, and not asked."""
+        while (change := self._changes.pop(turn.key, None)) is not None:
+            change.is_done = True
+            if not change.text:
+                await self._journal.end(turn, Outcome.STOPPED)
+                return None
+            turn = _with_text(turn, change.text)
+            await self._journal.keep(turn)
+        return turn
+
+    async def _change_arriving(self, key: str, text: str | None) -> bool:
+        if key not in self._arriving:
+            return False
+        change = self._changes[key] = _Change(text)
+        await asyncio.wait(tuple(self._arriving[key]))
+        if self._changes.get(key) is change:
+            del self._changes[key]
+        return change.is_done
+
     async def change(self, key: str, thread: ThreadKey, text: str | None) -> bool:
-        """A message was edited, or deleted (None). That counts as long as its question waits here; if not,
-        another process may be told. Whether it waits here.
+        """A message was edited, or deleted (None). That counts as long as its question arrives or waits here;
+        if not, another process may be told. Whether it did here.
         """
+        if await self._change_arriving(key, text):
+            return True
         thread = self._lines.thread_of(key) or thread
         with self._replicas.keep(thread):
             if text:
@@ -134,11 +179,20 @@ class TurnControls:
                 done = self._lines.drop(thread, [key])
             if done:
                 await asyncio.wait(done)
-        if not done and self._store.lease and thread not in self._lines:
-            known = await self._store.turn(key)
-            if known is not None and known.stage is Stage.ACCEPTED:
-                await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        if not done and thread not in self._lines:
+            await self.change_stored(key, text)
         return bool(done)
+
+    async def change_stored(self, key: str, text: str | None) -> None:
+        """The same for a question that another process stored. Where that one has begun to work on it, this
+        one can write nothing, and tells it. Raises StoreError.
+        """
+        known = await self._store.turn(key) if self._store.lease else None
+        if known is None or known.stage is not Stage.ACCEPTED or self._lines.has(known):
+            return
+        ended = replace(known, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=Outcome.STOPPED)
+        await self._store.save((_with_text(known, text) if text else ended, 0))
+        await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
 
     async def never_ask(self, gone: Question) -> None:
         """The message of this question is deleted: if it comes only now, it is a repetition, to each process.
@@ -148,6 +202,8 @@ class TurnControls:
         turn = TurnRecord(replace(gone, text="", files=()), self._journal.now())
         if await self._store.accept(turn):
             await self._journal.end(turn, Outcome.STOPPED)
+        else:
+            await self.change_stored(turn.key, None)
 
     async def stop_watch(self, key: str, user: str) -> str | None:
         """Cancel the watched task of a turn: only its asker may. Else why not."""
@@ -195,3 +251,7 @@ class TurnControls:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
+
+
+def _with_text(turn: TurnRecord, text: str) -> TurnRecord:
+    return replace(turn, question=replace(turn.question, text=text))

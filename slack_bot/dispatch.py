@@ -112,6 +112,7 @@ class TurnDispatcher:
         task = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        self.controls.arrives(question.key, task)
         return await asyncio.shield(task)
 
     async def _accept(self, question: Question) -> bool:
@@ -153,8 +154,9 @@ class TurnDispatcher:
             claimed = await self._replicas.claim(turn)
             if claimed and self._store.lease and thread not in self._lines:
                 await self._replicas.take_over(thread, before=turn.key)
-            if claimed and not self._has(claimed):  # it may have been found as left meanwhile
-                self._start(claimed, is_new=True)
+            # it may have been found as left meanwhile
+            if claimed and not self._has(claimed) and (now := await self.controls.as_changed(claimed)):
+                self._start(now, is_new=True)
 
     async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
         """In a direct message each line begins a thread. One that is written right after another which is not

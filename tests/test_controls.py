@@ -6,11 +6,14 @@ import asyncio
 
 import pytest
 
+from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, failure, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.progress import Stage, TurnRecord
 
 from .test_dispatch import asked, thread_of
 
@@ -207,3 +210,73 @@ async def test_a_question_that_waits_is_stopped_by_name_and_the_one_that_runs_is
         assert bot.outcomes == ["answered"]
         assert [text for text, _, _ in asked(bot)] == ["one"]
         assert await bot.store.unfinished() == []
+
+
+class _SlowStore(MemoryStore):
+    """Takes a second for each question, before or after that is stored."""
+
+    def __init__(self, *, is_stored_first: bool) -> None:
+        super().__init__(is_durable=True)
+        self._is_stored_first, self.is_broken = is_stored_first, False
+
+    async def accept(self, turn: TurnRecord) -> bool:
+        if self._is_stored_first:
+            is_new = await super().accept(turn)
+            await asyncio.sleep(1)
+            return is_new
+        await asyncio.sleep(1)
+        if self.is_broken:
+            raise StoreError("The disk is full.")
+        return await super().accept(turn)
+
+
+@pytest.mark.parametrize(
+    ("texts", "asks"),
+    [([None], []), (["two"], ["two"]), (["two", None], []), (["two", "three"], ["three"])],
+    ids=["deleted", "edited", "edited and deleted", "edited twice"],
+)
+@pytest.mark.parametrize("is_stored_first", [True, False])
+@on_virtual_time
+async def test_what_becomes_of_a_message_while_it_is_stored_counts(
+    is_stored_first: bool, texts: list[str | None], asks: list[str]
+) -> None:
+    async with run_bot(answer("Hello."), store=_SlowStore(is_stored_first=is_stored_first)) as bot:
+        asking = asyncio.create_task(bot.ask("one"))
+        await asyncio.sleep(0.1)
+        (root,) = [message.ts for message in bot.workspace.history(CHANNEL)]
+        changing = []
+        for text in texts:
+            if text is None:
+                bot.workspace.delete(CHANNEL, root, now=bot.now)
+            else:
+                mention = f"<@{bot.workspace.bot.user_id}> {text}"
+                bot.workspace.edit(CHANNEL, root, mention, now=bot.now)
+            changing.append(asyncio.create_task(bot.deliver()))
+            await asyncio.sleep(0.1)
+        await asyncio.gather(asking, *changing)
+        await bot.idle()
+        assert [text for text, *_ in asked(bot)] == asks
+        assert await bot.store.unfinished() == []
+        turn = await bot.store.turn(f"T1:{CHANNEL}:{root}")
+        assert turn is not None and turn.stage is Stage.ENDED
+
+
+@on_virtual_time
+async def test_a_change_of_a_message_that_could_not_be_stored_is_not_lost() -> None:
+    """Slack brings both again."""
+    store = _SlowStore(is_stored_first=False)
+    async with run_bot(answer("Hello."), store=store) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> one", now=bot.now)
+        late = bot.workspace.take()
+        asking = asyncio.create_task(bot.deliver(late))
+        await asyncio.sleep(0.1)
+        store.is_broken = True
+        bot.workspace.delete(CHANNEL, root, now=bot.now)
+        deletion = bot.workspace.take()
+        await asyncio.gather(asking, bot.deliver(deletion))
+        store.is_broken = False
+        assert set(bot.statuses) == {503}
+        await bot.deliver(deletion, retry=1)
+        await bot.deliver(late, retry=1)
+        await bot.idle()
+        assert asked(bot) == []

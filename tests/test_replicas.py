@@ -310,23 +310,41 @@ async def test_a_question_that_a_process_learns_of_in_two_ways_at_once_is_asked_
         assert len(there.agent.questions) == 1
 
 
-class _HeldClaims:
-    """A store whose answer to a claim comes late, while `gate` is not set."""
+class _HeldStore:
+    """A store whose answer to an acceptance or to a claim comes late, while that is in `holds`."""
 
     def __init__(self, inner: Store) -> None:
-        self._inner, self.gate = inner, asyncio.Event()
-        self.gate.set()
+        self._inner, self._flows = inner, asyncio.Event()
+        self.holds = ""
+        self.accepted: list[str] = []
         self.claimed: list[str] = []
+        self.heard: list[str] = []  # kinds of signals
         self.looks = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
+    def flow(self) -> None:
+        self._flows.set()
+
+    async def accept(self, turn: TurnRecord) -> bool:
+        is_new = await self._inner.accept(turn)
+        self.accepted.append(turn.question.text)
+        if self.holds == "accept":
+            await self._flows.wait()
+        return is_new
+
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         claimed = await self._inner.claim(turn)
         self.claimed.append(turn.question.text)
-        await self.gate.wait()
+        if self.holds == "claim":
+            await self._flows.wait()
         return claimed
+
+    async def signals(self) -> list[Signal]:
+        signals = await self._inner.signals()
+        self.heard += [each.kind for each in signals]
+        return signals
 
     async def left(self) -> list[TurnRecord]:
         self.looks += 1
@@ -335,29 +353,62 @@ class _HeldClaims:
 
 async def test_a_thread_is_not_let_go_while_its_next_question_is_claimed(redis_server: RedisServer) -> None:
     """The answer before it ends in that moment."""
-    stores: list[_HeldClaims] = []
-
-    def held(store: Store) -> _HeldClaims:
-        stores.append(_HeldClaims(store))
-        return stores[-1]
-
-    async with town(redis_server, 2, around=held, lease=FIRM) as there:
-        here, other = stores
+    async with held_town(redis_server) as (there, here, other):
         root = await there.ask(0, "one")
         await there.until(lambda: there.answers(root))
-        here.gate.clear()
+        here.holds = "claim"
         asking = asyncio.create_task(there.ask(0, "two", thread_ts=root))
         await until(lambda: "two" in here.claimed)
         await until(lambda: there.is_whole(root) and not there.apps[0].dispatcher.load()["running"])
         looks = here.looks, other.looks
         await until(lambda: here.looks > looks[0] + 3 and other.looks > looks[1] + 3)
         assert (here.claimed, other.claimed) == (["one", "two"], []), "nothing was left for others"
-        here.gate.set()
+        here.flow()
         await asking
         await there.until(lambda: there.is_whole(root, 2))
         assert [call.text for call in there.agent.questions] == ["one", "two"]
         await until_no_thread_is_held(redis_server)
         assert other.claimed == []
+
+
+@asynccontextmanager
+async def held_town(redis_server: RedisServer) -> AsyncIterator[tuple[Town, _HeldStore, _HeldStore]]:
+    """Two processes, and their stores."""
+    stores: list[_HeldStore] = []
+
+    def held(store: Store) -> _HeldStore:
+        stores.append(_HeldStore(store))
+        return stores[-1]
+
+    async with town(redis_server, 2, around=held, lease=FIRM) as there:
+        yield there, *stores
+        for store in stores:
+            store.flow()
+
+
+@pytest.mark.parametrize("text", ["", "two"], ids=["deleted", "edited"])
+@pytest.mark.parametrize("holds", ["accept", "claim"])
+async def test_what_becomes_of_a_message_while_another_process_stores_it_counts(
+    redis_server: RedisServer, holds: str, text: str
+) -> None:
+    async with held_town(redis_server) as (there, here, _):
+        here.holds = holds
+        asking = asyncio.create_task(there.ask(0, "one"))
+        await until(lambda: here.accepted if holds == "accept" else here.claimed)
+        (root,) = [message.ts for message in there.workspace.history(CHANNEL)]
+        if text:
+            mention = f"<@{there.workspace.bot.user_id}> {text}"
+            there.workspace.edit(CHANNEL, root, mention, now=time.time())
+        else:
+            there.workspace.delete(CHANNEL, root, now=time.time())
+        await there.deliver(1)
+        if holds == "claim":
+            await until(lambda: "change" in here.heard)
+        here.flow()
+        await asking
+        await until_all_ended(there)
+        assert [call.text for call in there.agent.questions] == ([text] if text else [])
+        await until_no_thread_is_held(redis_server)
 
 
 async def test_a_stop_of_what_waits_is_over_for_all_processes(redis_server: RedisServer) -> None:

@@ -180,7 +180,10 @@ class SlackListeners:
             return None
         if change.text:
             written = as_first_written(body, me)
-            return None if written is None else await self.judge(written, me)
+            asked = None if written is None else await self.judge(written, me)
+            if asked is not None and not await self.take(asked):  # it was stored in this moment
+                await self._dispatcher.controls.change_stored(change.key, change.text)
+            return None
         match read_gone(body, me):
             case Question() as gone:
                 await self._dispatcher.controls.never_ask(gone)
