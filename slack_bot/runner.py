@@ -279,6 +279,7 @@ class TurnRunner:
                 yield from self._sink.extras.take(action, secrets)
                 return
             case actions.SaveIds():
+                self._around = None  # the agent has it, with files that may be large
                 self._ids.append(action)
                 if action.task_id is not None:
                     self._handle.know_task(action.task_id)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, Measure, SlackCalled, TurnEnded, TurnStarted
 from slack_bot.testing.harness import CHANNEL, run_bot
-from slack_bot.testing.slack.workspace import BOT_TOKEN
+from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.files import GivenFile
 from slack_bot.turn.machine import NO_ANSWER
 from slack_bot.turn.record import ThreadKey
 
@@ -564,3 +566,17 @@ def test_an_event_creates_no_task() -> None:
         return count
 
     assert created(800) - created(200) < 20
+
+
+@on_virtual_time
+async def test_the_files_of_a_question_are_let_go_while_the_agent_answers() -> None:
+    async with run_bot(answer("A long answer.\n" * 40, seconds=60.0)) as bot:
+        await bot.ask("what is this?", PersonFile("let-go.txt", b"bytes"))
+        await asyncio.sleep(20)
+        (asked,) = bot.agent.questions
+        assert "let-go.txt" in str(asked.params["message"]["parts"]), "the agent has it"
+        gc.collect()
+        files = [each for each in gc.get_objects() if isinstance(each, GivenFile)]
+        assert [each for each in files if each.name == "let-go.txt"] == []
+        await bot.idle()
+        assert bot.outcomes == ["answered"]

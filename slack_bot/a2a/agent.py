@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from contextlib import aclosing
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Self
 
@@ -135,6 +135,7 @@ class Agent:
                     async for received in coming:
                         if not began:
                             began, self._known.wire = True, wires[0]
+                            asking = replace(asking, files=())  # they may be large, and are not sent again
                             self._health.passed(HealthCheck.AGENT)
                         yield received
                 return

@@ -167,9 +167,13 @@ class TaskConsumer:
         while True:
             try:
                 card = await self._agent.ensure_card()
-                around = await self._on_send(self._baseline)
-                stream = self._agent.ask(_with(request, around, takes_json=card.takes_json))
-                return await self._stream_consumer.consume(stream, self.on_silence)
+                # without names: large files are let go while the agent answers
+                return await self._stream_consumer.consume(
+                    self._agent.ask(
+                        _with(request, await self._on_send(self._baseline), takes_json=card.takes_json)
+                    ),
+                    self.on_silence,
+                )
             except errors.AgentFailed as error:
                 if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
                     raise

@@ -196,6 +196,20 @@ def _envelope(at: Interface, verb: str, request_id: str, params: Json) -> Json:
     return {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[verb][at.wire], "params": params}
 
 
+class _Content:
+    """The body of a request. httpx keeps the request for as long as the answer comes."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self.size = content, len(content)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._content
+
+    def release(self) -> None:
+        """The agent has it. A body that is sent again after this has a wrong length, and is refused."""
+        self._content = b""
+
+
 class Client:
     """The calls at one interface. `http` is shared and not closed here. `extensions`: besides those set."""
 
@@ -274,6 +288,7 @@ class Client:
             return
         with transport.map_exceptions(self._host):
             async with self._posted(content, stream=True) as response:
+                content = b""
                 if transport.media_type(response) != _SSE:
                     yield await self._framed(*await self._result(response))
                     return
@@ -289,13 +304,17 @@ class Client:
     @asynccontextmanager
     async def _posted(self, body: Json | bytes, *, stream: bool) -> AsyncIterator[httpx.Response]:
         """The successful response. Others are raised."""
+        content = _Content(body if isinstance(body, bytes) else _encoded(body))
+        del body
+        about = headers(self._interface.wire, self._extensions, stream=stream)
         async with self._http.stream(
             "POST",
             self._interface.url,
-            content=body if isinstance(body, bytes) else _encoded(body),
-            headers=headers(self._interface.wire, self._extensions, stream=stream) | self._traced,
+            content=content,
+            headers=about | {"Content-Length": str(content.size)} | self._traced,
             auth=self._auth,
         ) as response:
+            content.release()
             if not response.is_success:
                 raise await transport.error_from_status(response, self._host)
             yield response

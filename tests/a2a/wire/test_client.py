@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from collections import Counter
 from contextlib import aclosing, suppress
 from typing import Any
@@ -512,6 +514,40 @@ async def test_a_question_with_files_is_sent_streamed_or_not(*, stream: bool) ->
             async with aclosing(client.ask(asking, stream=stream)) as coming:
                 assert [received async for received in coming]
     assert server.bodies[0]["params"]["message"]["parts"][1]["raw"] == "YQ=="
+
+
+async def test_the_files_of_a_question_are_let_go_once_the_agent_has_them() -> None:
+    size, got, may_end = 4_000_000, 0, asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal got
+        head = await reader.readuntil(b"\r\n\r\n")
+        left = int(head.lower().split(b"content-length:")[1].split()[0])
+        while left:
+            left, got = left - (many := len(await reader.read(min(left, 65_536)))), got + many
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        writer.write(f"data: {json.dumps(DONE)}\n\n".encode())
+        await may_end.wait()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    settings = AgentSettings(url=url)
+    tracemalloc.start()
+    try:
+        async with server, new_http(settings) as http:
+            client = Client(http, Interface(url, "1.0"), settings, httpx.Auth())
+            before = tracemalloc.get_traced_memory()[0]
+            asking = MessageRequest("q", "m", files=(GivenFile("a", "text/plain", "Y" * size),))
+            async with aclosing(client.ask(asking)) as coming:
+                del asking
+                await anext(coming)
+                gc.collect()
+                assert got > size
+                assert tracemalloc.get_traced_memory()[0] - before < size // 4
+                may_end.set()
+    finally:
+        tracemalloc.stop()
 
 
 @given(
