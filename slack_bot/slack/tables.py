@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ..turn.extras import Cell, DataTable
-from ..turn.tables import rows_of
+from ..turn.tables import aligns_of, rows_of
 from .blocks import Block, shorten
 
 CSV_HEAD = 20
@@ -21,9 +21,13 @@ _PAGE = 20  # rows of a page; Slack: 100
 _CAPTION = 150
 _WIDEST = 60  # characters of a monospaced column
 _INLINE = re.compile(
-    r"`+(?P<code>[^`]+)`+|\*\*(?P<bold>[^*]+)\*\*|~~(?P<strike>[^~]+)~~"
+    r"`+(?P<code>[^`]+)`+|~~(?P<strike>[^~]+)~~"
     r"|\[(?P<label>[^\[\]]+)\]\((?P<url>https?://[^()\s]+)\)"
+    r"|\*\*\*(?P<both>[^*]+)\*\*\*|\*\*(?P<bold>(?:[^*]|\*(?!\*))+)\*\*|(?<!\w)__(?P<bold_>[^_]+)__(?!\w)"
+    r"|(?<![\w*])\*(?P<italic>[^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"
+    r"|(?<!\w)_(?P<italic_>[^_\s](?:[^_]*[^_\s])?)_(?!\w)"
 )
+_STYLES = {"both": ("bold", "italic"), "bold_": ("bold",), "italic_": ("italic",)}
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d)")  # what a spreadsheet would run
 
 
@@ -54,29 +58,37 @@ def markdown_table(text: str) -> Block | None:
     most_rows, most_chars = _TABLE
     if not 2 <= len(rows) <= most_rows or len(rows[0]) > _COLUMNS or len(text) > most_chars:
         return None
-    return {"type": "table", "rows": [[_rich(cell) for cell in row] for row in rows]}
+    block: Block = {"type": "table", "rows": [[_rich(cell) for cell in row] for row in rows]}
+    aligns = aligns_of(text)[: len(rows[0])]
+    if any(aligns):
+        block["column_settings"] = [{"align": each or "left"} for each in aligns]
+    return block
 
 
 def _rich(cell: str) -> Block:
     """A cell with the marks of Markdown that people write in tables."""
-    parts: list[Block] = []
-    end = 0
-    for found in _INLINE.finditer(cell):
-        parts += _words(cell[end : found.start()])
-        kind = str(found.lastgroup)
-        if kind == "url":
-            parts.append({"type": "link", "url": found["url"], "text": found["label"]})
-        else:
-            parts += _words(found[kind], {kind: True})
-        end = found.end()
-    if not parts:
+    elements = list(_styled(cell, {}))
+    if all(each["type"] == "text" and "style" not in each for each in elements):
         return _raw(cell)
-    section = {"type": "rich_text_section", "elements": [*parts, *_words(cell[end:])]}
-    return {"type": "rich_text", "elements": [section]}
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
 
 
-def _words(text: str, style: Block | None = None) -> list[Block]:
-    return [{"type": "text", "text": text, **({"style": style} if style else {})}] if text else []
+def _styled(text: str, style: Block) -> Iterator[Block]:
+    """`style`: what the marks around it say."""
+    end, shown = 0, {"style": style} if style else {}
+    for found in _INLINE.finditer(text):
+        if words := text[end : found.start()]:
+            yield {"type": "text", "text": words, **shown}
+        kind, end = str(found.lastgroup), found.end()
+        inner = style | dict.fromkeys(_STYLES.get(kind, (kind,)), True)
+        if kind == "url":
+            yield {"type": "link", "url": found["url"], "text": found["label"], **shown}
+        elif kind == "code":
+            yield {"type": "text", "text": found["code"], "style": inner}
+        else:
+            yield from _styled(found[kind], inner)
+    if words := text[end:]:
+        yield {"type": "text", "text": words, **shown}
 
 
 def _cell(value: Cell) -> Block:

@@ -11,6 +11,7 @@ from .markdown import BAR, RULE_SIGNS, MarkdownState
 _MOST_HELD = 10_000
 """Characters. Slack takes no more in the tables of a message (facts: Slack 5)."""
 _ESCAPED_BAR = "\\|"
+_ALIGNS = {(False, False): "", (True, False): "left", (True, True): "center", (False, True): "right"}
 
 
 class TableHold:
@@ -79,6 +80,12 @@ def rows_of(table: str) -> list[list[str]]:
     if any(len(row) > width for row in rows):
         return []  # Markdown drops what is too much; nothing of an answer may be lost
     return [header, *(row + [""] * (width - len(row)) for row in rows)]
+
+
+def aligns_of(table: str) -> list[str]:
+    """How the columns of a Markdown table are aligned: left, center, right, or "" where it does not say."""
+    _, rule, *_ = [*table.strip().split("\n"), ""]
+    return [_ALIGNS[cell.startswith(":"), cell.endswith(":")] for cell in _cells(rule)]
 
 
 def _cells(line: str) -> list[str]:

@@ -471,7 +471,7 @@ async def test_a_restarted_agent_that_knows_nothing_is_told_and_a_retry_offered(
             self.inner = inner
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            if b"tasks/get" in request.content:
+            if b"tasks/get" in await request.aread():
                 error = {"code": -32001, "message": "Task not found"}
                 return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "error": error})
             return await self.inner.handle_async_request(request)
@@ -521,7 +521,7 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             response = await self.inner.handle_async_request(request)
-            if b"stream" in request.content.lower()[:200]:
+            if b"stream" in (await request.aread()).lower()[:200]:
                 self.streams += 1
                 if self.streams == 2:
                     body = await anext(aiter(response.stream))  # type: ignore[arg-type]  # it is one
@@ -580,7 +580,7 @@ async def test_a_task_that_cannot_be_read_before_its_question_is_answered_is_ans
             self.inner = inner
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            if b"tasks/get" in request.content:
+            if b"tasks/get" in await request.aread():
                 return httpx.Response(500)
             return await self.inner.handle_async_request(request)
 
@@ -602,7 +602,7 @@ async def test_a_stop_does_not_wait_for_an_agent_that_does_not_say_what_became_o
             self.inner = inner
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            if b"tasks/get" in request.content:
+            if b"tasks/get" in await request.aread():
                 await asyncio.sleep(25)
             return await self.inner.handle_async_request(request)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 from slack_sdk.models.blocks import Block, TableBlock
@@ -109,6 +110,56 @@ def test_a_markdown_table_keeps_its_marks_and_links() -> None:
         {"type": "raw_text", "text": " "},
     ]
     assert words_of([block]) == "| a | b |\n| 1 and it |  |\n"
+
+
+ITALIC, BOLD, BOTH = {"italic": True}, {"bold": True}, {"bold": True, "italic": True}
+URL = "https://x.example/y"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("*a*", [("a", ITALIC)]),
+        ("_a b_ c", [("a b", ITALIC), (" c", None)]),
+        ("__a__", [("a", BOLD)]),
+        ("***a***", [("a", BOTH)]),
+        ("**a *b* c**", [("a ", BOLD), ("b", BOTH), (" c", BOLD)]),
+        ("*~~a~~*", [("a", ITALIC | {"strike": True})]),
+        (f"**[a]({URL})**", [("a", BOLD)]),
+        ("`*a*`", [("*a*", {"code": True})]),
+        ("snake_case_name", None),
+        ("2 * 3 * 4", None),
+        ("a*b*c", None),
+        ("* a *", None),
+    ],
+)
+def test_the_marks_of_a_cell_are_its_style(cell: str, shown: list[tuple[str, Any]] | None) -> None:
+    block = markdown_table(f"| a | b |\n|---|---|\n| {cell} | |\n")
+    assert block is not None
+    check(STATE, [block])
+    found = block["rows"][1][0]
+    if shown is None:
+        assert found == {"type": "raw_text", "text": cell}
+    else:
+        (section,) = found["elements"]
+        assert [(each["text"], each.get("style")) for each in section["elements"]] == shown
+
+
+@pytest.mark.parametrize(
+    ("rule", "aligns"),
+    [
+        ("|---|---|", None),
+        ("|:--|--:|", ["left", "right"]),
+        ("| --- | :-: |", ["left", "center"]),
+        (":--|---", ["left", "left"]),
+    ],
+)
+def test_the_columns_of_a_markdown_table_keep_their_alignment(rule: str, aligns: list[str] | None) -> None:
+    block = markdown_table(f"| a | b |\n{rule}\n| 1 | 2 |\n")
+    assert block is not None
+    check(STATE, [block])
+    settings = block.get("column_settings")
+    assert (settings and [each["align"] for each in settings]) == aligns
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from slack_bot.turn.markdown import MarkdownState
-from slack_bot.turn.tables import first_table, rows_of
+from slack_bot.turn.tables import aligns_of, first_table, rows_of
 
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 
@@ -33,3 +33,16 @@ def test_the_cells_of_a_table() -> None:
     assert rows_of(TABLE) == [["a", "b"], ["1", "2"]]
     assert rows_of("a | b\n:-|-\n1\n x\\|y | | ") == [["a", "b"], ["1", ""], ["x|y", ""]]
     assert rows_of("| a | b |\n|---|---|\n| 1 | 2 | 3 |\n") == [], "a cell would be lost"
+
+
+@pytest.mark.parametrize(
+    ("table", "aligns"),
+    [
+        (TABLE, ["", ""]),
+        ("| a | b | c |\n|:---|:-:| --: |\n| 1 | 2 | 3 |\n", ["left", "center", "right"]),
+        ("a | b\n:-: | -\n", ["center", ""]),
+        ("a | b", [""]),
+    ],
+)
+def test_how_the_columns_are_aligned(table: str, aligns: list[str]) -> None:
+    assert aligns_of(table) == aligns

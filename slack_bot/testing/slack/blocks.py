@@ -229,6 +229,7 @@ _VALUES: Mapping[str, Check] = {
     "blocks": partial(_check_items, 0, 10**9, lambda item, at: None),
     "data_rows": data_blocks.check_data_rows,
     "table_rows": data_blocks.check_table_rows,
+    "columns": data_blocks.check_columns,
     "page_size": data_blocks.check_page_size,
     "chart_title": data_blocks.check_chart_title,
     "chart": data_blocks.check_chart,
@@ -269,7 +270,7 @@ _TYPES = {
     "section": "text:words fields:fields accessory:control block_id:id expand",
     "static_select": "action_id:action options!:options initial_option:option placeholder:placeholder confirm"
     " focus_on_load",
-    "table": "rows!:table_rows column_settings block_id:id",
+    "table": "rows!:table_rows column_settings:columns block_id:id",
     "task_card": "task_id!:name title!:name status!:status details output sources:list icon hide_title"
     " block_id:id",
     "task_update": "id!:some title!:some status!:status details output sources:sources hide_title icon",

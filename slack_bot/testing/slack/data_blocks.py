@@ -16,6 +16,9 @@ class BadBlock(Exception):
         super().__init__(f"{why} [json-pointer:{at}]")
 
 
+_ALIGNS = ("left", "center", "right")
+
+
 def check_data_rows(rows: Any, at: str) -> None:
     """Of a `data_table`."""
     _check_rows(rows, at, 2, 201)
@@ -28,6 +31,15 @@ def check_data_rows(rows: Any, at: str) -> None:
 def check_table_rows(rows: Any, at: str) -> None:
     """Of a `table`."""
     _check_rows(rows, at, 1, 100)
+
+
+def check_columns(settings: Any, at: str) -> None:
+    """Of a `table`: how its first columns are drawn."""
+    _check_list(settings, at, 0, 20)
+    for number, each in enumerate(settings):
+        is_known = isinstance(each, dict) and each.keys() <= {"align", "is_wrapped"}
+        if each is not None and not (is_known and each.get("align", "left") in _ALIGNS):
+            raise BadBlock("must have align (left, center, right) or is_wrapped", f"{at}/{number}")
 
 
 def _check_rows(rows: Any, at: str, least: int, most: int) -> None:

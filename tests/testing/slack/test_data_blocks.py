@@ -19,8 +19,8 @@ def data(rows: int = 2, columns: int = 1, cell: Any = CELL, **more: Any) -> dict
     return {"type": "data_table", "caption": "C", "rows": [[cell] * columns for _ in range(rows)], **more}
 
 
-def plain(rows: int = 1, columns: int = 1, cell: Any = CELL) -> dict[str, Any]:
-    return {"type": "table", "rows": [[cell] * columns for _ in range(rows)]}
+def plain(rows: int = 1, columns: int = 1, cell: Any = CELL, **more: Any) -> dict[str, Any]:
+    return {"type": "table", "rows": [[cell] * columns for _ in range(rows)], **more}
 
 
 def long(chars: int) -> dict[str, Any]:
@@ -52,6 +52,8 @@ GOOD: list[list[dict[str, Any]]] = [
     [plain()],
     [plain(100, 20)],
     [plain(1, 1, RICH)],
+    [plain(column_settings=[{"align": "right", "is_wrapped": True}, None, {}])],
+    [plain(column_settings=[{}] * 20)],
     [plain(1, 1, long(10_000))],
     [plain(1, 1, {"type": "raw_number", "value": 1, "text": "1"})],
     [pie(12)],
@@ -69,6 +71,10 @@ BAD: list[list[dict[str, Any]]] = [
     [data(2, 1, {"type": "raw_number", "value": "1"})],
     [data(2, 1, {"type": "markdown", "text": "x"})],
     [data(page_size=101)],
+    [plain(column_settings=[{"align": "middle"}])],
+    [plain(column_settings=[{"aligned": "left"}])],
+    [plain(column_settings=["left"])],
+    [plain(column_settings=[{}] * 21)],
     [data(page_size=0)],
     [{**data(), "rows": [[CELL], [CELL, CELL]]}],
     [{name: value for name, value in data().items() if name != "caption"}],
