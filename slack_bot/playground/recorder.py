@@ -131,9 +131,8 @@ class ReplayRouter(httpx.AsyncBaseTransport):
         self.on_ask: Callable[[str, Mapping[str, Any]], None] = lambda message_id, params: None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        await request.aread()
         cut_after = self.cut_after  # as it was when the question was asked
-        call = rpc_call(request)
+        call = await rpc_call(request)
         if call is not None and call.verb == "ask" and call.names:
             self.on_ask(call.names[0], json.loads(request.content)["params"])
         if self.away:

@@ -53,7 +53,7 @@ class HttpTap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _on_request(self, request: httpx.Request) -> None:
-        if (call := rpc_call(request)) is not None:
+        if (call := await rpc_call(request)) is not None:
             self.is_done = False
             if self._start is None:
                 self._start = self._clock.monotonic()
@@ -61,7 +61,7 @@ class HttpTap:
                 listener.on_request(self.now(), call, request.content)
 
     async def _on_response(self, response: httpx.Response) -> None:
-        if rpc_call(response.request) is not None:
+        if await rpc_call(response.request) is not None:
             for listener in self.listeners:
                 listener.on_response(self.now(), response.status_code, response.headers)
             response.stream = _TappedBody(response, self)
@@ -158,13 +158,13 @@ class _TappedBody(httpx.AsyncByteStream):
                 listener.on_end(self._tap.now(), end)
 
 
-def rpc_call(request: httpx.Request) -> RpcCall | None:
-    """The A2A call in a request; None for cards, tokens and whatever else is fetched."""
+async def rpc_call(request: httpx.Request) -> RpcCall | None:
+    """The A2A call in a request, which is read; None for cards, tokens and whatever else is fetched."""
     if request.method != "POST":
         return None
     try:
-        body: Any = json.loads(request.content)
-    except (ValueError, RecursionError, httpx.RequestNotRead):
+        body: Any = json.loads(await request.aread())
+    except (ValueError, RecursionError):
         return None
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
         return None

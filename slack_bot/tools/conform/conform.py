@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import httpx
@@ -215,10 +214,10 @@ class QuestionCounter(AsgiTransport):
     """Counts the questions that reach the application. `last`: the parameters of the last one."""
 
     questions = 0
-    last: Mapping[str, Any] = MappingProxyType({})
+    last: Mapping[str, Any] | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        call = rpc_call(request)
+        call = await rpc_call(request)
         if call is not None and call.verb == "ask":
             self.questions += 1
             self.last = json.loads(request.content)["params"]
