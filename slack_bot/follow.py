@@ -41,8 +41,11 @@ class FollowedThreads:
         self._store, self._policies, self._follow_for = store, policies, follow_for
         self._clock, self._notices, self._spawn = clock, notices, spawn
 
-    async def taken(self, question: Question, *, is_mention: bool) -> None:
-        """Somebody asks who may. Raises StoreError."""
+    async def taken(self, question: Question, *, is_mention: bool, is_awaited: bool) -> None:
+        """Somebody asks who may. Raises StoreError.
+
+        `is_awaited`: the agent asked them, and they know that an answer needs no mention.
+        """
         if not self._may_follow(question.thread) or self.is_stop(question):
             return
         if is_mention:
@@ -50,8 +53,9 @@ class FollowedThreads:
             self._tell_asker(before, question)
         elif await self.is_question(question):
             at = float(question.ts)
-            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=True))
-            if before is not None and not before.is_shown:
+            is_new = not is_awaited
+            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
+            if is_new and before is not None and not before.is_shown:
                 buttons = {STOP_LISTENING: "Stop listening"}
                 self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
 

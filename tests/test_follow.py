@@ -15,6 +15,8 @@ from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 
+from .form_tapes import approval
+
 DAY = 86_400.0
 YES = answer("Yes.")
 READS_ALONG = "I read along in this thread: you need not mention me here."
@@ -44,6 +46,18 @@ async def test_the_asker_goes_on_without_a_mention_and_is_told_once_with_a_butto
         await say(bot, root, "two", "three")
         assert asked(bot) == ["one", "two", "three"]
         assert bot.ephemeral(root) == [("U1", READS_ALONG)]
+
+
+@on_virtual_time
+async def test_who_is_asked_by_the_agent_is_not_told_that_no_mention_is_needed() -> None:
+    async with run_bot(approval(), YES, YES) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await say(bot, root, "yes")
+        [(user, only)] = bot.ephemeral(root)
+        assert (user, only.partition(":")[0]) == ("U1", "Words do not answer this")
+        await say(bot, root, "stop", "and now?")
+        assert bot.ephemeral(root)[1:] == [("U1", READS_ALONG)]
 
 
 @on_virtual_time
