@@ -79,7 +79,7 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         self._fuse = fuse
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        name = _name_of(request)
+        name = _name_of(request, await request.aread())
 
         async def trace(event: str, info: Any) -> None:
             if event == "http11.send_request_body.complete":
@@ -92,10 +92,10 @@ class FusedTransport(httpx.AsyncHTTPTransport):
         return response
 
 
-def _name_of(request: httpx.Request) -> str:
+def _name_of(request: httpx.Request, body: bytes) -> str:
     if request.method != "POST":
         return ""
-    call = json.loads(request.content)
+    call = json.loads(body)
     name = _AGENT.get(call["method"], "")
     return "reply" if name == "ask" and call["params"]["message"].get("taskId") else name
 
