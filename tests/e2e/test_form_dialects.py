@@ -51,6 +51,10 @@ PLAYS: dict[str, tuple[Act, str]] = {
     ),
     "langgraph-reject": (presses("form_reject", reason="too much"), "The tool said: too much."),
     "langgraph-schema": (presses("form_fill", env="dev", n="3"), "Deployed: dev 3."),
+    "pydantic-ai-edit": (
+        presses("form_edit", arguments='{"amount": 7, "to": "Eve"}'), "The tool said: paid 7 to Eve."
+    ),
+    "pydantic-ai-reject": (presses("form_reject", reason="too much"), "The tool said: too much."),
     "agentstack-form": (presses("form_fill", **ABOUT), "form: {'name': 'Ada', 'day': '2026-11-22'"),
     "agentstack-approval": (presses("form_approve"), "approved: True"),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 `pip install 'fasta2a[pydantic-ai]' 'google-adk[a2a]' uvicorn`, and then in the repository's folder:
 
 python -m tests.peers.fasta2a_agent PORT             pydantic-ai behind fasta2a
+python -m tests.peers.pydantic_ai_approvals PORT     pydantic-ai with a tool to be approved, on a2a-sdk
 python -m tests.peers.adk_agent PORT                 ADK as it comes: whole model turns
 python -m tests.peers.adk_agent PORT sse             ADK that streams, in its default executor
 python -m tests.peers.adk_agent PORT extension       ADK that streams, in its newer executor

@@ -1,8 +1,8 @@
 """PURE. What an agent asks, in any dialect, and what its answer needs of the question.
 
 There is no standard form (facts: A2A 3): ADK sends the tool call that waits, Strands a list of interrupts,
-LangGraph an artifact with a value, AgentStack metadata, others fields or a JSON schema. What is none of these
-is asked in words. `replies` writes the answers.
+LangGraph an artifact with a value, pydantic-ai deferred calls, AgentStack metadata, others fields or a JSON
+schema. What is none of these is asked in words. `replies` writes the answers.
 """
 
 import json
@@ -21,7 +21,7 @@ from .parts import first_text, is_list_of_tools, is_true, tool_part
 ADK, AGENTSTACK_APPROVAL, AGENTSTACK_FORM = "adk", "agentstack-approval", "agentstack-form"
 ADK_CONFIRMATION, CAIPE, CAIPE_INTERRUPT = "adk-confirmation", "caipe", "caipe-interrupt"
 HITL, HUMAN_INTERRUPT, LANGGRAPH = "langgraph-hitl", "langgraph-human-interrupt", "langgraph"
-STRANDS, VALUES = "strands", "values"
+PYDANTIC_AI, STRANDS, VALUES = "pydantic-ai", "strands", "values"
 
 _MOST_PARAGRAPHS = 100  # of a question, besides its prompt
 _MOST_ASKED = 20  # calls or interrupts that are answered together
@@ -48,9 +48,10 @@ def question_in(
     that of the message.
     """
     prompt = prompt.strip()
-    for form in (_extended(metadata or {}, prompt), _adk(parts, prompt), _langgraph(parts, prompt)):
-        if form is not None:
-            return _bounded(form)
+    if form := _extended(metadata or {}, prompt) or _adk(parts, prompt):
+        return _bounded(form)
+    if form := _langgraph(parts, prompt) or _pydantic_ai(parts, prompt):
+        return _bounded(form)
     if form := form_in(parts, prompt) or _schema_in(parts, prompt):
         return _bounded(form)
     asked, form = _in_words(parts, prompt, told), _awaited(parts)
@@ -268,6 +269,34 @@ def _human_interrupt(value: Any, prompt: str) -> Form | None:
 
 def _texts(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+# -- pydantic-ai: deferred tools -----------------------------------------------------------------------------
+
+
+def _pydantic_ai(parts: tuple[Part, ...], prompt: str) -> Form | None:
+    """`DeferredToolRequests` with calls to approve. One that a program must carry out is no such question."""
+    found = [data for part in parts if "approvals" in (data := object_of(part.data))]
+    if len(found) != 1 or found[0].get("calls"):
+        return None
+    calls: list[ProposedCall] = []
+    asked = objects_of(found[0]["approvals"])
+    ids = [text_of(each.get("tool_call_id")) for each in asked]
+    if not all(ids) or not 1 <= len(ids) <= _MOST_ASKED:  # who cannot see all of it must not approve it
+        return None
+    for each in asked:
+        arguments = each.get("args")
+        if isinstance(arguments, str):  # as the model wrote them
+            arguments = _parsed(arguments)
+        calls.append(_call(text_of(each.get("tool_name")), arguments))
+    return _approval(prompt, tuple(calls), _reply(PYDANTIC_AI, {"ids": ids}), edit=True)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 # -- fields in data parts ------------------------------------------------------------------------------------

@@ -178,6 +178,17 @@ def _human_interrupt(asked: _Asked) -> Reply:
     return Reply(data=(({"resume": [response] if asked.data["listed"] else response}, {}),))
 
 
+def _pydantic_ai(asked: _Asked) -> Reply:
+    """`DeferredToolResults`."""
+    answer = asked.answer
+    if asked.approves:
+        edited = {"override_args": json.loads(answer.arguments)} if answer.arguments else {}
+        result: Json = {"kind": "tool-approved", **edited}
+    else:
+        result = {"kind": "tool-denied", **({"message": answer.reason} if answer.reason else {})}
+    return Reply(data=(({"approvals": dict.fromkeys(asked.ids, result)}, {}),))
+
+
 def _agentstack_form(asked: _Asked) -> Reply:
     types, values = asked.data["types"], asked.values
     shown = {name: {"type": kind, "value": values.get(name)} for name, kind in types.items()}
@@ -223,6 +234,7 @@ _WRITERS: Mapping[str, Callable[[_Asked], Reply]] = {
     forms.HITL: _hitl,
     forms.HUMAN_INTERRUPT: _human_interrupt,
     forms.LANGGRAPH: _langgraph,
+    forms.PYDANTIC_AI: _pydantic_ai,
     forms.STRANDS: _strands,
     forms.VALUES: _values,
 }

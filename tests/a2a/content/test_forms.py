@@ -244,6 +244,30 @@ def test_langchains_middleware() -> None:
     assert asked(hitl(50)).kind is FormKind.INPUT, "more than a person can look through"
 
 
+def deferred(number: int = 1, arguments: Any = None, **besides: Any) -> Part:
+    call = {
+        "tool_name": "pay",
+        "args": {"n": 1} if arguments is None else arguments,
+        "part_kind": "tool-call",
+    }
+    calls = [{**call, "tool_call_id": f"c{each}"} for each in range(number)]
+    return data({"calls": [], "approvals": calls, "metadata": {}, **besides})
+
+
+def test_pydantic_ais_deferred_tools() -> None:
+    form = asked(deferred())
+    assert (form.kind, form.may_edit, form.takes_words) == (FormKind.APPROVAL, True, False)
+    assert form.calls == (ProposedCall("pay", "- **n**: 1", '{\n  "n": 1\n}'),)
+    assert asked(deferred(arguments='{"n": 1}')).calls == form.calls, "as the model wrote them"
+    no_json = asked(deferred(arguments="{n"))
+    assert (no_json.calls, no_json.may_edit) == ((ProposedCall("pay", "{n"),), False)
+    assert (len(asked(deferred(2)).calls), asked(deferred(2)).may_edit) == (2, False)
+    for part in (deferred(50), deferred(0), deferred(calls=[{"tool_name": "by a program"}])):
+        assert asked(part).kind is FormKind.INPUT, "nobody can see or do all of it"
+    without_id = data({"approvals": [{"tool_name": "pay", "args": {}}]})
+    assert asked(without_id).kind is FormKind.INPUT
+
+
 def test_langgraphs_older_interrupt_and_its_schema_of_an_answer() -> None:
     request = {
         "action_request": {"action": "pay", "args": {"n": 1}},
@@ -332,7 +356,8 @@ def test_what_is_too_much_to_keep_is_answered_in_words() -> None:
 
 KEYS = """
     type properties enum fields input_fields user_input interrupts interruptId reason name id value
-    args action_requests review_configs allowed_decisions action_request config response_schema
+    approvals tool_call_id args action_requests review_configs allowed_decisions action_request config
+    response_schema
     schema form url originalFunctionCall toolConfirmation payload authConfig response
 """.split()  # noqa: SIM905
 JSON = st.recursive(

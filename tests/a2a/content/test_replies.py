@@ -10,7 +10,7 @@ import pytest
 from slack_bot.a2a.content.replies import Reply, reply_in_words, reply_to
 from slack_bot.a2a.wire.frames import Part
 from slack_bot.turn.form import Answer, Form, Verdict, answer_of
-from tests.a2a.content.test_forms import SCHEMA, STACK, asked, data, hitl, waiting
+from tests.a2a.content.test_forms import SCHEMA, STACK, asked, data, deferred, hitl, waiting
 
 YES = Answer(verdict=Verdict.APPROVE)
 NO = Answer(verdict=Verdict.REJECT, reason="too much")
@@ -28,6 +28,10 @@ def response(key: str, value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def function(key: str, name: str, value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"id": key, "name": name, "response": value}, {"adk_type": "function_response"}
+
+
+def approvals(**results: Any) -> Reply:
+    return Reply(data=(({"approvals": results}, {}),))
 
 
 def resume(value: Any) -> Reply:
@@ -149,6 +153,9 @@ NODE = {"properties": {"hint": {}, "confirmed": {}}}
         (asked(hitl()), NO, resume({"decisions": [{"type": "reject", "message": "too much"}]})),
         (asked(hitl()), EDITS,
          resume({"decisions": [{"type": "edit", "edited_action": {"name": "pay", "args": {"n": 2}}}]})),
+        (asked(deferred(2)), YES, approvals(c0={"kind": "tool-approved"}, c1={"kind": "tool-approved"})),
+        (asked(deferred()), EDITS, approvals(c0={"kind": "tool-approved", "override_args": {"n": 2}})),
+        (asked(deferred()), NO, approvals(c0={"kind": "tool-denied", "message": "too much"})),
         (asked(human()), YES, resume([{"type": "accept", "args": None}])),
         (asked(human()), NO, resume([{"type": "ignore", "args": None}])),
         (asked(human(allow_respond=True)), NO, resume([{"type": "response", "args": "too much"}])),
