@@ -1,0 +1,169 @@
+"""`docs/first-hour.md` as it is written, but for its ports: each command is a process. Then mistakes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "first-hour.md").read_text("utf-8")
+WORKSPACE, AGENT, DOCTOR, RUN = re.findall(r"(?m)^ *slack-bot ((?:workspace|agent|doctor|run)\b.*)$", GUIDE)[
+    :4
+]
+GIVEN = dict(re.findall(r"(\w+)=(\S+)", GUIDE.partition("slack-bot doctor")[0]))
+QUESTION = "what is agntcy"
+PATIENCE = 60
+BEGUN = 50  # characters
+PLAN = "Search the knowledge base", "Read what was found", "Write the answer"
+
+MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
+    "no token": ({"SLACK_BOT_TOKEN": ""}, "SLACK_BOT_TOKEN is not set", "OAuth & Permissions"),
+    "the tokens swapped": (
+        {"SLACK_BOT_TOKEN": GIVEN["SLACK_APP_TOKEN"], "SLACK_APP_TOKEN": GIVEN["SLACK_BOT_TOKEN"]},
+        "SLACK_BOT_TOKEN is not a bot token", "must begin with xoxb-",
+    ),
+    "an old token": ({"SLACK_BOT_TOKEN": "xoxb-old"}, "(invalid_auth)", "copy the token again"),
+    "an app token of nobody": ({"SLACK_APP_TOKEN": "xapp-old"}, "SLACK_APP_TOKEN", "copy the token again"),
+    "no Slack": ({"SLACK_API_URL": "http://127.0.0.1:1/api/"}, "cannot be reached", "SLACK_API_URL"),
+    "a misspelt setting": (
+        {"SLACK_BOT_STORE__TURNDAYS": "3"}, "is not a setting", "SLACK_BOT_STORE__TURN_DAYS",
+    ),
+    "a word for a number": ({"SLACK_BOT_HEALTH__PORT": "many"}, "is 'many'", "a whole number"),
+    "no agent": ({"A2A_AGENT_URL": "http://127.0.0.1:1"}, "cannot be reached", "whether the agent runs"),
+    "no agent's address": (
+        {"A2A_AGENT_URL": "{SLACK_API_URL}"}, "no agent card at", "the agent's base address",
+    ),
+    "half an address": ({"A2A_AGENT_URL": "localhost:8001"}, "is 'localhost:8001'", "begins with http://"),
+    "no place for the store": (
+        {"SLACK_BOT_STORE__URL": "sqlite:////nowhere/bot.sqlite"}, "there is no directory", "make it",
+    ),
+    "no Redis": ({"SLACK_BOT_STORE__URL": "redis://127.0.0.1:1"}, "cannot be used", "whether Redis runs"),
+    "no file of channels": ({"SLACK_BOT_CONFIG": "no.toml"}, "does not exist", "take SLACK_BOT_CONFIG away"),
+}  # fmt: skip
+
+
+@asynccontextmanager
+async def started(
+    command: str, folder: Path, env: Mapping[str, str] | None = None, *options: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """What it says on both ways is read together."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "slack_bot", *shlex.split(command), *options),
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})},
+        cwd=folder,
+        stdout=pipe,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def said(process: asyncio.subprocess.Process, words: str) -> str:
+    """What it says until it has said `words`."""
+    assert process.stdout is not None
+    lines = ""
+    async with asyncio.timeout(PATIENCE):
+        while words not in lines:
+            line = (await process.stdout.readline()).decode()
+            assert line, f"ended without {words!r}: {lines}"
+            lines += line
+    return lines
+
+
+@asynccontextmanager
+async def set_up(folder: Path) -> AsyncIterator[tuple[dict[str, str], str]]:
+    """Steps 2 to 4: the workspace, the agent, and what the workspace printed to be exported. And the page."""
+    async with AsyncExitStack() as stack:
+        ports = "--port", "0", "--api-port", "0"
+        workspace = await stack.enter_async_context(started(WORKSPACE, folder, None, *ports))
+        agent = await stack.enter_async_context(started(AGENT, folder, None, "--port", "0"))
+        printed = await said(workspace, "Ctrl-C ends it.")
+        env = dict(re.findall(r"(\w+)=(\S+)", printed))
+        assert env.keys() == GIVEN.keys()
+        assert {**GIVEN, "SLACK_API_URL": env["SLACK_API_URL"]} == env
+        env["A2A_AGENT_URL"] = re.findall(r"http://\S+", await said(agent, "Ctrl-C ends it."))[0]
+        yield env, re.findall(r"workspace is at (\S+)", printed)[0]
+
+
+async def ask(http: aiohttp.ClientSession, page: str) -> str:
+    """Ask on the page. Returns the thread, once an answer has begun there."""
+    order = {"type": "say", "user": "U0MAYA", "channel": "C0INCIDENTS", "text": f"<@U0BOT> {QUESTION}"}
+    shown = thread = ""
+    async with asyncio.timeout(PATIENCE), http.ws_connect(f"{page}ws", origin=page.rstrip("/")) as socket:
+        await socket.send_json(order)
+        while len(shown) < BEGUN:
+            for update in await socket.receive_json():
+                if update["type"] == "said":
+                    thread = update["ts"]
+                elif update["type"] == "grow" and thread:
+                    shown += update["text"]
+    return thread
+
+
+async def answer(http: aiohttp.ClientSession, env: Mapping[str, str], thread: str) -> str:
+    """The words of what the bot has written there, without its plan."""
+    async with http.post(
+        f"{env['SLACK_API_URL']}conversations.replies",
+        data={"channel": "C0INCIDENTS", "ts": thread},
+        headers={"Authorization": f"Bearer {env['SLACK_BOT_TOKEN']}"},
+    ) as response:
+        seen = await response.json()
+    assert seen["ok"], seen
+    text = "\n".join(each["text"] for each in seen["messages"] if each.get("bot_id"))
+    return " ".join(word for line in text.splitlines() if line not in PLAN for word in line.split())
+
+
+@pytest.mark.slow
+async def test_from_an_empty_directory_to_an_answer_and_one_that_goes_on_after_a_kill(tmp_path: Path) -> None:
+    async with set_up(tmp_path) as (env, page), aiohttp.ClientSession() as http:
+        async with started(DOCTOR, tmp_path, env) as doctor:
+            await said(doctor, "the bot can run")
+            assert await doctor.wait() == 0
+        async with started(RUN, tmp_path, env) as bot:
+            await said(bot, "connected to Slack")
+            thread = await ask(http, page)
+            await said(bot, "turn ends: answered")
+            whole = await answer(http, env, thread)
+            thread = await ask(http, page)
+        assert BEGUN <= len(await answer(http, env, thread)) < len(whole)
+        async with started(RUN, tmp_path, env) as bot:
+            await said(bot, "turn ends: answered")
+            assert await answer(http, env, thread) == whole
+
+
+@pytest.mark.slow
+async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path) -> None:
+    async def look(env: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[int | None, str]:
+        mistaken = {**env, **{name: value.format(**env) for name, value in wrong.items()}}
+        async with started(DOCTOR, tmp_path, mistaken, "--json") as doctor:
+            assert doctor.stdout is not None
+            return await asyncio.wait_for(doctor.wait(), PATIENCE), (await doctor.stdout.read()).decode()
+
+    told = ""
+    async with set_up(tmp_path) as (env, _):
+        for mistake, (wrong, text, remedy) in MISTAKES.items():
+            status, printed = await look(env, wrong)
+            failed = [each for each in json.loads(printed)["findings"] if each["state"] == "failed"]
+            assert status == 1, mistake
+            assert any(text in each["text"] and remedy in each["remedy"] for each in failed), (
+                mistake,
+                failed,
+            )
+            told += str(failed)
+    for heads in re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2]):
+        assert [words for words in re.findall("`(.*?)`", heads) if words not in told] == []
