@@ -23,6 +23,7 @@ from random import Random
 
 import httpx
 
+from slack_bot import dispatch
 from slack_bot.app import App, build
 from slack_bot.observe.facts import Fact, TurnEnded, to_all
 from slack_bot.observe.logs import LogObserver
@@ -121,7 +122,7 @@ class _Soak:
             http_transport=self._agents,
             slack_session=session,
         )
-        app.dispatcher._stream_starts._max_threads = _KEPT
+        app.dispatcher._stream_starts._max_threads = dispatch._MOST_ACCEPTED = _KEPT
         async with app:
             found = [self._left(0)]
             for hour in range(1, hours + 1):
