@@ -42,11 +42,16 @@ _ACK_TIMEOUT = 3.0  # seconds in which Slack wants its acknowledgement (facts: S
 _CLOSE_TIMEOUT = 2.0  # seconds to close a connection whose other end may be gone: half of them for its answer
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 _TOO_MANY = "too_many_websockets"
+_OFF = "link_disabled"
 _SILENT = "no event came for long"
 _CROWDED = (
     f"All connections that Slack allows the app are in use ({_TOO_MANY}; Slack: ten): end other processes of"
     " the app, or set SLACK_BOT_SLACK__SOCKET_CONNECTIONS to 1."
 )
+_REFUSALS = {
+    _TOO_MANY: _CROWDED,
+    _OFF: f"Socket Mode is off in the settings of the Slack app ({_OFF}): switch it on, or use run --http.",
+}
 
 
 class _NotConnected(Exception):
@@ -328,7 +333,7 @@ class _Connection:
     def _on_disconnect(self, reason: str) -> None:
         self._end_use(f"Slack asked for it ({reason})")
         if not self.hello.done():
-            problem = _CROWDED if reason == _TOO_MANY else f"Slack let nobody in ({reason})."
+            problem = _REFUSALS.get(reason, f"Slack let nobody in ({reason}).")
             self.hello.set_exception(_NotConnected(problem, reason))
 
     def _end_use(self, why: str) -> None:

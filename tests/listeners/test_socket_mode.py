@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -25,6 +25,7 @@ from slack_bot.listeners.socket_mode import SocketConnections
 from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import CHANNEL, bot_on_network, wait_until
+from slack_bot.testing.slack.rules import SHIPPED
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
@@ -520,6 +521,15 @@ async def test_one_connection_is_enough_where_the_app_has_no_room_for_two() -> N
                 await log.wait_for("connections of the app: 10", times=2)
         for socket in nine:
             await socket.close()
+
+
+async def test_an_app_without_socket_mode_is_told_where_to_switch_it_on() -> None:
+    workspace = Workspace(manifest=replace(SHIPPED, socket_mode=False))
+    async with SlackServer(workspace, loop_clock()) as face:
+        with log_watch() as log:
+            async with one_process(face.api_url, **QUICK):
+                await log.wait_for("Socket Mode is off in the settings of the Slack app")
+        assert any("switch it on" in line for line in log.messages)
 
 
 async def test_where_no_further_connection_is_allowed_an_old_one_makes_room() -> None:

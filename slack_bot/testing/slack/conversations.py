@@ -38,7 +38,11 @@ def _export_manifest(state: WorkspaceState, args: Json) -> Json:
     if args["app_id"] != state.bot.app_id:
         raise Refused("invalid_app_id")
     subscribed = {"bot_events": sorted(state.manifest.events)}
-    settings = {"event_subscriptions": subscribed, "interactivity": {"is_enabled": True}}
+    settings = {
+        "event_subscriptions": subscribed,
+        "interactivity": {"is_enabled": True},
+        "socket_mode_enabled": state.manifest.socket_mode,
+    }
     scopes = {"bot": sorted(state.manifest.scopes)}
     return {"manifest": {"oauth_config": {"scopes": scopes}, "settings": settings}}
 

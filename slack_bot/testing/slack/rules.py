@@ -17,17 +17,21 @@ from ...manifest import manifest_of, wanted
 
 @dataclass(frozen=True, slots=True)
 class AppManifest:
-    """The part of an app's manifest that Slack enforces: bot scopes, and the events it subscribes to."""
+    """The part of an app's manifest that Slack enforces: bot scopes, the events it subscribes to, and whether
+    it may open connections.
+    """
 
     scopes: frozenset[str]
     events: frozenset[str]
+    socket_mode: bool = True
 
     @classmethod
     def from_json(cls, manifest: Mapping[str, Any]) -> Self:
         """Read a manifest as Slack takes it; all is granted. KeyError for one without scopes or events."""
-        asked = manifest["oauth_config"]["scopes"]
+        asked, settings = manifest["oauth_config"]["scopes"], manifest["settings"]
         scopes = [*asked["bot"], *asked.get("bot_optional", ())]
-        return cls(frozenset(scopes), frozenset(manifest["settings"]["event_subscriptions"]["bot_events"]))
+        events = settings["event_subscriptions"]["bot_events"]
+        return cls(frozenset(scopes), frozenset(events), settings.get("socket_mode_enabled") is True)
 
     def is_told(self, event: str) -> bool:
         """Whether the app gets events of this name, such as `message.channels`."""

@@ -102,8 +102,9 @@ class SocketMode(EventDelivery):
             raise web.HTTPServiceUnavailable(text="try again")
         socket = web.WebSocketResponse(timeout=1.0, autoping=False, autoclose=False)
         await socket.prepare(request)
-        if self.connections >= MOST_CONNECTIONS:
-            await self._ask_to_leave(socket, "too_many_websockets")
+        has_room = self.connections < MOST_CONNECTIONS
+        if not has_room or not self._workspace.state.manifest.socket_mode:
+            await self._ask_to_leave(socket, "link_disabled" if has_room else "too_many_websockets")
             await socket.close()
             return socket
         self._sockets.append(socket)

@@ -40,6 +40,10 @@ from .slack_checks import SlackApp
 
 _NOBODY = "slack-bot-doctor"  # a task that no agent has
 _LITTLE = 200_000_000  # bytes of free disk
+_CREDENTIALS = (
+    "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
+    " SLACK_BOT_AGENT__HEADER_VALUE to its header"
+)
 _SLOW = 0.05  # seconds for Redis to answer
 
 
@@ -58,7 +62,7 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
             lacking = missing(card.auth, settings.agent)
             if lacking:
-                yield warning("agent login", lacking)
+                yield warning("agent login", lacking, _CREDENTIALS)
             yield await _login(agent)
     except (AgentError, SettingsError) as error:
         yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
@@ -69,8 +73,8 @@ async def _login(agent: Agent) -> Diagnosis:
         await agent.task("get", _NOBODY)
     except AgentRefused as error:
         if error.status in (401, 403):
-            remedy = "check SLACK_BOT_AGENT__BEARER_TOKEN or SLACK_BOT_AGENT__HEADER_VALUE"
-            return failed("agent login", f"the agent refuses it with HTTP {error.status}", remedy)
+            text = f"the agent refuses the bot's credentials with HTTP {error.status}"
+            return failed("agent login", text, _CREDENTIALS)
         return unknown("agent login", f"the agent answers HTTP {error.status} when asked for a task")
     except AgentFailed as error:
         if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):

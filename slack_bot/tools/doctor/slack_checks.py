@@ -75,14 +75,19 @@ async def check_socket(
         return
     app.app_id = str((said.get("connection_info") or {}).get("app_id") or "")
     if said.get("type") != "hello":
-        yield failed(
-            "connections",
-            f"Slack refuses one more ({said.get('reason')}); an app may have {_MOST_CONNECTIONS}",
-            _FEWER,
-        )
+        yield _refused(str(said.get("reason")), app)
         return
     yield ok("app token", f"Slack takes it, for the app {app.app_id}")
     yield _connections(int(said.get("num_connections") or 1) - 1, settings.socket_connections)
+
+
+def _refused(reason: str, app: SlackApp) -> Diagnosis:
+    if reason == "link_disabled":
+        text = f"Socket Mode is off in the app's settings ({reason}): no event reaches the bot"
+        remedy = "switch it on, or start the bot with run --http"
+        return failed("connections", text, remedy, app.page("socket-mode"))
+    text = f"Slack refuses one more ({reason}); an app may have {_MOST_CONNECTIONS}"
+    return failed("connections", text, _FEWER)
 
 
 def _connections(others: int, ours: int) -> Diagnosis:

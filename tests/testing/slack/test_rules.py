@@ -723,6 +723,14 @@ def test_a_press_of_stop_and_a_visit_are_events_of_their_own() -> None:
         assert [event["type"] for event in scene.events()] == heard
 
 
+@pytest.mark.parametrize(("public_url", "expected"), [(None, True), ("https://bot.example.com", False)])
+def test_a_manifest_says_whether_the_app_may_open_connections(public_url: str | None, expected: bool) -> None:
+    manifest = manifest_of(wanted(), public_url=public_url)
+    assert AppManifest.from_json(manifest).socket_mode is expected
+    del manifest["settings"]["socket_mode_enabled"]
+    assert AppManifest.from_json(manifest).socket_mode is False, "Slack's default"
+
+
 def test_a_manifest_without_events_is_no_manifest_of_a_bot() -> None:
     with pytest.raises(KeyError):
         AppManifest.from_json({"oauth_config": {"scopes": {"bot": []}}, "settings": {}})

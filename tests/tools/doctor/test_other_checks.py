@@ -13,6 +13,7 @@ from slack_bot.testing.harness import free_port
 from tests.redis_proxy import redis_proxy
 from tests.redis_server import running_redis
 
+from .guarded_agent import guarded_agent
 from .operator import FAILED, WARNING, bad, environment, one, well
 
 __all__ = ["environment"]
@@ -23,6 +24,18 @@ async def test_6_an_agent_that_is_not_there_and_one_that_refuses_the_key(environ
         environment["A2A_AGENT_URL"] = f"http://127.0.0.1:{free_port()}"
         found = await one(setup)
         assert found.check == "agent card" and "cannot be reached" in found.text
+        async with guarded_agent("s3cret", is_said=True) as url:
+            environment["A2A_AGENT_URL"] = url
+            asked, refused = bad(await setup.look())
+            assert (asked.state, refused.state) == (WARNING, FAILED)
+            assert "the agent card asks for bearer" in asked.text
+            assert (refused.check, "HTTP 401" in refused.text) == ("agent login", True)
+            for each in (asked, refused):
+                assert "SLACK_BOT_AGENT__BEARER_TOKEN" in each.remedy
+            environment["SLACK_BOT_AGENT__BEARER_TOKEN"] = "wrong"
+            assert (await one(setup)).text == refused.text
+            environment["SLACK_BOT_AGENT__BEARER_TOKEN"] = "s3cret"
+            assert bad(await setup.look()) == []
 
 
 async def test_7_a_store_that_cannot_be_written(environment: dict[str, str], tmp_path: Path) -> None:

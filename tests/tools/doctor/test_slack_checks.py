@@ -78,6 +78,15 @@ async def test_10_too_many_connections(environment: dict[str, str]) -> None:
         assert found.state is FAILED and "too_many_websockets" in found.text
 
 
+async def test_15_socket_mode_is_off(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        setup.workspace.state.manifest = replace(SHIPPED, socket_mode=False)
+        found = next(each for each in await setup.look() if each.check == "connections")
+        assert found.state is FAILED and "Socket Mode is off" in found.text
+        assert found.remedy == "switch it on, or start the bot with run --http"
+        assert found.page == "https://api.slack.com/apps"
+
+
 async def test_11_a_signing_secret_that_is_something_else(environment: dict[str, str]) -> None:
     async with well(environment) as setup:
         environment["SLACK_SIGNING_SECRET"] = "abc"
