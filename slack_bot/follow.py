@@ -41,17 +41,19 @@ class FollowedThreads:
         self._store, self._policies, self._follow_for = store, policies, follow_for
         self._clock, self._notices, self._spawn = clock, notices, spawn
 
-    async def taken(self, question: Question, *, is_mention: bool) -> None:
-        """Somebody asks who may. Raises StoreError."""
+    async def taken(self, question: Question, *, is_mention: bool, is_answer: bool) -> None:
+        """Somebody asks who may. Who answers the agent expects to be read: that needs no word. Raises
+        StoreError.
+        """
         if not self._may_follow(question.thread) or self.is_stop(question):
             return
         if is_mention:
             before = await self._change(question.thread, lambda state: mentioned(state, question))
             self._tell_asker(before, question)
         elif await self.is_question(question):
-            at = float(question.ts)
-            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=True))
-            if before is not None and not before.is_shown:
+            at, is_told = float(question.ts), not is_answer
+            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_told))
+            if is_told and before is not None and not before.is_shown:
                 buttons = {STOP_LISTENING: "Stop listening"}
                 self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
 

@@ -15,6 +15,8 @@ from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 
+from .form_tapes import approval, press
+
 DAY = 86_400.0
 YES = answer("Yes.")
 READS_ALONG = "I read along in this thread: you need not mention me here."
@@ -333,6 +335,20 @@ async def test_an_answer_to_the_agent_is_one_also_where_a_mention_is_needed() ->
         await say(bot, root, "well", user="U2")
         await say(bot, root, "here")
         assert asked(bot) == ["deploy", "here"]
+
+
+@on_virtual_time
+async def test_words_that_an_approval_does_not_take_are_refused_in_one_private_line() -> None:
+    async with run_bot(approval(), answer("Deployed."), YES) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await say(bot, root, "yes")
+        (refused,) = bot.ephemeral(root)
+        assert "please use the buttons" in refused[1]
+        await press(bot, root, "form_approve")
+        await bot.idle()
+        await say(bot, root, "and now?")
+        assert bot.ephemeral(root) == [refused, ("U1", READS_ALONG)]
 
 
 @on_virtual_time

@@ -59,11 +59,14 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class InboundQuestion:
-    """A question for the bot. `is_command`: it is about other questions, or about listening."""
+    """A question for the bot. `is_command`: it is about other questions, or about listening. `is_answer`: the
+    agent waits for it.
+    """
 
     question: Question
     is_mention: bool
     is_command: bool
+    is_answer: bool
 
 
 class SlackListeners:
@@ -120,7 +123,8 @@ class SlackListeners:
         is_new = await self._dispatcher.accept(asked.question)
         try:
             if not asked.is_command:
-                await self._dispatcher.follow.taken(asked.question, is_mention=asked.is_mention)
+                given = {"is_mention": asked.is_mention, "is_answer": asked.is_answer}
+                await self._dispatcher.follow.taken(asked.question, **given)
             await self._dispatcher.follow.heard(asked.question)
         except StoreError as error:
             extra = {"turn": asked.question.key, "thread_ts": asked.question.thread.ts}
@@ -138,7 +142,7 @@ class SlackListeners:
         reason: str | None
         judged = read_message(body, me)
         await self._overhear(judged, body)
-        is_mention = False
+        is_mention = is_answer = False
         match judged:
             case StreamStarted(thread=thread, ts=ts):
                 self._dispatcher.on_stream_started(thread, ts)
@@ -149,7 +153,9 @@ class SlackListeners:
                 log.debug("ignored: %s", reason)
             case ThreadReply(question=question, names_others=names_others):
                 self._bots.person_wrote(question.thread)
-                reason = None if await self._is_expected(question, names_others) else _NOT_EXPECTED
+                is_answer = await self._dispatcher.is_waiting_for(question.thread, question.user)
+                is_expected = is_answer or await self._is_expected(question, names_others)
+                reason = None if is_expected else _NOT_EXPECTED
             case Question() as question:
                 is_mention = True
                 reason = self._bots.refusal(question, read_asker(body).ids)
@@ -159,7 +165,8 @@ class SlackListeners:
                 assert_never(unknown)
         if question is None:
             return None
-        asked = InboundQuestion(question, is_mention, reason is None and await self._is_command(question))
+        is_command = reason is None and await self._is_command(question)
+        asked = InboundQuestion(question, is_mention, is_command, is_answer)
         if reason is None and (reason := await self._why_not(asked, body, me, is_old=is_old)) is None:
             return asked
         await self._dispatcher.follow.heard(question)
@@ -188,7 +195,8 @@ class SlackListeners:
             case Question() as gone:
                 await self._dispatcher.controls.never_ask(gone)
             case ThreadReply(question=gone, names_others=names_others):
-                if await self._is_expected(gone, names_others):
+                is_answer = await self._dispatcher.is_waiting_for(gone.thread, gone.user)
+                if is_answer or await self._is_expected(gone, names_others):
                     await self._dispatcher.controls.never_ask(gone)
         return None
 
@@ -214,10 +222,8 @@ class SlackListeners:
             await self._dispatcher.context.overhear(said, body["event"], is_asked=is_asked)
 
     async def _is_expected(self, reply: Question, names_others: bool) -> bool:
-        """Whether a reply without a mention is for the bot all the same."""
+        """Whether a reply without a mention is for the bot, though its agent does not wait for it."""
         dispatcher = self._dispatcher
-        if await dispatcher.is_waiting_for(reply.thread, reply.user):
-            return True
         if await dispatcher.controls.is_stop_somewhere(reply):
             return True
         return not names_others and await dispatcher.follow.is_question(reply)
