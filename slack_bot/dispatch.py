@@ -319,8 +319,7 @@ class TurnDispatcher:
         running = self._lines.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        known = await self._store.conversation(self._agent.name, thread)
-        return known.task_for(user) is not None
+        return (await self._store.conversation(self._agent.name, thread)).task_for(user) is not None
 
     def was_ignored(self, message: Question) -> bool:
         """Slack sends a mention as two events."""
