@@ -27,7 +27,7 @@ _REMEDIES = {
     "ratelimited": "it was used too often lately; start again in a minute",
     **dict.fromkeys(("internal_error", "fatal_error", "service_unavailable", "request_timeout"), _LATER),
 }
-_NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
+_NOT_SLACK = "check SLACK_API_URL and the proxy if there is one, or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read."""
 
@@ -80,7 +80,8 @@ async def call_or_raise(
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
-            f"Slack cannot be reached at {client.base_url}: check the network and SLACK_API_URL.",
+            f"Slack cannot be reached at {client.base_url}; check the network, SLACK_API_URL, and the proxy"
+            " if there is one (HTTPS_PROXY).",
             error="unreachable",
         ) from error
     except _UNREADABLE as error:  # last: a certificate that is refused is a ValueError too

@@ -15,6 +15,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.tools.doctor.guarded_agent import guarded_agent
+
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "first-hour.md").read_text("utf-8")
 WORKSPACE, AGENT, DOCTOR, RUN = re.findall(r"(?m)^ *slack-bot ((?:workspace|agent|doctor|run)\b.*)$", GUIDE)[
@@ -49,7 +51,15 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     ),
     "no Redis": ({"SLACK_BOT_STORE__URL": "redis://127.0.0.1:1"}, "cannot be used", "whether Redis runs"),
     "no file of channels": ({"SLACK_BOT_CONFIG": "no.toml"}, "does not exist", "take SLACK_BOT_CONFIG away"),
+    "a misspelt line": (
+        {"SLACK_BOT_CONFIG": "bad.toml"}, "respnd is not a setting; did you mean respond?", "mend it",
+    ),
+    "a file without its scheme": ({"SLACK_BOT_STORE__URL": "bot.sqlite"}, "is 'bot.sqlite'", "write sqlite:///"),
+    "a proxy that is not there": (
+        {"HTTPS_PROXY": "http://127.0.0.1:1"}, "cannot be reached", "the proxy if there is one (HTTPS_PROXY)",
+    ),
 }  # fmt: skip
+NEEDED = "the app does not subscribe to app_mention", "chat:write is missing: no answer can be written"
 
 
 @asynccontextmanager
@@ -86,10 +96,13 @@ async def said(process: asyncio.subprocess.Process, words: str) -> str:
 
 
 @asynccontextmanager
-async def set_up(folder: Path) -> AsyncIterator[tuple[dict[str, str], str]]:
-    """Steps 2 to 4: the workspace, the agent, and what the workspace printed to be exported. And the page."""
+async def set_up(folder: Path, *more: str) -> AsyncIterator[tuple[dict[str, str], str]]:
+    """Steps 2 to 4: the workspace, the agent, and what the workspace printed to be exported. And the page.
+
+    `more`: options of the workspace.
+    """
     async with AsyncExitStack() as stack:
-        ports = "--port", "0", "--api-port", "0"
+        ports = "--port", "0", "--api-port", "0", *more
         workspace = await stack.enter_async_context(started(WORKSPACE, folder, None, *ports))
         agent = await stack.enter_async_context(started(AGENT, folder, None, "--port", "0"))
         printed = await said(workspace, "Ctrl-C ends it.")
@@ -128,6 +141,17 @@ async def answer(http: aiohttp.ClientSession, env: Mapping[str, str], thread: st
     return " ".join(word for line in text.splitlines() if line not in PLAN for word in line.split())
 
 
+async def look(
+    folder: Path, env: Mapping[str, str], *options: str
+) -> tuple[int | None, list[dict[str, str]]]:
+    """What the doctor says that the bot cannot run with."""
+    async with started(DOCTOR, folder, env, "--json", *options) as doctor:
+        assert doctor.stdout is not None
+        status = await asyncio.wait_for(doctor.wait(), PATIENCE)
+        found = json.loads(await doctor.stdout.read())["findings"]
+    return status, [each for each in found if each["state"] == "failed"]
+
+
 @pytest.mark.slow
 async def test_from_an_empty_directory_to_an_answer_and_one_that_goes_on_after_a_kill(tmp_path: Path) -> None:
     async with set_up(tmp_path) as (env, page), aiohttp.ClientSession() as http:
@@ -148,17 +172,12 @@ async def test_from_an_empty_directory_to_an_answer_and_one_that_goes_on_after_a
 
 @pytest.mark.slow
 async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path) -> None:
-    async def look(env: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[int | None, str]:
-        mistaken = {**env, **{name: value.format(**env) for name, value in wrong.items()}}
-        async with started(DOCTOR, tmp_path, mistaken, "--json") as doctor:
-            assert doctor.stdout is not None
-            return await asyncio.wait_for(doctor.wait(), PATIENCE), (await doctor.stdout.read()).decode()
-
+    (tmp_path / "bad.toml").write_text('[channel]\nrespnd = "thread"\n')
     told = ""
     async with set_up(tmp_path) as (env, _):
         for mistake, (wrong, text, remedy) in MISTAKES.items():
-            status, printed = await look(env, wrong)
-            failed = [each for each in json.loads(printed)["findings"] if each["state"] == "failed"]
+            mistaken = {**env, **{name: value.format(**env) for name, value in wrong.items()}}
+            status, failed = await look(tmp_path, mistaken)
             assert status == 1, mistake
             assert any(text in each["text"] and remedy in each["remedy"] for each in failed), (
                 mistake,
@@ -167,3 +186,35 @@ async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path
             told += str(failed)
     for heads in re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2]):
         assert [words for words in re.findall("`(.*?)`", heads) if words not in told] == []
+
+
+@pytest.mark.slow
+async def test_the_doctor_finds_what_is_wrong_with_the_app_and_the_agents_token(tmp_path: Path) -> None:
+    async with started("manifest", tmp_path) as printed:
+        assert printed.stdout is not None
+        app = json.loads(await printed.stdout.read())
+    app["oauth_config"]["scopes"]["bot"].remove("chat:write")
+    app["settings"]["event_subscriptions"]["bot_events"].remove("app_mention")
+    (tmp_path / "app.json").write_text(json.dumps(app))
+    async with set_up(tmp_path, "--manifest", "app.json") as (env, _):
+        status, failed = await look(tmp_path, env)
+        assert (status, *sorted(each["text"] for each in failed)) == (1, *sorted(NEEDED))
+        pages = {each["page"].rpartition("/")[2]: each["remedy"] for each in failed}
+        assert pages.keys() == {"oauth", "event-subscriptions"}
+        assert "install the app again" in pages["oauth"]
+    app["settings"]["socket_mode_enabled"] = False
+    (tmp_path / "app.json").write_text(json.dumps(app))
+    async with (
+        set_up(tmp_path, "--manifest", "app.json") as (env, _),
+        guarded_agent("s3cret", is_said=False) as url,
+    ):
+        _, failed = await look(tmp_path, {**env, "A2A_AGENT_URL": url})
+        found = {each["check"]: each for each in failed}
+        assert "Socket Mode is off" in found["connections"]["text"]
+        assert "switch it on" in found["connections"]["remedy"]
+        assert "refuses the bot's credentials with HTTP 401" in found["agent login"]["text"]
+        assert "SLACK_BOT_AGENT__BEARER_TOKEN" in found["agent login"]["remedy"]
+        given = {**env, "A2A_AGENT_URL": url, "SLACK_BOT_AGENT__BEARER_TOKEN": "s3cret"}
+        _, failed = await look(tmp_path, given, "--http")
+        assert [each["text"] for each in failed] == ["SLACK_SIGNING_SECRET is not set", NEEDED[1]]
+        assert "Basic Information" in failed[0]["remedy"]

@@ -64,7 +64,8 @@ async def check_socket(
         yield split("app token", str(error))
         return
     try:
-        async with asyncio.timeout(_HELLO), session.ws_connect(str(answer.get("url"))) as socket:
+        opening = session.ws_connect(str(answer.get("url")), proxy=client.proxy)
+        async with asyncio.timeout(_HELLO), opening as socket:
             said = json.loads((await socket.receive()).data or "{}")
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError, TypeError):
         yield failed(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import aiohttp
 
+from slack_bot.testing.harness import free_port
 from slack_bot.testing.slack.rules import SHIPPED
 from slack_bot.testing.slack.workspace import APP_TOKEN
+from tests.proxy import proxy
 
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
 
@@ -85,6 +88,29 @@ async def test_15_socket_mode_is_off(environment: dict[str, str]) -> None:
         assert found.state is FAILED and "Socket Mode is off" in found.text
         assert found.remedy == "switch it on, or start the bot with run --http"
         assert found.page == "https://api.slack.com/apps"
+
+
+async def test_all_of_slack_is_reached_through_the_proxy_of_the_environment(
+    environment: dict[str, str],
+) -> None:
+    """The host of Slack is known to the proxy alone."""
+    async with well(environment) as setup, proxy(urlsplit(setup.server.api_url).port or 0) as between:
+        setup.workspace.state.link_base = "ws://slack.invalid"
+        environment["SLACK_API_URL"] = "http://slack.invalid/api/"
+        environment["HTTPS_PROXY"] = between.url
+        assert bad(await setup.look()) == []
+        environment["HTTPS_PROXY"] = f"http://127.0.0.1:{free_port()}"
+        found = next(each for each in await setup.look() if each.state is FAILED)
+        assert "cannot be reached" in found.text
+        assert "the proxy if there is one (HTTPS_PROXY)" in found.remedy
+
+
+async def test_an_address_at_which_there_is_no_slack(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        environment["SLACK_API_URL"] = setup.server.api_url.removesuffix("api/")
+        found = next(each for each in await setup.look() if each.state is FAILED)
+        assert found.text == "Slack refused SLACK_APP_TOKEN (HTTP 404)"
+        assert found.remedy.startswith("check SLACK_API_URL")
 
 
 async def test_11_a_signing_secret_that_is_something_else(environment: dict[str, str]) -> None:
