@@ -80,7 +80,7 @@ class TurnControls:
                 await running.journal.stop(user)
             else:
                 await self._journal.keep(replace(running.turn, stopped_by=user))
-            await self._offer_to_drop(thread, user)
+            await self._offer_to_drop(running, user)
             return True
         watched = self._watches.of(thread, user)
         for turn in watched:
@@ -96,8 +96,11 @@ class TurnControls:
         shown = {message.ts for message in running.sink.delivery.messages}
         return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
 
-    async def _offer_to_drop(self, thread: ThreadKey, user: str) -> None:
-        if waiting := self._lines.waiting(thread, user):
+    async def _offer_to_drop(self, running: RunningTurn, user: str) -> None:
+        """Once for the same questions: people press Stop twice."""
+        waiting = self._lines.waiting(running.question.thread, user)
+        if waiting and waiting[-1].key != running.offered:
+            running.offered = waiting[-1].key
             labels = {DROP: f"Drop {len(waiting)} waiting"}
             await self._notices.offer(waiting[-1].question, user, _KEPT, labels)
 

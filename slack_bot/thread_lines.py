@@ -38,7 +38,9 @@ class WaitingQuestion:
 
 @dataclass(slots=True)
 class RunningTurn:
-    """The turn of a thread. `asked`: the questions that it answers together."""
+    """The turn of a thread. `asked`: the questions that it answers together. `offered`: the last one that
+    its asker could drop at a Stop.
+    """
 
     turn: TurnRecord
     sink: Sink
@@ -47,6 +49,7 @@ class RunningTurn:
     journal: TurnJournal | None = None
     task: asyncio.Task[None] | None = None
     is_lost: bool = False  # another process works on the thread
+    offered: str = ""
     unseen_since: Callable[[], float | None] = lambda: None
     """When the oldest text came that the reader cannot see yet."""
 
