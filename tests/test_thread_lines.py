@@ -361,6 +361,19 @@ async def test_a_question_whose_message_is_gone_while_it_waits_is_not_asked(how:
 
 
 @on_virtual_time
+async def test_collect_lines_are_one_question_in_the_order_in_which_they_were_written() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        for text in ("two", "three", "four"):
+            bot.workspace.say("U1", CHANNEL, text, now=bot.now, thread_ts=root)
+        for envelope in bot.workspace.take()[::-1]:  # Slack keeps no order
+            await bot.deliver([envelope])
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two\nthree\nfour"]
+
+
+@on_virtual_time
 async def test_an_edit_that_names_somebody_takes_no_question_back_that_is_for_the_bot() -> None:
     async with run_bot(question("Whose?"), answer("Yes.", seconds=20), busy="collect") as bot:
         root = await bot.ask("one")
