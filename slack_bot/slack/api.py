@@ -61,6 +61,7 @@ _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.S
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
 _AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
+_DELETED = frozenset({"message_not_found", "thread_not_found", "invalid_thread_ts"})  # by a person
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
@@ -319,7 +320,8 @@ class SlackApi:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
             is_quiet |= failed.error in _AS_WANTED
-            level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, logging.WARNING)
+            usual = logging.INFO if failed.error in _DELETED else logging.WARNING
+            level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, usual)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
         self._missing_scopes[_scope_key(method, channel)] = None
