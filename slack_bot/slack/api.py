@@ -393,8 +393,7 @@ class TurnClient:
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.workspace = WorkspaceFacts(clock.wall, settings.workspace_days)
-        self.session = ""
-        self.can_stream = not question.asker_is_bot
+        self.session, self.can_stream = "", not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
@@ -419,7 +418,8 @@ class TurnClient:
 
     async def sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._cancelled.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._cancelled.wait()
 
     async def call_until_known(
         self, method: str, args: Mapping[str, object], *, applied_as: Fault | None = None
