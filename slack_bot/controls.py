@@ -60,10 +60,24 @@ class TurnControls:
 
     async def is_stop_somewhere(self, question: Question) -> bool:
         """The same for all processes. Raises StoreError."""
-        if not is_stop_word(question) or self.is_stop(question) or not self._store.lease:
-            return self.is_stop(question)
-        unfinished = [turn.question for turn in await self._store.unfinished()]
-        return any(each.thread == question.thread and each.is_of(question.user) for each in unfinished)
+        return await self.thread_to_stop(question) is not None
+
+    async def thread_to_stop(self, word: Question) -> ThreadKey | None:
+        """Where something of its asker's is to end: in a direct message, in which each line begins a thread,
+        where they asked last. Raises StoreError.
+        """
+        thread = word.thread
+        if self.is_stop(word):
+            return thread
+        is_line = thread.channel.startswith("D") and thread.ts == word.ts
+        if not is_stop_word(word) or not (is_line or self._store.lease):
+            return None
+        for turn in (await self._store.unfinished())[::-1]:
+            asked = turn.question
+            is_here = asked.thread == thread or (is_line and asked.thread.channel == thread.channel)
+            if is_here and asked.is_of(word.user) and asked.key != word.key:
+                return asked.thread
+        return None
 
     def _is_running_for(self, thread: ThreadKey, user: str) -> bool:
         running = self._lines.get(thread)

@@ -160,13 +160,14 @@ class TurnDispatcher:
 
     async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
         """In a direct message each line begins a thread. One that is written right after another which is not
-        asked yet belongs to that one's. `question` is stored already: so of two that come at once, even to
-        two processes, one sees the other.
+        asked yet belongs to that one's, and "stop" to that of what it ends. `question` is stored already: so
+        of two that come at once, even to two processes, one sees the other.
         """
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
         is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
-        if not is_line or self._policies.of(channel).busy != "collect":
-            return None
+        thread = await self.controls.thread_to_stop(question) if is_line else None
+        if thread is not None or not is_line or self._policies.of(channel).busy != "collect":
+            return thread
         before = takewhile(lambda turn: turn.key != question.key, await self._store.unfinished())
         waiting = [
             turn.question
@@ -175,10 +176,8 @@ class TurnDispatcher:
             and (turn.question.thread.channel, turn.question.user) == (channel, question.user)
         ]
         roots = {each.thread for each in waiting if each.ts == each.thread.ts}
-        for each in waiting:
-            if abs(float(question.ts) - float(each.ts)) <= delay and each.thread in roots:
-                return each.thread
-        return None
+        near = [each.thread for each in waiting if abs(float(question.ts) - float(each.ts)) <= delay]
+        return next((thread for thread in near if thread in roots), None)
 
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""

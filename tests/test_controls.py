@@ -61,6 +61,30 @@ async def test_after_a_stop_of_a_silent_agent_a_notice_says_the_truth_and_the_ne
         assert answered.text == "Here I am."
 
 
+@pytest.mark.parametrize("hourly", [0, 3])
+@on_virtual_time
+async def test_in_a_direct_message_the_word_ends_what_was_asked_there_last(hourly: int) -> None:
+    slow = answer("A very long answer indeed.", seconds=60)
+    async with run_bot(slow, hourly_person=hourly) as bot:
+        direct = bot.workspace.direct("U1")
+        elsewhere = await bot.ask("in the channel")
+        roots = [await bot.say(text, channel=direct) for text in ("one", "two")]
+        await asyncio.sleep(20)
+        await bot.say("Stop!", channel=direct)
+        await asyncio.sleep(1)
+        stopped = [root for root in roots if bot.thread(root, direct)[-1].extras == ("Stopped.",)]
+        assert stopped == [roots[1]]
+        await bot.say("stop", channel=direct)
+        await bot.idle()
+        assert bot.outcomes == ["stopped", "stopped", "answered"]
+        assert "Stopped." not in str(bot.thread(elsewhere))
+        assert len(asked(bot)) == 3
+        if not hourly:
+            await bot.say("stop", channel=direct)  # nothing runs there: then it is a question
+            await bot.idle()
+            assert asked(bot)[3][0] == "stop"
+
+
 @on_virtual_time
 async def test_another_s_word_stop_waits_its_turn_as_a_question() -> None:
     async with run_bot(answer("One.", seconds=20), answer("Two.")) as bot:

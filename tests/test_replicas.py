@@ -421,6 +421,21 @@ async def test_a_stop_of_what_waits_is_over_for_all_processes(redis_server: Redi
         assert there.agent.questions == []
 
 
+async def test_a_line_of_its_own_in_a_direct_message_stops_what_another_process_answers(
+    redis_server: RedisServer,
+) -> None:
+    async with town(redis_server, 2, seconds=600.0) as there:
+        direct = there.workspace.direct("U1")
+        root = there.workspace.say("U1", direct, "one", now=time.time())
+        await there.deliver(0)
+        await there.until(lambda: there.workspace.open_streams())
+        there.workspace.say("U1", direct, "stop", now=time.time())
+        await there.deliver(1)
+        await there.until(lambda: there.workspace.thread(direct, root)[-1].extras == ("Stopped.",))
+        await until_all_ended(there)
+        assert len(there.agent.questions) == 1
+
+
 async def test_a_message_that_is_changed_and_at_once_deleted_is_asked_by_no_process(
     redis_server: RedisServer,
 ) -> None:
