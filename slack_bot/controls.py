@@ -19,6 +19,7 @@ from .watches import Watches
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
 _OVER = "This is over already."
 _NONE_WAIT = "Nothing of yours waits here any more."
+_BEGUN = "the one that had begun."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
@@ -80,7 +81,7 @@ class TurnControls:
                 await running.journal.stop(user)
             else:
                 await self._journal.keep(replace(running.turn, stopped_by=user))
-            await self._offer_to_drop(thread, user)
+            await self._offer_to_drop(running, user)
             return True
         watched = self._watches.of(thread, user)
         for turn in watched:
@@ -96,8 +97,11 @@ class TurnControls:
         shown = {message.ts for message in running.sink.delivery.messages}
         return (await self._journal.messages_in(running.question.thread) - shown).issuperset(messages)
 
-    async def _offer_to_drop(self, thread: ThreadKey, user: str) -> None:
-        if waiting := self._lines.waiting(thread, user):
+    async def _offer_to_drop(self, running: RunningTurn, user: str) -> None:
+        """Once for the same questions: people press Stop twice."""
+        waiting = self._lines.waiting(running.question.thread, user)
+        if waiting and waiting[-1].key != running.offered:
+            running.offered = waiting[-1].key
             labels = {DROP: f"Drop {len(waiting)} waiting"}
             await self._notices.offer(waiting[-1].question, user, _KEPT, labels)
 
@@ -110,27 +114,39 @@ class TurnControls:
             for each in watched:
                 await self.stop_watch(each.key, user)
         else:
-            said = await self._drop(thread, self._lines.waiting(thread, user))
-            await self._notices.post_ephemeral(thread.channel, thread.ts, user, said)
+            dropped = await self._drop(thread, self._lines.waiting(thread, user))
+            await self._notices.post_ephemeral(thread.channel, thread.ts, user, _said_of(dropped))
         await self._journal.end(turn, Outcome.STOPPED)
 
     async def drop(self, key: str, user: str) -> str | None:
-        """What waits of a person is not asked, up to the question `key`. What is said to them."""
+        """What waits of a person is not asked, up to the question `key`, and is stopped if it has begun since
+        that was offered. What is said to them.
+        """
         last = await self._store.turn(key)
         if last is None:
             return _NONE_WAIT
-        thread = last.question.thread
+        thread, until = last.question.thread, last.accepted_at
+        if thread not in self._lines:
+            return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
         waiting = self._lines.waiting(thread, user)
-        if thread in self._lines:
-            until = last.accepted_at
-            return await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
-        return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
+        dropped = await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
+        if not self._has_begun(thread, user, until):
+            return _said_of(dropped)
+        await self.stop(thread, user)
+        return f"Dropped {dropped} waiting, and stopped {_BEGUN}" if dropped else f"Stopped {_BEGUN}"
 
-    async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> str:
+    def _has_begun(self, thread: ThreadKey, user: str, until: float) -> bool:
+        """What runs is a question of `user` that was accepted up to `until`, and not stopped."""
+        running = self._lines.get(thread)
+        if running is None or running.question.user != user or running.handle.stopped_by is not None:
+            return False
+        return all(each.turn.accepted_at <= until for each in running.asked)
+
+    async def _drop(self, thread: ThreadKey, turns: Collection[TurnRecord]) -> int:
         with self._replicas.keep(thread):
             if dropped := self._lines.drop(thread, [each.key for each in turns]):
                 await asyncio.wait(dropped)
-        return f"Dropped {len(dropped)} waiting." if dropped else _NONE_WAIT
+        return len(dropped)
 
     def arrives(self, key: str, storing: asyncio.Task[Any]) -> None:
         """A question is begun as soon as it is stored: what becomes of its message meanwhile counts too."""
@@ -251,6 +267,10 @@ class TurnControls:
         task_id = question.task_id if question.handle else None  # it answers that task's form
         again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
+
+
+def _said_of(dropped: int) -> str:
+    return f"Dropped {dropped} waiting." if dropped else _NONE_WAIT
 
 
 def _with_text(turn: TurnRecord, text: str) -> TurnRecord:

@@ -38,7 +38,9 @@ class WaitingQuestion:
 
 @dataclass(slots=True)
 class RunningTurn:
-    """The turn of a thread. `asked`: the questions that it answers together."""
+    """The turn of a thread. `asked`: the questions that it answers together. `offered`: the last one that
+    its asker could drop at a Stop.
+    """
 
     turn: TurnRecord
     sink: Sink
@@ -47,6 +49,7 @@ class RunningTurn:
     journal: TurnJournal | None = None
     task: asyncio.Task[None] | None = None
     is_lost: bool = False  # another process works on the thread
+    offered: str = ""
     unseen_since: Callable[[], float | None] = lambda: None
     """When the oldest text came that the reader cannot see yet."""
 
@@ -331,11 +334,13 @@ def _belongs_to(first: TurnRecord, other: TurnRecord) -> bool:
 
 
 def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
+    """As one question, in the order in which they were written: Slack keeps none."""
     first, *others = turns
     if not others:
         return first
-    text = "\n".join(each.question.text for each in turns if each.question.text)
-    files = tuple(file for each in turns for file in each.question.files)
+    written = sorted((each.question for each in turns), key=lambda question: float(question.ts))
+    text = "\n".join(question.text for question in written if question.text)
+    files = tuple(file for question in written for file in question.files)
     more = tuple(each.question.ts for each in others)
     tasks = tuple(task for each in turns for task in each.question.references)
     whole = replace(first.question, text=text, merged=more, files=files, references=tasks)

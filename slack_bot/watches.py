@@ -139,7 +139,8 @@ class Watches:
     async def _wait(self, watch: _Watch, seconds: float) -> None:
         """So long, or until shortly after a hint: they come in bursts."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(watch.hint.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await watch.hint.wait()
             await asyncio.sleep(self._settings.push.hint_delay)
         watch.hint.clear()
 

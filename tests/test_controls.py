@@ -127,6 +127,32 @@ async def test_a_stop_offers_to_drop_what_waits_and_keeps_it_otherwise(how: str)
         assert "Drop" not in str([seen.blocks for seen in bot.thread(root)])
 
 
+@pytest.mark.parametrize("how", ["word", "native"])
+@on_virtual_time
+async def test_two_stops_offer_once_to_drop_the_same_questions(how: str) -> None:
+    slow = Tape({"wire": "0.3"}, (Moment(1200.0, event=task()), Moment(1200.1, end="closed")))
+    async with run_bot(slow, answer("Yes.")) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(5)
+        for text in (None, "three"):
+            if text is not None:
+                await bot.ask(text, thread_ts=root)
+            for _ in range(2):
+                if how == "word":
+                    await bot.say("stop", thread_ts=root)
+                else:
+                    bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+                    await bot.deliver()
+                await asyncio.sleep(0.1)
+        assert [text for text in told(bot, root) if text == KEPT] == [KEPT] * 2
+        buttons = str([seen.blocks for seen in bot.thread(root)])
+        assert "Drop 1 waiting" in buttons
+        assert "Drop 2 waiting" in buttons
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "three"]
+
+
 @on_virtual_time
 async def test_what_waits_is_dropped_at_a_press_and_nothing_of_others_or_of_later() -> None:
     async with run_bot(answer("A long answer.", seconds=60), answer("Yes.", seconds=20)) as bot:
@@ -145,6 +171,50 @@ async def test_what_waits_is_dropped_at_a_press_and_nothing_of_others_or_of_late
         assert [text for text, _, _ in asked(bot)] == ["one", "theirs", "four"]
         assert await bot.store.unfinished() == []
         assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@pytest.mark.parametrize(
+    ("waiting", "said"),
+    [
+        (("two",), "Stopped the one that had begun."),
+        (("two", "three"), "Dropped 1 waiting, and stopped the one that had begun."),
+    ],
+)
+@on_virtual_time
+async def test_a_press_stops_what_has_begun_of_the_questions_that_waited(
+    waiting: tuple[str, ...], said: str
+) -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Another one.", seconds=60)) as bot:
+        root = await bot.ask("one")
+        for text in waiting:
+            await bot.ask(text, thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        await asyncio.sleep(10)
+        assert [text for text, _, _ in asked(bot)] == ["one", "two"]
+        await press(bot, root, "drop")
+        assert told(bot, root)[-1] == said
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two"]
+        assert bot.outcomes == ["stopped", "stopped"]
+
+
+@on_virtual_time
+async def test_a_press_stops_nothing_that_was_asked_after_the_offer() -> None:
+    async with run_bot(answer("A long answer.", seconds=60), answer("Yes.", seconds=20)) as bot:
+        root = await bot.ask("one")
+        await bot.ask("two", thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        await bot.ask("three", thread_ts=root)
+        await asyncio.sleep(5)
+        await press(bot, root, "drop")
+        assert told(bot, root)[-1] == "Nothing of yours waits here any more."
+        await bot.idle()
+        assert bot.outcomes == ["stopped", "answered", "answered"]
 
 
 @on_virtual_time

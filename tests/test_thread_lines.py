@@ -11,7 +11,7 @@ from slack_bot.errors import StoreError
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
-from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
 
@@ -340,7 +340,7 @@ async def test_an_edit_of_what_waits_counts_and_of_what_is_answered_does_not() -
         assert len(asked(bot)) == 2
 
 
-@pytest.mark.parametrize("how", ["deleted", "emptied"])
+@pytest.mark.parametrize("how", ["deleted", "emptied", "for others"])
 @on_virtual_time
 async def test_a_question_whose_message_is_gone_while_it_waits_is_not_asked(how: str) -> None:
     async with run_bot(answer("Yes.", seconds=20)) as bot:
@@ -351,12 +351,47 @@ async def test_a_question_whose_message_is_gone_while_it_waits_is_not_asked(how:
         if how == "deleted":
             bot.workspace.delete(CHANNEL, second, now=bot.now)
         else:
-            bot.workspace.edit(CHANNEL, second, "<@U0BOT>", now=bot.now)
+            text = "<@U0BOT>" if how == "emptied" else "<@U2> two?"
+            bot.workspace.edit(CHANNEL, second, text, now=bot.now)
         await bot.deliver()
         await bot.idle()
         assert [text for text, _, _ in asked(bot)] == ["one", "three"]
         assert await bot.store.unfinished() == []
         assert not any((seen.reactions or {}).get(WAITING_REACTION) for seen in bot.thread(root))
+
+
+@on_virtual_time
+async def test_collect_lines_are_one_question_in_the_order_in_which_they_were_written() -> None:
+    async with run_bot(answer("Yes."), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        for text in ("two", "three", "four"):
+            bot.workspace.say("U1", CHANNEL, text, now=bot.now, thread_ts=root)
+        for envelope in bot.workspace.take()[::-1]:  # Slack keeps no order
+            await bot.deliver([envelope])
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two\nthree\nfour"]
+
+
+@on_virtual_time
+async def test_an_edit_that_names_somebody_takes_no_question_back_that_is_for_the_bot() -> None:
+    async with run_bot(question("Whose?"), answer("Yes.", seconds=20), busy="collect") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        waited_for = await bot.say("theirs", thread_ts=root)
+        bot.workspace.edit(CHANNEL, waited_for, "<@U2>'s", now=bot.now)
+        await bot.deliver()
+        await asyncio.sleep(10)
+        second = await bot.ask("two", thread_ts=root)
+        bot.workspace.edit(CHANNEL, second, "<@U2> <@U0BOT> 2", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        direct = bot.workspace.direct("U1")
+        first = await bot.say("three", channel=direct)
+        bot.workspace.edit(direct, first, "<@U2> 3", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "<@U2>'s", "<@U2> 2", "<@U2> 3"]
 
 
 @on_virtual_time

@@ -178,18 +178,20 @@ class SlackListeners:
         self, change: MessageChanged, body: dict[str, Any], me: BotIdentity
     ) -> InboundQuestion | None:
         """What waits is changed. The edit of a new message may have overtaken it: then it is the question.
-        If its deletion has, it is none.
+        If its deletion has, it is none; nor is what is for somebody else now.
         """
-        context, is_gone = self._dispatcher.context, change.text is None
-        await context.reword(change.thread, body["event"], is_gone=is_gone)
-        is_done = await self._dispatcher.controls.change(change.key, change.thread, change.text)
+        context, text = self._dispatcher.context, change.text
+        await context.reword(change.thread, body["event"], is_gone=text is None)
+        if change.names_others and not await self._dispatcher.is_waiting_for(change.thread, change.user):
+            text = None
+        is_done = await self._dispatcher.controls.change(change.key, change.thread, text)
         if is_done or self._wall() - float(change.key.rpartition(":")[2]) >= _OVERTAKEN:
             return None
-        if change.text:
+        if text:
             written = as_first_written(body, me)
             asked = None if written is None else await self.judge(written, me)
             if asked is not None and not await self.take(asked):  # it was stored in this moment
-                await self._dispatcher.controls.change_stored(change.key, change.text)
+                await self._dispatcher.controls.change_stored(change.key, text)
             return None
         match read_gone(body, me):
             case Question() as gone:

@@ -75,11 +75,16 @@ class ThreadReply:
 
 @dataclass(frozen=True, slots=True)
 class MessageChanged:
-    """A person has edited the message of the question `key`, or deleted it: then `text` is None."""
+    """`user` has edited the message of the question `key`, or deleted it: then `text` is None.
+
+    `names_others`: it mentions somebody else now and not the bot, where only a mention is for one of them.
+    """
 
     key: str
     thread: ThreadKey
+    user: str
     text: str | None
+    names_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +368,12 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
     if not is_gone and now["text"] == before["text"]:
         return None
-    text = None if is_gone else to_text(without_mention(now["text"], me.user))
-    return MessageChanged(old.key, old.thread, text)
+    if is_gone:
+        return MessageChanged(old.key, old.thread, old.user, None)
+    wording = without_mention(now["text"], me.user)
+    names_others = wording == now["text"] and _NAMED.search(wording) is not None
+    is_for_others = names_others and not event["channel"].startswith("D")
+    return MessageChanged(old.key, old.thread, old.user, to_text(wording), is_for_others)
 
 
 def _why_not(event: _Event, me: BotIdentity) -> str | None:

@@ -61,6 +61,7 @@ _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.S
 """A wrong call is our bug. That a stream ended, by a human's stop or by its age, is no reason to warn."""
 
 _AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
+_DELETED = frozenset({"message_not_found", "thread_not_found", "invalid_thread_ts"})  # by a person
 
 _FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
 """Methods that write and take no JSON body either: slack_sdk sends them as forms."""
@@ -319,7 +320,8 @@ class SlackApi:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:
             is_quiet |= failed.error in _AS_WANTED
-            level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, logging.WARNING)
+            usual = logging.INFO if failed.error in _DELETED else logging.WARNING
+            level = logging.DEBUG if is_quiet else _LEVELS.get(failed.fault, usual)
             _log.log(level, "%s failed: %s (%s)", method, failed.error, failed.fault, extra=self.log_fields)
             return
         self._missing_scopes[_scope_key(method, channel)] = None
@@ -391,8 +393,7 @@ class TurnClient:
         self.api.is_sure = is_sure
         self.refusals, self.stream_starts = refusals, stream_starts
         self.workspace = WorkspaceFacts(clock.wall, settings.workspace_days)
-        self.session = ""
-        self.can_stream = not question.asker_is_bot
+        self.session, self.can_stream = "", not question.asker_is_bot
         self.on_wait: Callable[[], None] = lambda: None
         self._cancelled = asyncio.Event()
         self._limit: asyncio.Timeout | None = None  # of the write under way
@@ -417,7 +418,8 @@ class TurnClient:
 
     async def sleep(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._cancelled.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._cancelled.wait()
 
     async def call_until_known(
         self, method: str, args: Mapping[str, object], *, applied_as: Fault | None = None

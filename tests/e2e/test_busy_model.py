@@ -131,8 +131,8 @@ class ThreadOfPeople(RuleBasedStateMachine):
         self.do(self.write("U1", "<@U0BOT> stop listening", is_question=False))
         self.has_stopped_listening = True
 
-    @rule(at=st.integers(0, 30), is_gone=st.booleans())
-    def change(self, at: int, is_gone: bool) -> None:
+    @rule(at=st.integers(0, 30), how=st.sampled_from(["edited", "deleted", "for somebody else"]))
+    def change(self, at: int, how: str) -> None:
         """An edit or a deletion of a message that is not asked yet, or is."""
         said = self.said[1:][at % (len(self.said) - 1)] if len(self.said) > 1 else None
         if said is None or said.is_excused or not said.is_question:
@@ -141,9 +141,12 @@ class ThreadOfPeople(RuleBasedStateMachine):
         async def work() -> None:
             await asyncio.sleep(0.05)  # what begins at this very moment has begun
             is_asked, old = said.texts[-1] in self.asked, said.texts[-1]
-            if is_gone:
-                said.is_excused = True
+            said.is_excused = how != "edited"
+            if how == "deleted":
                 self.bot.workspace.delete(CHANNEL, said.ts, now=self.bot.now)
+            elif how == "for somebody else":
+                said.replaced.append(f"<@U3> {old}")
+                self.bot.workspace.edit(CHANNEL, said.ts, f"<@U3> {old}", now=self.bot.now)
             else:
                 said.texts.append(f"{old}e")
                 self.bot.workspace.edit(CHANNEL, said.ts, f"<@U0BOT> {old}e", now=self.bot.now)

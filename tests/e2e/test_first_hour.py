@@ -8,12 +8,15 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from email.utils import formatdate
 from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from tests.tools.doctor.guarded_agent import guarded_agent
 
@@ -49,6 +52,10 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no place for the store": (
         {"SLACK_BOT_STORE__URL": "sqlite:////nowhere/bot.sqlite"}, "there is no directory", "make it",
     ),
+    "a place that is not to be written": (
+        {"SLACK_BOT_STORE__URL": "sqlite:////proc/bot.sqlite"},
+        "nothing can be written into /proc", "let the bot's user write there",
+    ),
     "no Redis": ({"SLACK_BOT_STORE__URL": "redis://127.0.0.1:1"}, "cannot be used", "whether Redis runs"),
     "no file of channels": ({"SLACK_BOT_CONFIG": "no.toml"}, "does not exist", "take SLACK_BOT_CONFIG away"),
     "a misspelt line": (
@@ -59,6 +66,8 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
         {"HTTPS_PROXY": "http://127.0.0.1:1"}, "cannot be reached", "the proxy if there is one (HTTPS_PROXY)",
     ),
 }  # fmt: skip
+EXPLAINED = re.findall("`(.*?)`", "".join(re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2])))
+OF_APP_AND_AGENT = {"Socket Mode is off", "refuses the bot's credentials"}
 NEEDED = "the app does not subscribe to app_mention", "chat:write is missing: no answer can be written"
 
 
@@ -152,6 +161,33 @@ async def look(
     return status, [each for each in found if each["state"] == "failed"]
 
 
+@asynccontextmanager
+async def another_time(api_url: str, seconds: float) -> AsyncIterator[str]:
+    """The same Slack, whose clock is behind by `seconds`."""
+
+    async def forward(request: web.Request) -> web.Response:
+        sent = {name: request.headers[name] for name in ("Authorization", "Content-Type")}
+        url = f"{api_url}{request.match_info['method']}"
+        async with http.request(
+            request.method, url, params=request.query, data=await request.read(), headers=sent
+        ) as answered:
+            headers = {"Date": formatdate(time.time() - seconds, usegmt=True)}
+            if "x-oauth-scopes" in answered.headers:
+                headers["x-oauth-scopes"] = answered.headers["x-oauth-scopes"]
+            return web.json_response(await answered.json(), headers=headers)
+
+    app = web.Application()
+    app.router.add_route("*", "/api/{method}", forward)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        async with aiohttp.ClientSession() as http:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
+    finally:
+        await runner.cleanup()
+
+
 @pytest.mark.slow
 async def test_from_an_empty_directory_to_an_answer_and_one_that_goes_on_after_a_kill(tmp_path: Path) -> None:
     async with set_up(tmp_path) as (env, page), aiohttp.ClientSession() as http:
@@ -184,8 +220,11 @@ async def test_the_doctor_finds_each_mistake_and_names_its_remedy(tmp_path: Path
                 failed,
             )
             told += str(failed)
-    for heads in re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2]):
-        assert [words for words in re.findall("`(.*?)`", heads) if words not in told] == []
+        async with another_time(env["SLACK_API_URL"], 400) as api_url:
+            status, (late,) = await look(tmp_path, {**env, "SLACK_API_URL": api_url})
+            assert (status, late["check"], "NTP" in late["remedy"]) == (1, "clock", True)
+            assert re.search(r"this machine's is (399|40\d) s ahead of Slack's", late["text"])
+    assert {words for words in EXPLAINED if words not in told} == OF_APP_AND_AGENT
 
 
 @pytest.mark.slow
@@ -210,9 +249,9 @@ async def test_the_doctor_finds_what_is_wrong_with_the_app_and_the_agents_token(
     ):
         _, failed = await look(tmp_path, {**env, "A2A_AGENT_URL": url})
         found = {each["check"]: each for each in failed}
-        assert "Socket Mode is off" in found["connections"]["text"]
+        told = {words for words in OF_APP_AND_AGENT if any(words in each["text"] for each in failed)}
+        assert told == OF_APP_AND_AGENT
         assert "switch it on" in found["connections"]["remedy"]
-        assert "refuses the bot's credentials with HTTP 401" in found["agent login"]["text"]
         assert "SLACK_BOT_AGENT__BEARER_TOKEN" in found["agent login"]["remedy"]
         given = {**env, "A2A_AGENT_URL": url, "SLACK_BOT_AGENT__BEARER_TOKEN": "s3cret"}
         _, failed = await look(tmp_path, given, "--http")

@@ -433,12 +433,29 @@ def changed(subtype: str = "message_changed", **more: Any) -> dict[str, Any]:
 
 def test_an_edit_is_the_new_text_of_a_question() -> None:
     now = {"type": "message", "user": "U1", "ts": "2.0", "text": "<@U0BOT> so &amp; so"}
-    expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "so & so")
+    expected = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "U1", "so & so")
     assert read_message(changed(message=now), ME) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "channel", "is_for_others"),
+    [
+        ("<@U2> so", "C1", True),
+        ("so, <!here>", "C1", True),
+        ("<@U2> <@U0BOT> so", "C1", False),
+        ("<#C2> so", "C1", False),
+        ("<@U2> so", "D1", False),
+    ],
+)
+def test_an_edit_may_make_a_message_one_for_others(text: str, channel: str, is_for_others: bool) -> None:
+    now = {"type": "message", "user": "U1", "ts": "2.0", "text": text}
+    edit = read_message(changed(message=now, channel=channel), ME)
+    assert isinstance(edit, MessageChanged)
+    assert edit.names_others is is_for_others
+
+
 def test_a_deleted_message_has_no_text_also_where_a_tombstone_is_left() -> None:
-    gone = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), None)
+    gone = MessageChanged("T1:C1:2.0", ThreadKey("T1", "C1", "1.0"), "U1", None)
     assert read_message(changed("message_deleted", deleted_ts="2.0"), ME) == gone
     tombstone = {"type": "message", "subtype": "tombstone", "ts": "2.0", "text": "This message was deleted."}
     assert read_message(changed(message=tombstone), ME) == gone

@@ -248,6 +248,16 @@ def test_wrong_calls_are_logged_loudly_and_without_their_text(caplog: pytest.Log
     ]
 
 
+def test_what_a_person_deleted_is_no_reason_to_warn(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        called(faults=["message_not_found"])
+        called(faults=["channel_not_found"])
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("INFO", "chat.postMessage failed: message_not_found (gone)"),
+        ("WARNING", "chat.postMessage failed: channel_not_found (gone)"),
+    ]
+
+
 class Broken:
     """A session whose requests fail the same way each time."""
 

@@ -86,7 +86,11 @@ class EndpointModel:
             async with self._http.stream("POST", url, json={**asked, "stream": True}) as response:
                 _check(response)
                 events = sse.events(response, _MOST_BYTES)
-                while event := await asyncio.wait_for(anext(events, None), idle):
+                while True:
+                    async with asyncio.timeout(idle):
+                        event = await anext(events, None)
+                    if event is None:
+                        return
                     data = event.data or ""
                     if data.strip() == "[DONE]":
                         return

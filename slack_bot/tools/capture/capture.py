@@ -181,7 +181,11 @@ class _CaptureSession:
         silence = self.settings.idle_timeout if streams else self.settings.turn_timeout
         try:
             async with limit, aclosing(asking) as events:
-                while received := await asyncio.wait_for(anext(events, None), silence):
+                while True:
+                    async with asyncio.timeout(silence):
+                        received = await anext(events, None)
+                    if received is None:
+                        break
                     silence = self.settings.idle_timeout
                     self._learn(received.frame)
                     self._end_soon(limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import socket
 from collections.abc import AsyncIterator
@@ -40,6 +41,7 @@ from .slack_checks import SlackApp
 
 _NOBODY = "slack-bot-doctor"  # a task that no agent has
 _LITTLE = 200_000_000  # bytes of free disk
+_ROOM = "make room on that disk"
 _CREDENTIALS = (
     "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
     " SLACK_BOT_AGENT__HEADER_VALUE to its header"
@@ -124,15 +126,16 @@ def _file(path: Path) -> list[Diagnosis]:
     folder = path.parent
     if not folder.is_dir():
         return [failed("store", f"there is no directory {folder}", "make it, or set SLACK_BOT_STORE__URL")]
-    if (free := shutil.disk_usage(folder).free) < _LITTLE:
-        return [failed("store", f"{free // 1_000_000} MB are free at {folder}", "make room on that disk")]
     probe = folder / f".{path.name}.doctor"
     try:
         probe.touch(mode=0o600)
         probe.unlink()
     except OSError as error:
         why = f"nothing can be written into {folder} ({error.strerror})"
-        return [failed("store", why, "let the bot's user write there, or set SLACK_BOT_STORE__URL")]
+        other = "let the bot's user write there, or set SLACK_BOT_STORE__URL"
+        return [failed("store", why, _ROOM if error.errno == errno.ENOSPC else other)]
+    if (free := shutil.disk_usage(folder).free) < _LITTLE:
+        return [failed("store", f"{free // 1_000_000} MB are free at {folder}", _ROOM)]
     return []
 
 

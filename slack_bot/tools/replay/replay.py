@@ -240,12 +240,15 @@ class _ReplaySession:
         async with _running(keep_delivering(app, workspace), self._press_stop()):
             for number, text in enumerate((asked.text, *asking.follow_ups)):
                 try:
-                    await asyncio.wait_for(self._until("ended", number), asking.limit or _LONGEST)
+                    async with asyncio.timeout(asking.limit or _LONGEST):
+                        await self._until("ended", number)
                     self._questions.append(ThreadQuestion(len(self._thread()), text))
                     self._turn_began = self._clock.monotonic()
                     files = [] if number else [PersonFile(*each) for each in self._files.items()]
-                    await asyncio.wait_for(self._say(text, files), _TAKEN_WITHIN)
-                    await asyncio.wait_for(self._until("started", number + 1), _TAKEN_WITHIN)
+                    async with asyncio.timeout(_TAKEN_WITHIN):
+                        await self._say(text, files)
+                    async with asyncio.timeout(_TAKEN_WITHIN):
+                        await self._until("started", number + 1)
                 except TimeoutError:
                     break
             await self._finish(app, asking.stops if asking.limit is None else asking.limit)
@@ -264,7 +267,8 @@ class _ReplaySession:
             await app.dispatcher.close(_LONGEST)
             return
         try:
-            await asyncio.wait_for(app.dispatcher.idle(), stops + _SETTLES)
+            async with asyncio.timeout(stops + _SETTLES):
+                await app.dispatcher.idle()
         except TimeoutError:
             reason = f"nobody waited longer than {stops:.2f} s for its end"
             known_until, latches = self._turn_began + stops, dict[str, bool]()

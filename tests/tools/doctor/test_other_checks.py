@@ -43,6 +43,12 @@ async def test_7_a_store_that_cannot_be_written(environment: dict[str, str], tmp
         environment["SLACK_BOT_STORE__URL"] = "sqlite:////nowhere/bot.sqlite"
         found = await one(setup)
         assert (found.check, found.text) == ("store", "there is no directory /nowhere")
+        environment["SLACK_BOT_STORE__URL"] = (
+            "sqlite:////proc/bot.sqlite"  # not even root may, and 0 B are free
+        )
+        found = await one(setup)
+        assert found.text == "nothing can be written into /proc (No such file or directory)"
+        assert found.remedy == "let the bot's user write there, or set SLACK_BOT_STORE__URL"
         file = tmp_path / "newer.sqlite"
         with sqlite3.connect(file) as connection:
             connection.execute("PRAGMA user_version = 99")
