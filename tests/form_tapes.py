@@ -64,7 +64,7 @@ async def press(bot: BotHarness, root: str, action: str, user: str = "U1") -> No
 async def submit(bot: BotHarness, user: str = "U1", **given: Any) -> None:
     """Fill in the open modal, by labels with _ for spaces, and send it."""
     for label, value in given.items():
-        bot.workspace.fill_modal(user, label.replace("_", " "), value)
+        bot.workspace.fill_modal(user, label.replace("_", " "), value, now=bot.now)
     bot.workspace.submit(user, now=bot.now)
     await bot.deliver()
 

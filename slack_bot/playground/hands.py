@@ -110,7 +110,7 @@ class Hands:
         """The modal, filled in with `values` by name; Slack's client looks at them first."""
         user, values = order["user"], order.get("values")
         for name, given in values.items() if isinstance(values, dict) else ():
-            self._workspace.fill_modal(user, name, given)
+            self._workspace.fill_modal(user, name, given, now=self._now)
         view = self._workspace.modal(user) or {"blocks": [], "state": {"values": {}}}
         if wrong := inputs.mistakes(view["blocks"], view["state"]["values"]):
             self._feed.windows.complain(user, wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from slack_bot.a2a.wire.frames import Artifact, Frame, Part, Received, Snapshot,
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.errors import AgentError, AgentFailed, AgentRefused, StreamCut
 from slack_bot.testing.harness import BotHarness, run_bot
+from slack_bot.testing.slack.workspace import PersonFile
 from slack_bot.testing.tape.builders import answer, chunk, failure, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Recording, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -419,6 +421,18 @@ async def test_a_question_is_sent_again_only_while_it_cannot_have_been_taken(
         else:
             assert not bot.agent.questions
             assert "retry" in str(bot.thread(root)[-1].blocks)
+
+
+@on_virtual_time
+async def test_a_question_that_is_sent_again_has_its_files() -> None:
+    refusals = httpx.Response(503, headers={"retry-after": "9"}), httpx.Response(401)
+    async with run_bot(answer("Hello."), through=lambda inner: Door(inner, *refusals)) as bot:
+        await bot.ask("what is this?", PersonFile("a.txt", b"bytes"))
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        (asked,) = bot.agent.questions
+        (_, file) = asked.params["message"]["parts"]
+        assert base64.b64decode(file.get("raw") or file["file"]["bytes"]) == b"bytes"
 
 
 @on_virtual_time

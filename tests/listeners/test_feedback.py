@@ -33,7 +33,7 @@ async def press(bot: BotHarness, root: str, side: str, user: str = "U1") -> None
 
 async def submit(bot: BotHarness, user: str = "U1", **given: Any) -> None:
     for label, value in given.items():
-        bot.workspace.fill_modal(user, label, value)
+        bot.workspace.fill_modal(user, label, value, now=bot.now)
     bot.workspace.submit(user, now=bot.now)
     await bot.deliver()
     await bot.idle()

@@ -200,14 +200,17 @@ class _Content:
     """The body of a request. httpx keeps the request for as long as the answer comes."""
 
     def __init__(self, content: bytes) -> None:
-        self._content, self.size = content, len(content)
+        self._content: bytes | None = content
+        self.size = len(content)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._content is None:  # h11's own error for a body that is too short is not httpx's
+            raise httpx.WriteError("the agent has had this request")
         yield self._content
 
     def release(self) -> None:
-        """The agent has it. A body that is sent again after this has a wrong length, and is refused."""
-        self._content = b""
+        """The agent has it. It cannot be sent again after this; a login that is renewed asks before."""
+        self._content = None
 
 
 class Client:

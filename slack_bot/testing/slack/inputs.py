@@ -32,17 +32,20 @@ def begun(blocks: list[Json]) -> Json:
     return values
 
 
-def fill(blocks: list[Json], values: Json, label: str, given: Filled) -> tuple[Json, Json]:
-    """Fill in the input with this label, `action_id` or `block_id`. Returns its block and the input.
+def fill(blocks: list[Json], values: Json, label: str, given: Filled) -> Json | None:
+    """Fill in the input with this label, `action_id` or `block_id`. Returns what the app is told at once.
 
-    LookupError if there is none, or no such option: a person could not have done it.
+    None: nothing, as of an `input` block that does not dispatch its action. LookupError: there is no such
+    input or option, so a person could not have done it.
     """
     for block, element in blockkit.inputs(blocks):
         if label in (blockkit.plain(block.get("label")), element["action_id"], block["block_id"]):
             name, _ = _KEYS[element["type"]]
             value = _chosen(element, name, given) if name in _CHOICES else given
-            values[block["block_id"]][element["action_id"]] = {"type": element["type"], name: value}
-            return block, element
+            place = {"block_id": block["block_id"], "action_id": element["action_id"]}
+            filled = values[block["block_id"]][element["action_id"]] = {"type": element["type"], name: value}
+            is_told = block["type"] != "input" or block.get("dispatch_action")
+            return {**filled, **place} if is_told else None
     raise LookupError(f"no input {label}")
 
 

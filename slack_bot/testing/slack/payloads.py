@@ -3,6 +3,7 @@
 The app also hears of its own messages and of metadata-only changes (facts: Slack 1.8).
 """
 
+import copy
 from typing import Any
 
 from . import inputs, rendering
@@ -175,7 +176,7 @@ def pressed_in_view(state: WorkspaceState, person: Person, view: Json, action: J
     """A person pressed a control of a view."""
     fields = {
         "container": {"type": "view", "view_id": view["id"]},
-        "view": view,
+        "view": copy.deepcopy(view),
         "actions": [{**action, "action_ts": state.next_ts()}],
     }
     return interaction(state, "block_actions", person, fields)

@@ -231,15 +231,9 @@ class Workspace:
         """A person presses a control; `value` picks one of several, or the side of feedback buttons."""
         self.pass_time(now)
         message = self._find(channel, ts)
-        for block, control in blockkit.controls(message.blocks):
-            for side, button in _buttons(control):
-                given = button.get("value", "")
-                if control["action_id"] == action_id and value in (None, given, side):
-                    action = {"action_id": action_id, "type": control["type"], "value": given}
-                    action |= {"text": button["text"], "block_id": block["block_id"]}
-                    url = chat.offer(self.state, message, user)
-                    return payloads.pressed(self.state, self._person(user), message, action, url)
-        raise LookupError(f"no control {action_id} with value {value} on {ts}")
+        action = _pressed(message.blocks, action_id, value)
+        url = chat.offer(self.state, message, user)
+        return payloads.pressed(self.state, self._person(user), message, action, url)
 
     def fill(self, user: str, channel: str, ts: str, label: str, given: Filled, *, now: float) -> None:
         """A person fills in an input of a message, by its label or action_id; the app hears of what is no
@@ -247,10 +241,7 @@ class Workspace:
         self.pass_time(now)
         message = self._find(channel, ts)
         values = payloads.filled_in(self.state, self._person(user).id, message)
-        block, element = inputs.fill(message.blocks, values, label, given)
-        if block["type"] != "input" or block.get("dispatch_action"):
-            place = {"block_id": block["block_id"], "action_id": element["action_id"]}
-            action = {**values[block["block_id"]][element["action_id"]], **place}
+        if action := inputs.fill(message.blocks, values, label, given):
             url = chat.offer(self.state, message, user)
             payloads.pressed(self.state, self._person(user), message, action, url)
 
@@ -263,10 +254,19 @@ class Workspace:
         view = self.modal(user)
         return {} if view is None else self.state.view_errors.get(view["id"], {})
 
-    def fill_modal(self, user: str, label: str, given: Filled) -> None:
-        """A person fills in an input of their modal, by its label or action_id."""
+    def fill_modal(self, user: str, label: str, given: Filled, *, now: float) -> None:
+        """A person fills in an input of their modal, as `fill`."""
+        self.pass_time(now)
         view = self._modal(user)
-        inputs.fill(view["blocks"], view["state"]["values"], label, given)
+        if action := inputs.fill(view["blocks"], view["state"]["values"], label, given):
+            payloads.pressed_in_view(self.state, self._person(user), view, action)
+
+    def press_in_modal(self, user: str, action_id: str, *, now: float, value: str | None = None) -> Envelope:
+        """A person presses a control of their modal, as `press`; the modal stays open."""
+        self.pass_time(now)
+        view = self._modal(user)
+        action = _pressed(view["blocks"], action_id, value)
+        return payloads.pressed_in_view(self.state, self._person(user), view, action)
 
     def submit(self, user: str, *, now: float) -> Envelope:
         """A person sends their modal. ValueError: Slack's client does not, for what it says."""
@@ -348,16 +348,8 @@ class Workspace:
         """A person presses a control of their Home tab."""
         self.pass_time(now)
         view = self.state.views[f"home-{user}"]
-        for block, control in blockkit.controls(view["blocks"]):
-            if (control["action_id"], control.get("value")) == (action_id, value):
-                action = {
-                    "action_id": action_id,
-                    "block_id": block["block_id"],
-                    "type": control["type"],
-                    "value": value,
-                }
-                return payloads.pressed_in_view(self.state, self._person(user), view, action)
-        raise LookupError(f"no control {action_id} with value {value} in the Home tab of {user}")
+        action = _pressed(view["blocks"], action_id, value)
+        return payloads.pressed_in_view(self.state, self._person(user), view, action)
 
     # ---- what people see
 
@@ -422,6 +414,17 @@ class Workspace:
         if message is None:
             raise LookupError(f"no message {ts} in {channel}")
         return message
+
+
+def _pressed(blocks: list[Json], action_id: str, value: str | None) -> Json:
+    """What the app is told of a press. LookupError: nothing to press."""
+    for block, control in blockkit.controls(blocks):
+        for side, button in _buttons(control):
+            given = button.get("value", "")
+            if control["action_id"] == action_id and value in (None, given, side):
+                place = {"action_id": action_id, "block_id": block["block_id"]}
+                return {**place, "type": control["type"], "value": given, "text": button["text"]}
+    raise LookupError(f"no control {action_id} with value {value}")
 
 
 def _buttons(control: Json) -> list[tuple[str | None, Json]]:

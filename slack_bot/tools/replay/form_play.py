@@ -54,7 +54,7 @@ async def _fill_modal(workspace: Workspace, user: str, wanted: dict[str, str], n
         await asyncio.sleep(_PAUSE)
     inputs = list(blockkit.inputs(view["blocks"]))
     for name, value in wanted.items():
-        workspace.fill_modal(user, name, _value(inputs, name, value))
+        workspace.fill_modal(user, name, _value(inputs, name, value), now=now)
     workspace.submit(user, now=now)
 
 

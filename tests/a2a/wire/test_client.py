@@ -5,6 +5,7 @@ import gc
 import json
 import tracemalloc
 from collections import Counter
+from collections.abc import Generator
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -548,6 +549,73 @@ async def test_the_files_of_a_question_are_let_go_once_the_agent_has_them() -> N
                 may_end.set()
     finally:
         tracemalloc.stop()
+
+
+class _RenewedLogin(httpx.Auth):
+    """Asks again in the same call, with a new token, where the first one is refused."""
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = "Bearer old"
+        response = yield request
+        if response.status_code == 401:
+            request.headers["Authorization"] = "Bearer new"
+            yield request
+
+
+async def test_a_question_that_is_sent_twice_in_one_call_is_whole_both_times() -> None:
+    got: list[tuple[bytes, bytes]] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        got.append((head, await reader.readexactly(int(head.split(b"content-length:")[1].split()[0]))))
+        status = b"200 OK" if b"bearer new" in head else b"401 Unauthorized"
+        writer.write(b"HTTP/1.1 " + status + b"\r\nContent-Type: text/event-stream\r\n")
+        writer.write(b"Connection: close\r\n\r\n" + f"data: {json.dumps(DONE)}\n\n".encode())
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    settings, file = AgentSettings(url=url), "YQ==" * 100_000
+    asking = MessageRequest("q", "m", files=(GivenFile("a", "text/plain", file),))
+    async with server, new_http(settings) as http:
+        client = Client(http, Interface(url, "1.0"), settings, _RenewedLogin())
+        async with aclosing(client.ask(asking)) as coming:
+            assert len([received async for received in coming]) == 1
+    (head, refused), (_, taken) = got
+    assert json.loads(taken)["params"]["message"]["parts"][1]["raw"] == file
+    assert refused == taken
+    assert b"transfer-encoding" not in head, "not every server and proxy takes a body in chunks"
+
+
+async def test_a_question_that_was_let_go_is_never_sent_as_an_empty_one() -> None:
+    may_end = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            await reader.readexactly(int(head.split(b"content-length:")[1].split()[0]))
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            writer.write(f"data: {json.dumps(DONE)}\n\n".encode())
+            await may_end.wait()
+        writer.close()
+
+    async def keep(request: httpx.Request) -> None:
+        sent.append(request)
+
+    sent: list[httpx.Request] = []
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    settings = AgentSettings(url=url)
+    async with server, new_http(settings) as http:
+        http.event_hooks = {"request": [keep]}
+        client = Client(http, Interface(url, "1.0"), settings, httpx.Auth())
+        async with aclosing(client.ask(MessageRequest("q", "m"))) as coming, asyncio.timeout(5):
+            await anext(coming)
+            try:
+                with pytest.raises(httpx.WriteError, match="has had this request"):
+                    await http.send(sent[0])
+            finally:
+                may_end.set()
 
 
 @given(

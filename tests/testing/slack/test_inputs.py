@@ -70,6 +70,49 @@ def test_the_app_hears_of_a_choice_that_is_in_no_input_block() -> None:
     assert envelope.payload["actions"][0]["selected_option"] == OPTIONS[1]
 
 
+def told(scene: Scene) -> list[dict[str, Any]]:
+    """The actions that the app is told of, each with what its view holds then."""
+    payloads = [envelope.payload for envelope in scene.workspace.take()]
+    assert all(each["type"] == "block_actions" and each["trigger_id"] for each in payloads)
+    return [{**each["actions"][0], "now": each["view"]["state"]["values"]} for each in payloads]
+
+
+def test_the_app_hears_of_a_choice_in_a_modal_that_is_in_no_input_block_or_dispatches() -> None:
+    scene = Scene()
+    where = {"type": "static_select", "action_id": "where", "options": OPTIONS}
+    opened(
+        scene,
+        {"type": "actions", "block_id": "places", "elements": [where]},
+        {**field("radio_buttons", "Way", options=OPTIONS), "dispatch_action": True},
+        text_input("a"),
+    )
+    scene.workspace.take()
+    for label, given in (("a", "x"), ("where", "Prod"), ("Way", "Dev"), ("where", "Dev")):
+        scene.workspace.fill_modal("U1", label, given, now=scene.now)
+    where_first, way, where_last = told(scene)
+    assert (where_first["block_id"], where_first["action_id"]) == ("places", "where")
+    assert where_first["selected_option"] == where_first["now"]["places"]["where"]["selected_option"]
+    assert where_first["selected_option"] == OPTIONS[1]
+    assert (way["block_id"], way["selected_option"]) == ("Way", OPTIONS[0])
+    assert where_last["selected_option"] == OPTIONS[0]
+    assert where_last["now"]["a"]["field"]["value"] == "x"
+
+
+def test_the_app_hears_of_a_button_in_a_modal_that_stays_open() -> None:
+    scene = Scene()
+    view = opened(scene, text_input("a"), {"type": "actions", "elements": [button()]})
+    scene.workspace.take()
+    pressed = scene.workspace.press_in_modal("U1", "retry", now=scene.now)
+    assert pressed.payload["container"] == {"type": "view", "view_id": view["id"]}
+    (action,) = told(scene)
+    assert (action["action_id"], action["type"]) == ("retry", "button")
+    assert scene.workspace.modal("U1") == view
+    with pytest.raises(LookupError):
+        scene.workspace.press_in_modal("U1", "nothing", now=scene.now)
+    with pytest.raises(LookupError):
+        scene.workspace.press_in_modal("U2", "retry", now=scene.now)
+
+
 @pytest.mark.parametrize(("label", "given"), [("Nothing", "x"), ("Where", "Mars")])
 def test_a_person_fills_in_only_what_is_there(label: str, given: str) -> None:
     scene = Scene()
@@ -85,9 +128,9 @@ def test_a_person_fills_in_only_what_is_there(label: str, given: str) -> None:
 def test_the_client_does_not_send_what_is_incomplete(label: str, given: str | None) -> None:
     scene = Scene()
     opened(scene, *FIELDS[:2])
-    scene.workspace.fill_modal("U1", "Why", "so")
-    scene.workspace.fill_modal("U1", "How many", "3")
-    scene.workspace.fill_modal("U1", label, given)
+    scene.workspace.fill_modal("U1", "Why", "so", now=scene.now)
+    scene.workspace.fill_modal("U1", "How many", "3", now=scene.now)
+    scene.workspace.fill_modal("U1", label, given, now=scene.now)
     with pytest.raises(ValueError, match=label):
         scene.workspace.submit("U1", now=scene.now)
 
@@ -95,7 +138,7 @@ def test_the_client_does_not_send_what_is_incomplete(label: str, given: str | No
 def test_a_modal_that_was_sent_stays_with_its_errors_and_closes_without() -> None:
     scene = Scene()
     view = opened(scene, text_input("a"), text_input("b", optional=True))
-    scene.workspace.fill_modal("U1", "a", "x")
+    scene.workspace.fill_modal("U1", "a", "x", now=scene.now)
     values = sent(scene, {"response_action": "errors", "errors": {"a": "No."}}).payload["view"]["state"]
     assert values["values"]["a"]["field"]["value"] == "x"
     assert scene.workspace.modal_errors("U1") == {"a": "No."}
@@ -108,7 +151,7 @@ def test_a_modal_that_was_sent_stays_with_its_errors_and_closes_without() -> Non
 def test_errors_belong_to_inputs(answer: dict[str, str]) -> None:
     scene = Scene()
     opened(scene, text_input("a"))
-    scene.workspace.fill_modal("U1", "a", "x")
+    scene.workspace.fill_modal("U1", "a", "x", now=scene.now)
     with pytest.raises(ValueError, match="errors"):
         sent(scene, {"response_action": "errors", "errors": answer})
 
