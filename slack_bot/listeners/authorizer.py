@@ -1,6 +1,7 @@
 """Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import TypeAlias
 
 import aiohttp
@@ -27,7 +28,7 @@ _REMEDIES = {
     "ratelimited": "it was used too often lately; start again in a minute",
     **dict.fromkeys(("internal_error", "fatal_error", "service_unavailable", "request_timeout"), _LATER),
 }
-_NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one; or try again later"
+_NOT_SLACK = "check SLACK_API_URL, and the proxy if there is one, or try again later"
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read."""
 
@@ -77,6 +78,8 @@ async def call_or_raise(
         status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
         name = str(named or f"HTTP {status}")
         remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
+        if named is None and status == HTTPStatus.OK:
+            raise SlackError(_not_slack(client), error="unreadable") from error
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
@@ -84,6 +87,8 @@ async def call_or_raise(
             error="unreachable",
         ) from error
     except _UNREADABLE as error:  # last: a certificate that is refused is a ValueError too
-        raise SlackError(
-            f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}.", error="unreadable"
-        ) from error
+        raise SlackError(_not_slack(client), error="unreadable") from error
+
+
+def _not_slack(client: AsyncWebClient) -> str:
+    return f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}."
