@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import errno
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,12 +36,26 @@ _GROUPS = {
 }
 """The verbs as the help shows them."""
 
+_MISSING = "the following arguments are required"
+_PLAIN = {
+    r"invalid int value: (.*)$": r"\1 is no whole number",
+    r"invalid float value: (.*)$": r"\1 is no number",
+    r"expected (at least )?one argument$": "its value is missing; write it behind the option",
+}
+"""What argparse says, and the same in plain words."""
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the verb that the command line names. Returns the exit status."""
-    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _run_verb(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run_verb(words: Sequence[str]) -> int:
     whole = command_line()
     if not words:
         whole.print_help(sys.stderr)
@@ -48,8 +63,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = whole.parse_args(words)
     try:
         return run_guarded(lambda: args.verb(args))
-    except KeyboardInterrupt:
-        return 130
     except BotError as error:
         sys.stderr.write(textwrap.indent(f"{error}\n", f"{_PROGRAM} {args.name}: "))
         return 2 if isinstance(error, SettingsError | UnreadableInput) else 1
@@ -92,6 +105,10 @@ def _word(text: str) -> str:
     return text
 
 
+def _has_verbs(action: argparse.Action) -> bool:
+    return isinstance(action, argparse._SubParsersAction)
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports wrong usage as all other errors are, a verb's with its own usage. No word may be empty, and no
     option be shortened."""
@@ -100,6 +117,11 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
+        for pattern, plain in _PLAIN.items():
+            message = re.sub(pattern, plain, message)
+        below = [name for each in self._actions if _has_verbs(each) for name in each.choices or ()]
+        if below and message.startswith(_MISSING):
+            message += f"; give one of {', '.join(below)}"
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: {message}\n")
 
@@ -127,7 +149,7 @@ class _Parser(argparse.ArgumentParser):
         if any(each.startswith("-") for each in unknown):
             return f"{told}; {self.prog} -h shows the options"
         has_text = any(each.metavar == "TEXT" and not each.option_strings for each in self._actions)
-        return f"{told}; write a text of several words in quotes" if has_text else told
+        return f"{told}; {'write a text of several words in quotes' if has_text else 'leave them out'}"
 
     def _guess_options(self, words: Sequence[str]) -> None:
         """A misspelt option is named before an argument is missed that it was meant to be."""

@@ -128,7 +128,7 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     """No bot runs."""
     for name, value in (("SLACK_BOT_TOKEN", settings.slack.bot_token), ("A2A_AGENT_URL", settings.agent.url)):
         if value is None:
-            raise SettingsError(f"{name} is not set: `say` needs the settings of the bot where none runs")
+            raise SettingsError(f"{name} is not set: no bot runs on this store, so set what `run` needs")
     if record.message.is_question:
         sys.stderr.write(_ALONE)
     async with await build(settings, store=store) as app:

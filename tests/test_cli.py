@@ -144,7 +144,7 @@ def test_a_file_of_channels_is_checked_without_slack(
             ["say", "--channel", "C1", "hi", "there"],
             "slack-bot say: unrecognized arguments: there; write a text of several words in quotes",
         ),
-        (["run", "there"], "slack-bot run: unrecognized arguments: there"),
+        (["run", "there"], "slack-bot run: unrecognized arguments: there; leave them out"),
         (["--verson"], "slack-bot: there is no --verson; did you mean --version?"),
         (
             ["store", "export", "--user", "maya"],
@@ -154,7 +154,16 @@ def test_a_file_of_channels_is_checked_without_slack(
         (["store", "erase", "--usr=U1"], "slack-bot store erase: there is no --usr; did you mean --user?"),
         (["say", "--chan", "C1", "--usr", "U1", "hi"], "slack-bot say: there is no --usr; did you mean"),
         (["--nope"], "slack-bot: the following arguments are required: VERB"),
-        (["play", "--port", "x"], "slack-bot play: argument --port: invalid int value: 'x'"),
+        (["play", "--port", "x"], "slack-bot play: argument --port: 'x' is no whole number"),
+        (["play", "--pace", "x"], "slack-bot play: argument --pace: 'x' is no number"),
+        (
+            ["manifest", "--name"],
+            "slack-bot manifest: argument --name: its value is missing; write it behind the option",
+        ),
+        (
+            ["config"],
+            "slack-bot config: the following arguments are required: WHAT; give one of check",
+        ),
     ],
 )
 def test_wrong_usage_is_exit_2(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,6 +295,14 @@ def test_a_verb_that_is_interrupted_ends_as_a_shell_expects(monkeypatch: pytest.
 
     monkeypatch.setattr("slack_bot.tools.replay.replay.main", interrupted)
     assert main(["replay", "x"]) == 130
+
+
+def test_an_interrupt_before_the_verb_begins_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slack_bot.cli.command_line", interrupted)
+    assert main(["manifest"]) == 130
 
 
 # -- output that cannot be written ------------------------------------------------------------------------

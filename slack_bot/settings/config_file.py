@@ -29,9 +29,12 @@ def read_config(file: str | None) -> ChannelTables:
     try:
         whole = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SettingsError(f"{CONFIG} names {file}, which does not exist") from None
+        raise SettingsError(f"{CONFIG} names {file}, which does not exist; correct the path") from None
+    except IsADirectoryError:
+        raise SettingsError(f"{CONFIG} names {file}, which is a directory; name a file in it") from None
     except (OSError, UnicodeDecodeError):
-        raise SettingsError(f"{CONFIG} names {file}, which cannot be read as text") from None
+        told = f"{CONFIG} names {file}, which cannot be read as text; check its owner, mode and encoding"
+        raise SettingsError(told) from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(_unreadable(file, str(error))) from None
     if problems := list(_problems(whole)):

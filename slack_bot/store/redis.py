@@ -137,7 +137,8 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             if is_away and self._is_open:
                 self._outage.failed(problem)
             raise (StoreAway if is_away else StoreError)(
-                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem})."
+                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem.rstrip('.')});"
+                " check the address, and whether Redis runs."
             ) from error
         self._outage.passed()
 

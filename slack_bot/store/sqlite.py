@@ -488,7 +488,7 @@ def as_store_errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", None)
         problem = f"cannot be used ({getattr(error, 'strerror', None) or error})"
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            problem = "is damaged or is not a SQLite file; move it away and start again"
+            problem = "is damaged or is not a SQLite file; name another one, or move it away"
         elif code == sqlite3.SQLITE_BUSY:
             problem = "is locked by another program; end what has it open"
         elif code in _NOT_WRITTEN:

@@ -108,7 +108,11 @@ def answers(workspace: Workspace, root: str) -> list[str]:
     [
         (full, r"cannot be written .*is the disk full\? Make room there", True),
         (locked, "is locked by another program; end what has it open", True),
-        (corrupted, "is damaged or is not a SQLite file; move it away and start again", False),
+        (
+            corrupted,
+            "is damaged or is not a SQLite file; name another one, or move it away",
+            False,
+        ),
         (removed, "was removed or replaced while the bot was using it", False),
     ],
 )
@@ -209,7 +213,7 @@ def on_read_only_disk(file: Path) -> None:
     ("breaking", "sentence"),
     [
         (newer, "was written by a newer version of the bot .*install that version or name another file"),
-        (foreign, "is damaged or is not a SQLite file; move it away and start again"),
+        (foreign, "is damaged or is not a SQLite file; name another one, or move it away"),
         (on_read_only_disk, "is on a read-only file system; mount a volume there, or name a file elsewhere"),
     ],
 )

@@ -108,6 +108,7 @@ async def test_an_event_that_comes_while_slack_does_not_know_us_is_not_acknowled
     [
         (lambda: web.Response(text="<html>", content_type="application/json", status=502), "HTTP 502"),
         (lambda: web.Response(text="<html>", content_type="text/html", status=502), "HTTP 502"),
+        (lambda: web.Response(text="<html>Sign in", content_type="text/html"), "is not Slack"),
         (lambda: web.Response(body=b"d\xe9faut", content_type="application/json"), "is not Slack"),
         (lambda: web.json_response("upstream error"), "is not Slack"),
     ],

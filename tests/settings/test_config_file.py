@@ -143,11 +143,16 @@ def test_a_token_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_or_no_text_is_named_with_its_setting(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"SLACK_BOT_CONFIG names .*nowhere.toml, which does not exist"):
+    with pytest.raises(
+        SettingsError, match=r"SLACK_BOT_CONFIG names .*nowhere.toml, which does not exist; correct"
+    ):
         read_config(str(tmp_path / "nowhere.toml"))
     (tmp_path / "image.toml").write_bytes(b"\xff\xfe")
-    for name in ("image.toml", "."):
-        with pytest.raises(SettingsError, match=r"SLACK_BOT_CONFIG names .*, which cannot be read as text\Z"):
+    for name, told in (
+        ("image.toml", "cannot be read as text; check its owner, mode and encoding"),
+        (".", "is a directory; name a file in it"),
+    ):
+        with pytest.raises(SettingsError, match=rf"SLACK_BOT_CONFIG names .*, which {told}\Z"):
             read_config(str(tmp_path / name))
 
 

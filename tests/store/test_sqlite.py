@@ -114,7 +114,7 @@ async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_
     before = file.read_bytes()
     with pytest.raises(
         StoreError,
-        match=r"\(SLACK_BOT_STORE__URL\) is damaged or is not a SQLite file; move it away and start again\.$",
+        match=r"\(SLACK_BOT_STORE__URL\) is damaged or .*; name another one, or move it away\.$",
     ):
         await open_sqlite(file, Ages())
     assert file.read_bytes() == before

@@ -11,7 +11,7 @@ Json: TypeAlias = dict[str, Any]
 def load_document(text: str, name: str) -> Any:
     """The JSON value that is all of file `name`."""
     if not text.strip():
-        raise UnreadableInput(f"{name}: the file is empty")
+        raise UnreadableInput(f"{name}: the file is empty; name another one")
     return load_json(text, name)
 
 

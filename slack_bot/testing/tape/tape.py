@@ -61,7 +61,7 @@ def read_tape(
         return long
     raw = raw[:]  # a mapped file becomes its bytes
     if not raw.strip():
-        raise UnreadableInput(f"{name}: the file is empty")
+        raise UnreadableInput(f"{name}: the file is empty; {_READABLE}")
     if looks_raw(raw) and b"\0" not in raw:
         _no_key(key, name, "a raw response")
         if (recording := read_recording(raw)) is None:
@@ -218,7 +218,7 @@ def _no_key(key: str | None, name: str, what: str) -> None:
 
 def _decode(raw: bytes, name: str) -> str:
     if b"\0" in raw:
-        raise UnreadableInput(f"{name}: the file is binary, not text")
+        raise UnreadableInput(f"{name}: the file is binary, not text; {_READABLE}")
     try:
         return raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -302,5 +302,5 @@ def _pick(document: Json, name: str, key: str | None) -> Any:
         sentence = f"{name}: several lists of events; choose one with --key: {names}"
         raise SeveralStreams(sentence, list(lists))
     if not lists:
-        raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events")
+        raise UnreadableInput(f"{name}, line 1: a JSON object without a list of events; {_READABLE}")
     return lists[key] if key is not None else next(iter(lists.values()))

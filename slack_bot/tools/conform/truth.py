@@ -115,7 +115,10 @@ def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
         files = (path for path in sorted(given.iterdir()) if not path.name.endswith(_SUFFIX))
         found = [path for path in files if truth_of(path, truth).is_file()]
         if not found:
-            raise UnreadableInput(f"{given}: no file in this folder has a {_SUFFIX} beside it")
+            where = "beside it" if truth is None else f"in {truth}"
+            raise UnreadableInput(
+                f"{given}: no file in this folder has a {_SUFFIX} {where}; write the exact text there"
+            )
         yield from found
 
 

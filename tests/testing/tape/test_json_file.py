@@ -25,7 +25,7 @@ def test_json_is_read(value: object) -> None:
 def test_a_line_that_ends_in_the_middle_may_be_left_out() -> None:
     with pytest.raises(UnreadableInput, match=r"line 3: .* take this line out to read the others"):
         load_row('{"a": ', "f", 3)
-    with pytest.raises(UnreadableInput, match=r"^f: the file is empty$"):
+    with pytest.raises(UnreadableInput, match=r"^f: the file is empty; name another one$"):
         load_document(" \n", "f")
 
 

@@ -235,9 +235,9 @@ HEAD_LINE = f'{{"format": "{FORMAT}"}}\n'
 @pytest.mark.parametrize(
     "data,reason",
     [
-        (b"", "f: the file is empty"),
-        (b" \n\t\n", "f: the file is empty"),
-        (b"\x89PNG\r\n\x00\x00", "f: the file is binary, not text"),
+        (b"", "f: the file is empty; a tape, A2A results"),
+        (b" \n\t\n", "f: the file is empty; a tape, A2A results"),
+        (b"\x89PNG\r\n\x00\x00", "f: the file is binary, not text; a tape, A2A results"),
         (b'[{"a": "\n\xff"}]', "f, line 2: not UTF-8 text"),
         (
             b"<!DOCTYPE html>",
@@ -252,7 +252,7 @@ HEAD_LINE = f'{{"format": "{FORMAT}"}}\n'
         (b'[{"kind": NaN}]', "f, line 1: the JSON holds a number that cannot be read"),
         (b"[{" + b'"a":' + b"9" * 5000 + b"}]", "f, line 1: the JSON holds a number that cannot be read"),
         (b"[]", "f: there are no events in it"),
-        (b"{}", "f, line 1: a JSON object without a list of events"),
+        (b"{}", "f, line 1: a JSON object without a list of events; a tape, A2A results"),
         (b"[1]", "f, item 1: an event must be a JSON object, not a number"),
         (b"[[1]]", "f, item 1: an event must be a JSON object, not a list"),
         (b"[null]", "f, item 1: an event must be a JSON object, not null"),

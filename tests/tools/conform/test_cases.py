@@ -117,7 +117,7 @@ def test_what_is_misspelt_is_not_called_missing(key: str, typo: str) -> None:
 
 
 def test_an_empty_file_is_said_to_be_empty() -> None:
-    with pytest.raises(UnreadableInput, match=r"^mine\.json: the file is empty$"):
+    with pytest.raises(UnreadableInput, match=r"^mine\.json: the file is empty; name another one$"):
         read_suite(" \n", "mine.json")
 
 

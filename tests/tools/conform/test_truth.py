@@ -156,7 +156,7 @@ def test_a_terminal_gets_a_table(
         (["--from-tape", "mine.jsonl"], "mine.truth.txt: no such file; name the text that mine.jsonl"),
         (["--from-tape", "gone.jsonl", "--truth", "empty.txt"], "gone.jsonl: no such file"),
         (["--from-tape", "mine.jsonl", "--truth", "empty.txt"], "empty.txt: there is no text in it"),
-        (["--from-tape", "."], ".: no file in this folder has a .truth.txt beside it"),
+        (["--from-tape", "."], ".: no file in this folder has a .truth.txt beside it; write the"),
         (["--from-tape", "mine.jsonl", "--url", "http://a"], "--from-tape asks no agent and runs no suite"),
         (["--truth", "empty.txt"], "--truth, --after, --cuts and --key belong to --from-tape"),
     ],

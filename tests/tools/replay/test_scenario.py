@@ -98,7 +98,7 @@ def test_sdk_spelling_of_methods_is_the_same_method() -> None:
             '{"slack_faults": {"zzz": ["x"]}}',
             "'zzz' is not a method of the emulated workspace; there are: agents.sessions.rename, ",
         ),
-        ("", "s.json: the file is empty"),
+        ("", "s.json: the file is empty; name another one"),
         ('{"rotate": 1}', "'rotate' is not a key of a scenario; there are: channel, "),
         ("[]", "s.json: a scenario must be a JSON object"),
         ('{"text": ', "s.json, line 1: the JSON ends in the middle"),
