@@ -176,7 +176,7 @@ def _nothing_twice(m: Measures) -> Verdict:
     if not m.total:
         return None, "there is no answer"
     source = visible_chars(m.final or "") or visible_chars(m.said)
-    looks = m.looks[:: max(1, len(m.looks) // 40)]
+    looks = m.own_looks[:: max(1, len(m.looks) // 40)]
     for text in reversed([*looks, "".join(m.texts)]):
         whole = visible_chars(text)
         for piece in dict.fromkeys(map(visible_chars, text.splitlines())):

@@ -40,8 +40,9 @@ class Measures:
     `result` is the object of `replay --json`, `summary` the figures of `trace`. `sent` and `visible` are
     characters of the answers over time, without white space: on the wire, and in the thread.
     `agent_burst_share` is that of `sent`. `live_share` is that of `result`, without what was kept back until
-    the agent had sent everything. `looks` is the visible text after each change, `texts` the answer's
-    messages in the last turn. `streamed` are characters that went into a stream, `begun` those in its start,
+    the agent had sent everything. `looks` is the visible text after each change, `own_looks`
+    the same without the answers before it, `texts` the answer's messages in the last turn.
+    `streamed` are characters that went into a stream, `begun` those in its start,
     `stopped` those in its end. `final` is what the agent called its result, `narration` the sentences it
     marked as no part of the answer, `said` the text of all artifacts. Of `questions`, `asked` went to the
     agent, the last of them as the JSON `sent_last`, None: not known. `files`: the SHA-256 of what was shared
@@ -56,6 +57,7 @@ class Measures:
     agent_burst_share: float | None
     live_share: float | None
     looks: tuple[str, ...]
+    own_looks: tuple[str, ...]
     texts: tuple[str, ...]
     outcomes: tuple[str, ...]
     streamed: int
@@ -134,6 +136,7 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         agent_burst_share=burst_share_of([growths(curve) for curve in curves]),
         live_share=_live_share(log.turns, curves),
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
+        own_looks=tuple(text.removeprefix(turn.before) for turn in log.turns for _, text in turn.texts()),
         texts=tuple(_last_texts(log, seen.thread)),
         outcomes=tuple(entry.outcome for entry in log.entries if isinstance(entry, TurnEnded)),
         streamed=sum(map(len, started + appended)),

@@ -66,7 +66,9 @@ def test_a_stream_that_was_refused_was_not_opened_and_no_answer_is_no_latch() ->
 
 def looked(*texts: str, final: str = TEXT) -> Measures:
     looks = (*texts, final)
-    return replace(MEASURES, looks=looks, texts=(final,), result={**MEASURES.result, "visible": final})
+    return replace(
+        MEASURES, looks=looks, own_looks=looks, texts=(final,), result={**MEASURES.result, "visible": final}
+    )
 
 
 def test_the_text_is_the_agents() -> None:

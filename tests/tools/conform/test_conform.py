@@ -248,6 +248,14 @@ def test_a_foreign_agent_is_held_to_what_applies(
     assert [each["name"] for each in found["skipped"]] == ["fails"]
 
 
+def test_the_same_answer_to_two_questions_is_not_written_twice(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = {"name": "unknown", "query": "refunds?", "then": ["and later?"], "checks": ["nothing_twice"]}
+    assert main(["conform", "--suite", suite(here, case), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passed"] == 1
+
+
 def test_an_agent_that_never_ends_is_judged_as_it_stands(
     foreign: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
