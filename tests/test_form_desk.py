@@ -309,7 +309,7 @@ async def test_a_modal_is_refused_to_whom_it_does_not_belong_and_after_the_answe
         await bot.idle()
         await press(bot, root, "form_fill")
         for label, value in (("Your name", "Ann"), ("Where", "prod")):
-            bot.workspace.fill_modal("U1", label, value)
+            bot.workspace.fill_modal("U1", label, value, now=bot.now)
         replay = bot.workspace.submit("U1", now=bot.now)
         await bot.deliver()
         await bot.idle()

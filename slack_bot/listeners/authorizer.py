@@ -1,6 +1,7 @@
 """Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import TypeAlias
 
 import aiohttp
@@ -77,6 +78,8 @@ async def call_or_raise(
         status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
         name = str(named or f"HTTP {status}")
         remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
+        if named is None and status == HTTPStatus.OK:
+            raise SlackError(_not_slack(client), error="unreadable") from error
         raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise SlackError(
@@ -85,6 +88,8 @@ async def call_or_raise(
             error="unreachable",
         ) from error
     except _UNREADABLE as error:  # last: a certificate that is refused is a ValueError too
-        raise SlackError(
-            f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}.", error="unreadable"
-        ) from error
+        raise SlackError(_not_slack(client), error="unreadable") from error
+
+
+def _not_slack(client: AsyncWebClient) -> str:
+    return f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}."
