@@ -222,7 +222,7 @@ class _Ordeal:
     def _fill_in_modal(self) -> None:
         view = self._workspace.modal(USER)
         for label, given in _given(view["blocks"] if view else []):
-            self._workspace.fill_modal(USER, label, given)
+            self._workspace.fill_modal(USER, label, given, now=self._clock.wall())
 
     def _befall(self, scripts: Mapping[str, fault_scripts.Script]) -> None:
         for method, script in scripts.items():

@@ -52,11 +52,11 @@ async def test_a_modal_over_the_network(http: bool) -> None:
         while workspace.modal("U1") is None:
             await server.settle()
         for name, given in (("Your name", "ann"), ("Where", "prod")):
-            workspace.fill_modal("U1", name, given)
+            workspace.fill_modal("U1", name, given, now=now())
         workspace.submit("U1", now=now())
         while not workspace.modal_errors("U1"):
             await server.settle()
-        workspace.fill_modal("U1", "Your name", "Ann")
+        workspace.fill_modal("U1", "Your name", "Ann", now=now())
         workspace.submit("U1", now=now())
         await wait_until(lambda: answers(workspace, root), workspace)
         await wait_until(lambda: "Your name: Ann" in workspace.thread(CHANNEL, root)[1].read, workspace)
