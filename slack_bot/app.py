@@ -296,16 +296,36 @@ async def _check_store(app: App) -> None:
 
 async def run(settings: Settings, *, http: bool = False) -> None:
     """`slack-bot run`, until SIGTERM or SIGINT. Raises BotError if it cannot start."""
-    stop, hurry, health = asyncio.Event(), asyncio.Event(), Health()
+    ending, health = _Ending(asyncio.Event(), asyncio.Event()), Health()
+    bot = asyncio.create_task(_run(settings, ending, health, http=http), name="bot")
 
     def end() -> None:
-        """The second signal ends the grace."""
+        """The second signal ends the grace. One at the start, which may wait, ends the start."""
         health.failed(HealthCheck.RUNNING, ENDING)
-        (hurry if stop.is_set() else stop).set()
+        (ending.hurry if ending.stop.is_set() else ending.stop).set()
+        if not ending.has_begun:
+            bot.cancel()
 
-    loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(sign, end)
+        asyncio.get_running_loop().add_signal_handler(sign, end)
+    try:
+        await bot
+    except asyncio.CancelledError:
+        if not ending.stop.is_set():
+            raise
+    log.info("ended")
+
+
+@dataclass(slots=True)
+class _Ending:
+    """Of a process: its first signal, its second one, and whether it had begun by then."""
+
+    stop: asyncio.Event
+    hurry: asyncio.Event
+    has_begun: bool = False
+
+
+async def _run(settings: Settings, ending: _Ending, health: Health, *, http: bool) -> None:
     wait = settings.store.lock_wait
     clock = loop_clock()
     metrics = _new_metrics(settings, clock)
@@ -328,11 +348,11 @@ async def run(settings: Settings, *, http: bool = False) -> None:
         await check_slack(app)
         await check_agent(app)
         await app.dispatcher.take_over()
-        loop.add_signal_handler(signal.SIGHUP, read_config_again, app)
-        await serve(app, stop, http=http)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, read_config_again, app)
+        ending.has_begun = True
+        await serve(app, ending.stop, http=http)
         log.info("ending")
-        await app.close(settings.turns.shutdown_grace, hurry)
-    log.info("ended")
+        await app.close(settings.turns.shutdown_grace, ending.hurry)
 
 
 def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":

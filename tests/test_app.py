@@ -23,7 +23,7 @@ from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
 from slack_bot.store.contracts import Ages
-from slack_bot.store.sqlite import open_sqlite
+from slack_bot.store.sqlite import open_sqlite, open_store
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
@@ -463,6 +463,29 @@ async def read_until(log: asyncio.StreamReader, text: str) -> str:
             if text in line:
                 return line
     raise AssertionError(f"the log ended without {text!r}")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+async def test_a_run_that_waits_for_the_store_of_another_one_ends_at_once_when_it_is_told_to(
+    sign: signal.Signals, tmp_path: Path
+) -> None:
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+        "SLACK_BOT_TOKEN": BOT_TOKEN,
+        "SLACK_APP_TOKEN": APP_TOKEN,
+        "A2A_AGENT_URL": "http://127.0.0.1:1",
+        "SLACK_BOT_STORE__LOCK_WAIT": "600",
+    }
+    held = await open_store(f"sqlite:///{tmp_path / 'slack_bot.sqlite'}", Ages(), 0.0)
+    try:
+        async with bot_process(env, tmp_path) as (process, log):
+            await read_until(log, "another process has the store open")
+            process.send_signal(sign)
+            await read_until(log, "ended")
+            assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
+    finally:
+        await held.close()
 
 
 async def test_a_bad_file_is_told_at_the_start(tmp_path: Path) -> None:

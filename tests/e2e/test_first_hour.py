@@ -29,7 +29,7 @@ GIVEN = dict(re.findall(r"(\w+)=(\S+)", GUIDE.partition("slack-bot doctor")[0]))
 QUESTION = "what is agntcy"
 PATIENCE = 60
 BEGUN = 50  # characters
-PLAN = "Search the knowledge base", "Read what was found", "Write the answer"
+PLAN = re.compile("Search the knowledge base|Read what was found|Write the answer")
 
 MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no token": ({"SLACK_BOT_TOKEN": ""}, "SLACK_BOT_TOKEN is not set", "OAuth & Permissions"),
@@ -147,7 +147,7 @@ async def answer(http: aiohttp.ClientSession, env: Mapping[str, str], thread: st
         seen = await response.json()
     assert seen["ok"], seen
     text = "\n".join(each["text"] for each in seen["messages"] if each.get("bot_id"))
-    return " ".join(word for line in text.splitlines() if line not in PLAN for word in line.split())
+    return " ".join(PLAN.sub("", text).split())
 
 
 async def look(

@@ -38,6 +38,7 @@ from slack_bot.turn.fit import MessageLimits
 from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Latch, Turn
 from slack_bot.turn.notices import failure
+from slack_bot.turn.quotes import Surroundings
 from slack_bot.turn.record import Outcome
 from slack_bot.turn.sanitize import StreamSanitizer
 
@@ -218,6 +219,10 @@ def question_is_sent_again_after_a_cut(patch: Patch) -> None:
     honest: Callable[..., Awaitable[StreamEnded]] = TaskConsumer._after
 
     async def after(self: TaskConsumer, *args: Any, **more: Any) -> StreamEnded:
+        async def nothing_along(baseline: object) -> Surroundings:
+            return Surroundings()
+
+        patch.setattr(self, "_on_send", nothing_along)  # what went along is let go once the agent has it
         await self._ask()
         return await honest(self, *args, **more)
 
