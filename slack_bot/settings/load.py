@@ -121,7 +121,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
             f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
         )
-    if settings.store.url.startswith("redis") and not _is_installed("redis"):
+    if _lacks_redis(settings):
         name = env_name(("store", "url"))
         yield f"{name} is an address of Redis, and its library is not here: {_where('run.txt', 'redis')}"
     if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
@@ -136,6 +136,10 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 def _where(lock: str, extra: str) -> str:
     return f"install deploy/{lock}, or slack-bot-a2a[{extra}]"
+
+
+def _lacks_redis(settings: Settings) -> bool:
+    return settings.store.url.startswith("redis") and not _is_installed("redis")
 
 
 def _is_installed(module: str) -> bool:
@@ -170,8 +174,8 @@ def read(
     *,
     http: bool | None = None,
 ) -> tuple[Settings, list[str], set[SettingPath]]:
-    """As `load`: what can be read, the problems, and the settings that are not known, which have their
-    defaults. Raises SettingsError if a file cannot be read at all.
+    """As `load`: what can be read, the problems, and the settings that cannot be used: most have their
+    defaults, one may want a library that is not installed. Raises SettingsError if a file cannot be read.
     """
     from_file, unreadable = read_env_file(env_file) if env_file else ({}, [])
     problems = list(unreadable)
@@ -184,6 +188,8 @@ def read(
     problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(given, http)
+    if _lacks_redis(settings):
+        refused |= {("store", "url")}
     return settings, problems, refused | (FIELDS.keys() - given.keys() if unreadable else set())
 
 

@@ -97,6 +97,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
     app = SlackApp()
     async with aiohttp.ClientSession() as session:
         permissions = wanted(Wants.by(policies.values))
+        skipped = set[str]()
         for section, checks in (
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
             ("agent", check_agent(settings, clock)),
@@ -106,7 +107,9 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("audit", check_audit(settings.audit)),
         ):
             if any((section, leaf) in unread for leaf in _NEEDED[section]):
-                yield unknown(section, "not looked at, as not all of its settings can be read", _FIRST)
+                if section not in skipped:
+                    yield unknown(section, "not looked at, as not all of its settings can be used", _FIRST)
+                skipped.add(section)
                 continue
             async for each in checks:
                 yield each

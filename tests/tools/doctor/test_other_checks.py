@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from pathlib import Path
+
+import pytest
 
 from slack_bot.clock import Clock
 from slack_bot.store.admin import redis_server
@@ -14,7 +17,7 @@ from tests.redis_proxy import redis_proxy
 from tests.redis_server import running_redis
 
 from .guarded_agent import guarded_agent
-from .operator import FAILED, WARNING, bad, environment, one, well
+from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
 
 __all__ = ["environment"]
 
@@ -57,6 +60,20 @@ async def test_7_a_store_that_cannot_be_written(environment: dict[str, str], tmp
         assert "newer" in (await one(setup)).text
         environment["SLACK_BOT_STORE__URL"] = "memory://"
         assert "is gone when the process ends" in (await one(setup, WARNING)).text
+
+
+async def test_a_redis_without_its_library_is_told_by_its_setting(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with well(environment) as setup:
+        for name in [each for each in sys.modules if each.startswith("slack_bot.store.redis")]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, "redis", None)
+        environment["SLACK_BOT_STORE__URL"] = "redis://127.0.0.1:1"
+        settings, store = bad(await setup.look())
+        assert "its library is not here" in settings.text
+        assert "deploy/run.txt" in f"{settings.text} {settings.remedy}"
+        assert (store.check, store.state) == ("store", UNKNOWN)
 
 
 async def test_13_a_redis_that_forgets(environment: dict[str, str], tmp_path: Path) -> None:
