@@ -13,6 +13,7 @@ this machine does not let it (no root, or no mounts), and nothing was done.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -40,9 +41,15 @@ NOT_POSSIBLE = 3
 
 
 def main() -> int:
-    if len(sys.argv) < 2:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.deploy.container",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--in-own-mounts", type=Path, help=argparse.SUPPRESS)
+    folder, begun = parser.parse_args().in_own_mounts, time.monotonic()
+    if folder is None:
         return _in_own_mounts()
-    folder, begun = Path(sys.argv[1]), time.monotonic()
     image = build(folder)
     figures = {"built_s": time.monotonic() - begun, "installed_mb": _megabytes(image.root / "opt" / "bot")}
     _close(image, folder)
@@ -61,7 +68,15 @@ def _in_own_mounts() -> int:
         sys.stderr.write("Not done: this needs root, and `unshare --mount --pid` to be allowed.\n")
         return NOT_POSSIBLE
     with tempfile.TemporaryDirectory(prefix="image-") as folder:  # its mounts end with the process
-        words = ["unshare", "--mount", sys.executable, "-m", "tests.deploy.container", folder]
+        words = [
+            "unshare",
+            "--mount",
+            sys.executable,
+            "-m",
+            "tests.deploy.container",
+            "--in-own-mounts",
+            folder,
+        ]
         return subprocess.run(words, check=False).returncode
 
 
