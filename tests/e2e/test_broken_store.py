@@ -180,9 +180,12 @@ async def test_a_bot_whose_disk_breaks_ends_after_its_answer_and_goes_on_when_th
             assert len(agent.questions) == 1
             mount_again(disk)
             running = asyncio.create_task(run(settings))
-            await wait_until(
-                lambda: all(answers(workspace, each) == ["Works."] for each in others), workspace
-            )
+
+            def are_answered() -> bool:
+                assert not running.done(), running.exception()
+                return all(answers(workspace, each) == ["Works."] for each in others)
+
+            await wait_until(are_answered, workspace)
             await slack.settle()
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(running, 60)
