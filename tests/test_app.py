@@ -34,6 +34,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import Question
 from tests.listeners.payloads import mention
 from tests.log_watch import log_watch
+from tests.processes import child
 from tests.redis_server import RedisServer
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 
@@ -445,16 +446,10 @@ async def bot_process(
     env: dict[str, str], folder: Path
 ) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
     """`slack-bot run`, and its log."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slack_bot", "run"), env=env, cwd=folder, stderr=asyncio.subprocess.PIPE
-    )
-    assert process.stderr is not None
-    try:
+    words = sys.executable, "-m", "slack_bot", "run"
+    async with child(*words, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE) as process:
+        assert process.stderr is not None
         yield process, process.stderr
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def read_until(log: asyncio.StreamReader, text: str) -> str:

@@ -120,12 +120,12 @@ class SlackListeners:
 
     async def take(self, asked: InboundQuestion) -> bool:
         """Accept a question; False if it was accepted before. Raises BotError."""
-        is_new = await self._dispatcher.accept(asked.question)
+        question, follow = asked.question, self._dispatcher.follow
+        is_new = await self._dispatcher.accept(question)
         try:
             if not asked.is_command:
-                of = {"is_mention": asked.is_mention, "is_awaited": asked.is_awaited}
-                await self._dispatcher.follow.taken(asked.question, **of)
-            await self._dispatcher.follow.heard(asked.question)
+                await follow.taken(question, is_mention=asked.is_mention, is_awaited=asked.is_awaited)
+            await follow.heard(question)
         except StoreError as error:
             extra = {"turn": asked.question.key, "thread_ts": asked.question.thread.ts}
             log.log(error.log_level, "that a thread goes on was not stored: %s", error, extra=extra)

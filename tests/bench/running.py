@@ -23,6 +23,7 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedAnswer, serv
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.tape import Moment, Tape
+from tests.processes import child
 
 ROOT = Path(__file__).parents[2]
 CHANNEL = "C1"
@@ -182,18 +183,9 @@ def bot_environment(agent_url: str, api_url: str, settings: Mapping[str, str]) -
 @asynccontextmanager
 async def helper(module: str, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Another process that runs `module`, to be talked to by lines."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *arguments),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
+    pipes = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
+    async with child(sys.executable, "-m", module, *arguments, cwd=ROOT, **pipes) as process:
         yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def line_of(process: asyncio.subprocess.Process, within: float = 300.0) -> str:

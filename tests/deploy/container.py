@@ -35,6 +35,7 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
 from slack_bot.testing.tape.builders import answer
 from tests.deploy.dockerfile import Image, build, mount
+from tests.processes import child
 
 _PATIENCE = 60.0
 NOT_POSSIBLE = 3
@@ -158,13 +159,8 @@ async def _running(image: Image, env: Mapping[str, str]) -> AsyncIterator[asynci
     words = _inside(image, env, [*image.entrypoint, *image.cmd])
     proc = ["sh", "-c", 'mount -t proc proc "$0" && exec "$@"', str(image.root / "proc")]
     unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
-    process = await asyncio.create_subprocess_exec(*unshare, *proc, *words)
-    try:
+    async with child(*unshare, *proc, *words) as process:
         yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
 
 
 def _process_1(unshare: int) -> int:

@@ -18,6 +18,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from tests.processes import child
 from tests.tools.doctor.guarded_agent import guarded_agent
 
 ROOT = Path(__file__).parents[2]
@@ -77,19 +78,11 @@ async def started(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """What it says on both ways is read together."""
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slack_bot", *shlex.split(command), *options),
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})},
-        cwd=folder,
-        stdout=pipe,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
+    words = sys.executable, "-m", "slack_bot", *shlex.split(command), *options
+    around = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})}
+    both = {"stdout": pipe, "stderr": asyncio.subprocess.STDOUT}
+    async with child(*words, env=around, cwd=folder, **both) as process:
         yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def said(process: asyncio.subprocess.Process, words: str) -> str:

@@ -22,6 +22,7 @@ from slack_bot.testing.harness import wait_until
 from slack_bot.testing.slack.rules import AppManifest
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from tests.live_agent import HELD, live_agent
+from tests.processes import child
 
 PATIENCE = 60
 OTHER_FACTS = {"type": "export", "turn": "C1:1.0"}
@@ -42,15 +43,8 @@ async def running(
         **more,
     }
     command = (sys.executable, "-m", "slack_bot", "run", *options)
-    process = await asyncio.create_subprocess_exec(
-        *command, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE
-    )
-    try:
+    async with child(*command, env=env, cwd=folder, stderr=asyncio.subprocess.PIPE) as process:
         yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def ask(rehearsal: Rehearsal, text: str) -> str:

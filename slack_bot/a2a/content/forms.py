@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
 from ..dialects import ADK_KEYS
 from ..wire.frames import Metadata, Part, object_of, objects_of, text_of
-from .data_markdown import TextBeside, as_markdown, beside
+from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .fields import Fields, listed_fields, schema_fields, schema_of
 from .parts import first_text, is_list_of_tools, is_true, tool_part
 
@@ -286,17 +286,10 @@ def _pydantic_ai(parts: tuple[Part, ...], prompt: str) -> Form | None:
         return None
     for each in asked:
         arguments = each.get("args")
-        if isinstance(arguments, str):  # as the model wrote them
-            arguments = _parsed(arguments)
+        if isinstance(arguments, str) and (parsed := from_json(arguments)) is not None:  # by the model
+            arguments = parsed
         calls.append(_call(text_of(each.get("tool_name")), arguments))
     return _approval(prompt, tuple(calls), _reply(PYDANTIC_AI, {"ids": ids}), edit=True)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 # -- fields in data parts ------------------------------------------------------------------------------------
