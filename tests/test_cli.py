@@ -233,7 +233,9 @@ def test_a_run_with_a_broken_env_file_names_its_line_and_nothing_that_may_stand_
     ]
 
 
-def run_process(*words: str, where: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def run_process(
+    *words: str, where: Path, command: tuple[str, ...] = ("-m", "slack_bot", "run"), **env: str
+) -> subprocess.CompletedProcess[str]:
     """`slack-bot run` in a process of its own; nobody answers where Slack and the agent should be."""
     known = {
         "PATH": os.environ["PATH"],
@@ -244,7 +246,7 @@ def run_process(*words: str, where: Path, **env: str) -> subprocess.CompletedPro
         "SLACK_API_URL": f"http://127.0.0.1:{free_port()}/api/",
     }
     return subprocess.run(
-        [sys.executable, "-m", "slack_bot", "run", *words],
+        [sys.executable, *command, *words],
         cwd=where,
         env={**known, **env},
         capture_output=True,
@@ -274,6 +276,14 @@ def test_a_run_that_cannot_reach_slack_is_one_sentence_and_exit_1(elsewhere: Pat
     assert len(ran.stderr.splitlines()) == 1, ran.stderr
     assert ran.stderr.startswith("slack-bot run: Slack cannot be reached at http://127.0.0.1:")
     assert "hunter2" not in ran.stderr
+
+
+def test_a_run_looks_for_garbage_seldom_and_not_among_what_it_loaded(elsewhere: Path) -> None:
+    run = "from slack_bot.cli import main; main(['run']); import gc"
+    look = f"{run}; print(gc.get_threshold()[0], gc.get_freeze_count())"
+    threshold, loaded = run_process(where=elsewhere, command=("-c", look)).stdout.split()
+    assert int(threshold) >= 10_000
+    assert int(loaded) > 50_000
 
 
 def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:

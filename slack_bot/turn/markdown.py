@@ -26,13 +26,10 @@ _RULE = re.compile(r":?-+:?")
 _LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
-_TOKEN = re.compile(
-    r"(?P<space>\s+)"
-    r"|(?P<mark>`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
-    r"|\\[!-/:-@\[-`{-~]"
-    r"|(?P<word>[^\s`*_~\[\]()<>\\]+)"
-    r"|."
-)
+_MARK = r"(?P<mark>`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
+_ESCAPED = r"\\[!-/:-@\[-`{-~]"
+_MARKS = re.compile(rf"{_MARK}|{_ESCAPED}")  # without words and spaces: five times as fast
+_TOKEN = re.compile(rf"(?P<space>\s+)|{_MARK}|{_ESCAPED}|(?P<word>[^\s`*_~\[\]()<>\\]+)|.")
 # scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, CJK punctuation, kana, Han, full width
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
@@ -262,18 +259,20 @@ class InlineMarks:
         return tuple(mark.char * mark.count for mark in self._stack if mark.char in chars)
 
     def read(self, line: str) -> InlineMarks:
-        for found in _TOKEN.finditer(line):
+        for found in _MARKS.finditer(line):
             if found.lastgroup == "mark":
                 self._read(found.group(), line, *found.span())
         return self
 
     def places(self, line: str) -> Iterator[CutPlace]:
-        word, leads = 0, True
+        word, leads, is_ascii = 0, True, line.isascii()
         for found in _TOKEN.finditer(line):
             start, end = found.span()
             if found.lastgroup == "mark":
                 self._read(found.group(), line, start, end)
             elif found.lastgroup == "word":
+                if is_ascii:
+                    continue
                 borders = (char.end() for char in _SPACELESS.finditer(line, start, end))
                 yield from (self._place(at, line[at - 1]) for at in borders if not inside_cluster(line, at))
             elif found.lastgroup == "space":

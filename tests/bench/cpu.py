@@ -2,7 +2,8 @@
 
 The bot runs in a process of its own. Beside it a bare loop (httpx, httpx-sse, `json.loads`) reads the same
 streams at the same time, so both meet the same machine. The agent has a process too; the workspace is in
-this one. The figure is the ratio of the two: what the whole bot costs above reading the stream at all.
+this one. The figure is the ratio of the two: what the whole bot costs above reading the stream at all. The
+median of some rounds counts, because one differs from the next by a tenth.
 Slack's limits are lifted, so each answer is written as often as its text asks for. With `--beside` two bots
 do the same at the same time, one with the store in memory, one with that store, some times over: what the
 store costs is the median of their ratios.
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--agent", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--bare", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--beside", metavar="URL", help="compare this store with the one in memory")
-    parser.add_argument("--rounds", type=int, default=5, help="of --beside (default: 5)")
+    parser.add_argument("--rounds", type=int, help="whose median counts (default: 3, with --beside 5)")
     given = parser.parse_args(argv)
     if given.agent is not None:
         asyncio.run(_agent(given.agent))
@@ -84,16 +85,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"slack_bot on {machine()}")
     tokens = 40 if given.quick else _TOKENS
     if given.beside is not None:
-        added = asyncio.run(compare(given.beside, (given.answers or [20])[0], tokens, given.rounds))
+        added = asyncio.run(compare(given.beside, (given.answers or [20])[0], tokens, given.rounds or 5))
         print(
             f"{given.beside} adds {100 * added:.1f} % to an event; at most {100 * STORE_TARGET:g} % is wanted"
         )
         return 0 if added <= STORE_TARGET or given.quick else 1
     fine = True
     for answers in given.answers or ([2] if given.quick else [20, 200]):
-        use = asyncio.run(measure(answers, tokens, given.profile, given.store))
-        print(use, flush=True)
-        fine = fine and use.ratio <= TARGET
+        ratios = []
+        for _ in range(given.rounds or (1 if given.quick else 3)):
+            use = asyncio.run(measure(answers, tokens, given.profile, given.store))
+            print(use, flush=True)
+            ratios.append(use.ratio)
+        print(f"{answers:4} answers: ratio {statistics.median(ratios):.2f}, the median", flush=True)
+        fine = fine and statistics.median(ratios) <= TARGET
     print(f"the target is a ratio of at most {TARGET}")
     return 0 if fine or given.quick else 1
 
