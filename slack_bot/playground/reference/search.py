@@ -18,7 +18,7 @@ _STOPWORDS = frozenset(
     """
     a about all also am an and any are as at be been but by can could depth describe did do does
     each else every everything explain for from get give had happen happens has have how i if in
-    into is it its just know let like made make many may me more most much must my need no not of
+    here into is it its just know let like made make many may me more most much must my need no not of
     often on one only or other our out please see should show so some such tell than that the their
     them then there these they this thorough thoroughly those time to too under up us use used using
     very want was we were what when where which who whom whose why will with without work would you
