@@ -38,6 +38,10 @@ class AgentUnreachable(AgentError):
     safe = "The agent cannot be reached right now."
 
 
+class WrongAddress(AgentUnreachable):
+    """No connection, for a reason that lies in the address: its scheme, its name, or its certificate."""
+
+
 class CardError(AgentError):
     """The agent card is missing or unusable."""
 

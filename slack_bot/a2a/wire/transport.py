@@ -6,6 +6,8 @@ answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip bec
 
 import asyncio
 import json
+import socket
+import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +27,7 @@ from ...errors import (
     BadEncoding,
     StreamCut,
     StreamIdle,
+    WrongAddress,
 )
 from ...settings.models import AgentSettings
 from .auth import origin_of
@@ -86,6 +89,7 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     place, connect = origin_of(settings.url or ""), settings.connect_timeout
     client = httpx.AsyncClient(
         transport=transport,
+        verify=httpx.create_ssl_context(),  # by SSL_CERT_FILE, which `trust_env` would leave out, too
         # None to read: the callers bound the silence
         timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
         limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
@@ -105,7 +109,24 @@ def map_exceptions(host: str) -> Iterator[None]:
         yield
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         ours, says = next((ours, says) for theirs, ours, says in _FAULTS if isinstance(error, theirs))
+        if isinstance(error, httpx.ConnectError) and (wrong := _wrong_address(error)):
+            raise WrongAddress(f"{host} {wrong}") from error
         raise ours(f"{host} {says} ({type(error).__name__})") from error
+
+
+def _wrong_address(error: BaseException) -> str:
+    """Why there is no connection, where it lies in the address; else empty."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError | socket.gaierror):
+        cause = cause.__cause__ or cause.__context__
+    match cause:
+        case ssl.SSLCertVerificationError(verify_message=said):
+            return f"has a certificate that is not trusted here ({said}); name its authority in SSL_CERT_FILE"
+        case ssl.SSLError():
+            return "does not answer in TLS; its address may begin with http://, not with https://"
+        case socket.gaierror():
+            return "is not a name that is known here; check the address"
+    return ""
 
 
 def media_type(response: httpx.Response) -> str:

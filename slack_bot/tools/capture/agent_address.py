@@ -13,7 +13,15 @@ from ...a2a.wire.auth import admits, origin_of
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.transport import new_http
 from ...clock import loop_clock
-from ...errors import CARD_ADDRESS, AgentError, AgentUnreachable, BotError, NoCard, UnreadableInput
+from ...errors import (
+    CARD_ADDRESS,
+    AgentError,
+    AgentUnreachable,
+    BotError,
+    NoCard,
+    UnreadableInput,
+    WrongAddress,
+)
 from ...settings.load import Settings, secrets_of
 from ...testing.overrides import with_overrides
 from .redaction import Redactor
@@ -84,7 +92,7 @@ def with_remedy(problem: AgentError, argument: str, masks: Redactor) -> BotError
     `argument` of the command line gave the address, not a setting as in the bot's own sentence.
     """
     match problem:
-        case AgentUnreachable():
+        case AgentUnreachable() if not isinstance(problem, WrongAddress):
             sentence = f"{problem}; is the agent running at this address?"
         case NoCard(tried=tried):
             sentence = f"{tried}; {argument} {CARD_ADDRESS}"

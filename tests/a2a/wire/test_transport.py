@@ -10,6 +10,7 @@ import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -42,9 +43,11 @@ from slack_bot.errors import (
     CardError,
     StreamCut,
     StreamIdle,
+    WrongAddress,
 )
 from slack_bot.settings.models import AgentSettings
 from tests.a2a.memory_server import JSON, URL, json_reply, reply
+from tests.tls import new_certificate
 
 HOST = "agent.example"
 
@@ -90,6 +93,53 @@ def test_the_table_of_faults(theirs: Exception, ours: type[AgentError]) -> None:
     assert type(caught.value) is ours
     assert HOST in str(caught.value)
     assert HOST not in caught.value.safe
+
+
+async def test_a_certificate_of_an_own_authority_is_trusted_by_ssl_cert_file_on_this_machine_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = new_certificate(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    async with port_of(context) as port:
+        url = f"https://localhost:{port}/"
+        async with new_http(AgentSettings(url=url)) as http:
+            with pytest.raises(WrongAddress) as caught, map_exceptions(HOST):
+                await http.get(url)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        async with new_http(AgentSettings(url=url)) as http:
+            assert (await http.get(url)).text == "ok"
+    assert str(caught.value) == (
+        f"{HOST} has a certificate that is not trusted here (self-signed certificate);"
+        " name its authority in SSL_CERT_FILE"
+    )
+
+
+async def test_an_https_address_of_an_http_server_is_named_as_such() -> None:
+    said = "does not answer in TLS; its address may begin with http://, not with https://"
+    async with port_of(None) as port, new_http(AgentSettings(url=f"https://localhost:{port}/")) as http:
+        with pytest.raises(WrongAddress, match=said), map_exceptions(HOST):
+            await http.get(f"https://localhost:{port}/")
+
+
+async def test_a_name_that_nobody_knows_is_named_as_such() -> None:
+    async with new_http(AgentSettings(url="http://agent.invalid/")) as http:
+        with pytest.raises(WrongAddress, match="is not a name that is known here"), map_exceptions(HOST):
+            await http.get("http://agent.invalid/")
+
+
+@asynccontextmanager
+async def port_of(context: ssl.SSLContext | None) -> AsyncIterator[int]:
+    """Of a server that answers each request with "ok"."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1024)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        writer.close()
+
+    server = await asyncio.start_server(handle, "localhost", 0, ssl=context)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
 
 
 def test_other_errors_pass() -> None:
