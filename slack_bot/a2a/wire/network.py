@@ -6,6 +6,7 @@ httpcore's usual backend asks the kernel to begin and to end reading for each ch
 # ruff: noqa: ASYNC109  httpcore hands a timeout to each method
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -35,11 +36,16 @@ class _Backend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        local = None if local_address is None else (local_address, 0)
+        local, loop = None if local_address is None else (local_address, 0), asyncio.get_running_loop()
         with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
             async with asyncio.timeout(timeout):
-                _, stream = await asyncio.get_running_loop().create_connection(
-                    _Stream, host, port, local_addr=local, happy_eyeballs_delay=_NEXT_ADDRESS
+                found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                if len(found) == 1:  # a race leaves much to the garbage collector
+                    host, pause = str(found[0][4][0]), None
+                else:
+                    pause = _NEXT_ADDRESS
+                _, stream = await loop.create_connection(
+                    _Stream, host, port, local_addr=local, happy_eyeballs_delay=pause
                 )
         for option in socket_options or ():
             stream.get_extra_info("socket").setsockopt(*option)

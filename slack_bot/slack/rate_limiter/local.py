@@ -136,6 +136,7 @@ class Permit:
         return self._blocked_for
 
     def _settle(self, blocked_for: float | None) -> None:
+        self._request.settle = _settled
         self._blocked_for = blocked_for
         self.waited = self._limiter.now() - self._request.asked_at
         self._settled.set()
@@ -152,4 +153,10 @@ class Permit:
         """The call is not made. May be called at any time, more than once."""
         is_over, self._is_over = self._is_over, True
         if not is_over and self._blocked_for is None:
+            self._request.settle = _settled
             self._limiter.drop(self._request)
+
+
+def _settled(_: float | None) -> None:
+    """What a request holds in place of its permit, which holds the request: else only the garbage collector
+    would free the two."""

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from socket import AF_INET, SOCK_STREAM
 
 import httpx
 import pytest
@@ -53,6 +54,30 @@ async def client_of(
     use_asyncio(http)
     async with server, http:
         yield http, address
+
+
+@pytest.mark.parametrize("addresses", [1, 2])
+async def test_only_several_addresses_of_a_host_race(addresses: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    raced: list[int] = []
+    race, loop = asyncio.staggered.staggered_race, asyncio.get_running_loop()  # type: ignore[attr-defined]
+
+    async def counted(ways: list[object], *given: object, **more: object) -> object:
+        raced.append(len(ways := list(ways)))
+        return await race(ways, *given, **more)
+
+    async def look_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        return [(AF_INET, SOCK_STREAM, 6, "", (address, port)) for address in found[: addresses or 1]]
+
+    found = ["127.0.0.1", "127.0.0.2"]
+    monkeypatch.setattr(asyncio.staggered, "staggered_race", counted)  # type: ignore[attr-defined]
+    monkeypatch.setattr(loop, "getaddrinfo", look_up)
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(WHOLE)
+
+    async with client_of(serve) as (http, address):
+        assert (await http.get(address)).text == "ok"
+    assert raced == ([] if addresses == 1 else [2])
 
 
 def test_the_agents_client_reads_so_unless_its_transport_is_given() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -44,6 +46,23 @@ async def test_a_free_slot_is_there_at_once_and_wakes_nobody() -> None:
     assert permit.is_settled
     assert await permit.wait(0) is None
     assert woken == []
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+@on_virtual_time
+async def test_a_permit_is_freed_without_the_garbage_collector(*, is_used: bool) -> None:
+    limiter = limiter_of()
+    if not is_used:
+        await spend(limiter)
+    permit = limiter.reserve(request())
+    kept = weakref.ref(permit)
+    gc.disable()
+    try:
+        permit.use() if is_used else permit.give_back()
+        del permit
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 @on_virtual_time
