@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
 from ..turn.open_form import FormAction
+from ..turn.people import PERSON_ID
 from .blocks import ANSWER_HERE, Args, Block, context, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
@@ -309,7 +310,7 @@ def _text(value: object) -> str | None:
 
 def record_of(form: Form, answer: Answer | None, user: str, at: float) -> list[Block]:
     """Who answered what, and when. No `answer`: in words, in the thread."""
-    who = f"<@{user}>" if re.fullmatch("[UW][A-Z0-9]+", user) else "Somebody"
+    who = f"<@{user}>" if PERSON_ID.fullmatch(user) else "Somebody"
     when = f"<!date^{int(at)}^{{date_short_pretty}} {{time}}|then>"
     said = {"type": "mrkdwn", "text": f"{who} {_done(form, answer)} · {when}"}
     rows = [f"{label}: {value}" for label, value in (answered_lines(form, answer) if answer else ())]

@@ -1,9 +1,12 @@
 """PURE. What kind of person somebody is, by what Slack's `users.info` says."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+PERSON_ID = re.compile(r"[UW][A-Z0-9]+")
 
 
 class PersonKind(StrEnum):
