@@ -219,6 +219,7 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
             " with sqlite:///file.sqlite and redis://host:6379/0."
         )
     is_redis = url.startswith("redis")
+    store: RedisAdmin | SqliteAdmin
     store = _redis_admin(url, ages, patience) if is_redis else SqliteAdmin(file_of(url), ages, None)
     try:
         await store.open()
@@ -234,10 +235,7 @@ async def redis_server(
 
     Raises StoreError and SettingsError.
     """
-    from .redis import connect
-    from .redis_admin import RedisAdmin
-
-    admin = RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())
+    admin = _redis_admin(url, ages, patience)
     try:
         await admin.server()
         began = clock.monotonic()
@@ -247,7 +245,7 @@ async def redis_server(
         await admin.close()
 
 
-def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAdmin:
+def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin:
     from .redis import connect
     from .redis_admin import RedisAdmin
 
