@@ -411,15 +411,10 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    passwords = [_password_of(url) for url in _addresses(settings)]
+    urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
+    passwords = [_password_of(url) for url in urls if url]
     parts = (part for part in (key, *passwords, *map(unquote, passwords)) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
-
-
-def _addresses(settings: Settings) -> tuple[str, ...]:
-    """Those that may hold a password."""
-    given = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
-    return tuple(each or "" for each in given)
 
 
 def _password_of(url: str) -> str:

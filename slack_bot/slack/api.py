@@ -218,9 +218,8 @@ class SlackApi:
             result = await self.call(method, args, patience=patience)
             if isinstance(result, CallFailed):
                 return result
-            messages = result.data.get("messages") or []
-            found.extend(message for message in messages if isinstance(message, Mapping))
-            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            messages, cursor = result.page
+            found += messages
             if not cursor:
                 break
             args = {**args, "cursor": cursor}

@@ -57,6 +57,11 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def plain(text: str) -> Block:
+    """A text in which nothing is a mention or markup."""
+    return {"type": "plain_text", "text": text}
+
+
 def task_chunk(card: TaskCard, limit: int) -> Block:
     """A card, each of its values at most `limit` characters."""
     title, status = card_title(card, limit), card.state.value
@@ -134,7 +139,7 @@ def feedback(turn: str) -> Block:
 
     def button(label: str, word: str) -> Block:
         return {
-            "text": {"type": "plain_text", "text": label},
+            "text": plain(label),
             "value": f"{word}|{turn}"[:_BUTTON_VALUE],
             "accessibility_label": f"Mark this answer as {label.lower()}",
         }
@@ -149,9 +154,8 @@ def feedback(turn: str) -> Block:
 
 
 def context(text: str) -> Block:
-    """A small grey line, in plain text: nothing in it is a mention or markup."""
-    shown = shorten(text, _CONTEXT_TEXT)
-    return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
+    """A small grey line."""
+    return {"type": "context", "elements": [{**plain(shorten(text, _CONTEXT_TEXT)), "emoji": True}]}
 
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:
@@ -161,13 +165,9 @@ def buttons(turn: str, *, can_stop: bool = False) -> Block:
 
 def actions(shown: Mapping[str, str], turn: str) -> Block:
     """Buttons of a turn: their action ids and labels."""
+    value = turn[:_BUTTON_VALUE]
     elements = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": action,
-            "value": turn[:_BUTTON_VALUE],
-        }
+        {"type": "button", "text": plain(label), "action_id": action, "value": value}
         for action, label in shown.items()
     ]
     return {"type": "actions", "elements": elements}

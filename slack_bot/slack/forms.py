@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
 from ..turn.open_form import FormAction
 from ..turn.people import PERSON_ID
-from .blocks import ANSWER_HERE, Args, Block, context, shorten
+from .blocks import ANSWER_HERE, Args, Block, context, plain, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
 _FEW = 5  # choices that are buttons
@@ -412,12 +412,12 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
 
 
 def _section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "plain_text", "text": text}}
+    return {"type": "section", "text": plain(text)}
 
 
 def _words(text: str, most: int, otherwise: str = "…") -> Block:
     """Slack refuses an empty text."""
-    return {"type": "plain_text", "text": shorten(text if text.strip() else otherwise, most)}
+    return plain(shorten(text if text.strip() else otherwise, most))
 
 
 def _actions(*buttons: Block) -> Block:
