@@ -15,7 +15,7 @@ from ..turn.json_values import object_of, objects_of, text_of
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
-from ..turn.record import Question, ThreadKey
+from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
 FEEDBACK_VIEW = "feedback_why"
@@ -25,12 +25,8 @@ STOP_LISTENING_ACTION = "stop_listening"
 DROP_ACTION = "drop"
 HOME_STOP_ACTION = "stop_in_home"
 
-# `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
-# sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
 _MOST_VIEWED = 5
 
@@ -354,7 +350,9 @@ def _channels_in(context: object) -> tuple[str, ...]:
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     """A new stream is a plain message without text (facts: Slack 1.8)."""
     is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
-    is_named = _TS.match(event["ts"]) and _TS.match(event["thread_ts"]) and event["channel"]
+    is_named = (
+        MESSAGE_TS.fullmatch(event["ts"]) and MESSAGE_TS.fullmatch(event["thread_ts"]) and event["channel"]
+    )
     if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
         return None
     return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
@@ -369,7 +367,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
     before, now = _Event(body, part="previous_message"), _Event(body, part="message")
-    if not _TS.match(before["ts"]) or not event["channel"] or before.is_of(me):
+    if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
@@ -386,7 +384,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
 def _why_not(event: _Event, me: BotIdentity) -> str | None:
     reasons = {
         "not a message": event["type"] not in ("app_mention", "message"),
-        f"a message of subtype {event['subtype']}": event["subtype"] not in _SPOKEN,
+        f"a message of subtype {event['subtype']}": event["subtype"] not in SPOKEN,
         "a hidden message": event.raw.get("hidden"),
         "an edit of a message that was judged before": event.raw.get("edited"),
         "no channel, ts or author": not (event["channel"] and event["ts"] and event.asker),

@@ -3,6 +3,8 @@
 import re
 from pathlib import PurePosixPath
 
+from ..turn.files import is_text
+
 _LONGEST = 100  # characters of a name
 _BAD = re.compile(r'[\x00-\x1f\x7f<>:"|?*&@!#`]+')
 _SPACES = re.compile(r"\s+")
@@ -70,15 +72,6 @@ def _added(ending: str, content: bytes) -> str:
     if ending not in _SIGNED:
         return ""
     return "txt" if is_text(content) else "bin"
-
-
-def is_text(content: bytes) -> bool:
-    """It is UTF-8 without control characters."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return False
-    return "\x00" not in text
 
 
 def snippet_type(name: str, content: bytes) -> str:

@@ -1,17 +1,14 @@
 """PURE. Messages of a thread, as Slack's JSON has them, become what may be quoted."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..turn.json_values import object_of, objects_of, text_of
 from ..turn.people import Organisation, PersonKind
 from ..turn.quotes import ThreadMessage
+from ..turn.record import MESSAGE_TS, SPOKEN
 from .readback import comparable, words_of
 
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
-"""Subtypes of messages that somebody wrote: joins, changes and the like are no words."""
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _TEXTS = ("pretext", "title", "text")  # of an attachment
 _DEEPEST = 6  # blocks in blocks
 
@@ -21,7 +18,7 @@ def thread_message(
 ) -> ThreadMessage | None:
     """What somebody wrote; None: nobody did. `own`: the bot's `bot_user_id` and `bot_id`."""
     ts, user, bot = (text_of(message, name) for name in ("ts", "user", "bot_id"))
-    if not _TS.fullmatch(ts) or text_of(message, "subtype") not in _SPOKEN or message.get("hidden"):
+    if not MESSAGE_TS.fullmatch(ts) or text_of(message, "subtype") not in SPOKEN or message.get("hidden"):
         return None
     if not (user or bot) or message.get("is_ephemeral"):
         return None

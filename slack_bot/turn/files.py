@@ -85,14 +85,13 @@ def media_type_of(name: str, declared: str, content: bytes) -> str:
         return sign
     if declared and declared != _UNKNOWN and (not declared.startswith("image/") or "svg" in declared):
         return declared
-    is_text = b"\0" not in content and _is_utf8(content)
     ending = name.rpartition(".")[2].lower()
-    return _BY_ENDING.get(ending, _TEXT) if is_text else _UNKNOWN
+    return _BY_ENDING.get(ending, _TEXT) if is_text(content) else _UNKNOWN
 
 
-def _is_utf8(content: bytes) -> bool:
+def is_text(content: bytes) -> bool:
+    """It is UTF-8 without a NUL."""
     try:
-        content.decode("utf-8")
+        return "\0" not in content.decode()
     except UnicodeDecodeError:
         return False
-    return True
