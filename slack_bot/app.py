@@ -36,7 +36,7 @@ from .listeners.http_server import check_address
 from .listeners.push import PUSH_ADDRESS, PushReceiver
 from .listeners.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
-from .observe.facts import Observer, to_all
+from .observe.facts import Observer, ToAll
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver
 from .observe.outage import Outage
@@ -334,7 +334,7 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
         await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
         observers: list[Observer] = [LogObserver(), *([metrics] if metrics else [])]
         spans = await _observe_turns(settings, clock, observers, stack)
-        app = await build(settings, clock=clock, observer=to_all(*observers), health=health)
+        app = await build(settings, clock=clock, observer=ToAll(*observers), health=health)
         if spans is not None:
             app.agent.traceparent = spans.traceparent
         await stack.enter_async_context(app)

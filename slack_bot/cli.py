@@ -111,10 +111,6 @@ def _word(text: str) -> str:
     return text
 
 
-def _has_verbs(action: argparse.Action) -> bool:
-    return isinstance(action, argparse._SubParsersAction)
-
-
 class _Parser(argparse.ArgumentParser):
     """Reports wrong usage as all other errors are, a verb's with its own usage. No word may be empty, and no
     option be shortened."""
@@ -125,7 +121,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         for pattern, plain in _PLAIN.items():
             message = re.sub(pattern, plain, message)
-        below = [name for each in self._actions if _has_verbs(each) for name in each.choices or ()]
+        verbs = (each for each in self._actions if isinstance(each, argparse._SubParsersAction))
+        below = [name for each in verbs for name in each.choices]
         if below and message.startswith(_MISSING):
             message += f"; give one of {', '.join(below)}"
         self.print_usage(sys.stderr)

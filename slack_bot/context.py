@@ -24,6 +24,7 @@ from .slack.question_files import QuestionFiles
 from .slack.thread_messages import thread_message
 from .slack.thread_reader import ThreadReader
 from .store.contracts import Store
+from .turn.json_values import object_of
 from .turn.people import Organisation, PersonKind, kind_of
 from .turn.quotes import (
     Heard,
@@ -291,8 +292,7 @@ def _ours(own: Mapping[str, Any], thread: ThreadKey) -> Organisation:
 
 
 def _display_name(user: Mapping[str, Any]) -> str:
-    profile = user.get("profile")
-    known = profile if isinstance(profile, Mapping) else {}
+    known = object_of(user.get("profile"))
     named = (known.get("display_name"), known.get("real_name"), user.get("real_name"), user.get("name"))
     return next((one_line(each) for each in named if isinstance(each, str) and each), "")
 
@@ -323,8 +323,7 @@ def _asker(user: Mapping[str, Any], policy: ChannelSettings) -> dict[str, Any]:
     if not user:
         return {}
     told = {name: user[name] for name in ("tz", "locale") if isinstance(user.get(name), str)}
-    profile = user.get("profile")
-    email = profile.get("email") if isinstance(profile, Mapping) else None
+    email = object_of(user.get("profile")).get("email")
     if policy.identity == "email" and isinstance(email, str):
         told["email"] = email
     return {"name": _display_name(user), **told}

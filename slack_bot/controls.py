@@ -220,8 +220,8 @@ class TurnControls:
         known = await self._store.turn(key) if self._store.lease else None
         if known is None or known.stage is not Stage.ACCEPTED or self._lines.has(known):
             return
-        ended = replace(known, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=Outcome.STOPPED)
-        await self._store.save((_with_text(known, text) if text else ended, 0))
+        changed = _with_text(known, text) if text else self._journal.ended(known, Outcome.STOPPED)
+        await self._store.save((changed, 0))
         await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
 
     async def never_ask(self, gone: Question) -> None:

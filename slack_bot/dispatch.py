@@ -73,7 +73,7 @@ class TurnDispatcher:
         noted = self._journal, self._stream_starts, lambda: store.is_sure
         self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
         notices = self._notices
-        self.reply, self.client, self.post_ephemeral = notices.reply, notices.client, notices.post_ephemeral
+        self.reply, self.client = notices.reply, notices.client
         told = self.go_on, self._lose_thread, self._on_signal
         self._replicas = Replicas(store, *told, self._is_used, self._spawn)
         self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)

@@ -63,13 +63,14 @@ class Journal:
 
     async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
         """The `others` are asked as a part of `record`. All or none of it is stored."""
-        ended = [self._ended(each, Outcome.MERGED) for each in others]
+        ended = [self.ended(each, Outcome.MERGED) for each in others]
         is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
         for each in ended if is_saved else ():
             self._on_end(each)
         return is_saved
 
-    def _ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        """As it is stored if it ends now."""
         return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
 
     def sent(self, record: TurnRecord) -> TurnRecord:
@@ -81,7 +82,7 @@ class Journal:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        ended = self._ended(record, outcome)
+        ended = self.ended(record, outcome)
         if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
             self._on_end(ended)
 
@@ -330,7 +331,7 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        ended = replace(self.record, stage=Stage.ENDED, ended_at=self._journal.now(), outcome=outcome)
+        ended = self._journal.ended(self.record, outcome)
         await self._become(replace(ended, trace_id=trace_id), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:

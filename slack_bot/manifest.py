@@ -37,10 +37,6 @@ class Wants:
         return cls(reads, "email" in said("identity"))
 
 
-def _always(_: Wants) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Permission:
     """A scope, the events that it allows, and what does not work without them."""
@@ -49,7 +45,7 @@ class Permission:
     lost: str
     events: tuple[str, ...] = ()
     is_optional: bool = True
-    is_wanted: Callable[[Wants], bool] = _always
+    is_wanted: Callable[[Wants], bool] = lambda _: True
 
 
 def _reading(family: str, what: str) -> Permission:

@@ -129,12 +129,13 @@ class OutboundSender:
             await self._store.save_outbound(record)
         first = record.posted[0]
         thread = ThreadKey(team, channel, message.thread_ts or first)
+        question = Question(thread, first, message.user, team, message.text, asker_is_bot=True)
         if message.is_question:
-            question = Question(thread, first, message.user, team, message.text, asker_is_bot=True)
             record = replace(record, turn=question.key)
             await self._store.save_outbound(record)
             await self._dispatcher.accept(question)
-        return replace(record, link=_link(me.url or "", channel, first, message.thread_ts))
+        # without the workspace's address the place
+        return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
 
     async def _open(self, record: OutboundRecord, team: str) -> str:
         user = record.message.user
@@ -168,14 +169,6 @@ def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
     limits = MessageLimits(rotate_after=math.inf, rotate_bytes=size, max_call_chars=most)
     body = [segment.text for segment in split_into_segments(message.text, limits)]
     return [message.headline, *body] if message.headline else body
-
-
-def _link(base: str, channel: str, ts: str, thread_ts: str) -> str:
-    """The permalink, as Slack builds it; without the workspace's address the place."""
-    if not base:
-        return f"{channel}:{ts}"
-    inside = f"?thread_ts={thread_ts}&cid={channel}" if thread_ts else ""
-    return f"{base.rstrip('/')}/archives/{channel}/p{ts.replace('.', '')}{inside}"
 
 
 def _refused(failed: CallFailed, where: str) -> SlackError:

@@ -137,8 +137,7 @@ class ThreadLines:
 
     def waiting(self, thread: ThreadKey, user: str | None = None) -> list[TurnRecord]:
         """What waits in a thread, of one person or all, in order."""
-        line = self._lines.get(thread)
-        turns = [] if line is None else [each.turn for each in line.waiting]
+        turns = [each.turn for each in self._waiting_in(thread)]
         return [turn for turn in turns if user in (None, turn.question.user)]
 
     def place_of(self, turn: TurnRecord) -> int:

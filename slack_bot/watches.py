@@ -150,12 +150,10 @@ class Watches:
         agent = self._agent.in_conversation(turn.question.thread)
         try:
             task = await agent.task("get", turn.task_id or "")
-        except AgentFailed as error:
-            _log.info("a watched task could not be asked for: %s", error.brief, extra=fields)
-            return None if error.code in {TASK_NOT_FOUND, *NOT_OFFERED} else False
         except AgentError as error:
             _log.info("a watched task could not be asked for: %s", error.brief, extra=fields)
-            return False
+            is_unknown = isinstance(error, AgentFailed) and error.code in {TASK_NOT_FOUND, *NOT_OFFERED}
+            return None if is_unknown else False
         return task.state.is_terminal or task.state.is_asking
 
     def _end(self, watch: _Watch, note: str | None) -> None:

@@ -7,7 +7,6 @@ so whatever Slack delivers as well is asked once.
 
 import asyncio
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -15,14 +14,13 @@ from ..clock import Clock
 from ..errors import BotError
 from ..settings.models import SlackSettings
 from ..store.contracts import TurnStore
-from ..turn.record import Question, ThreadKey
+from ..turn.record import MESSAGE_TS, Question, ThreadKey
 from .authorizer import Authorize, identity_of
 from .events import SlackListeners
 from .inbound import BotIdentity, read_message
 
 log = logging.getLogger(__name__)
 
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _HOUR = 3600.0
 _RECENT = 7 * 24 * _HOUR  # for so long an earlier question makes a direct message known
 
@@ -32,11 +30,8 @@ Message: TypeAlias = Mapping[str, Any]
 class MessageReader(Protocol):
     """Reads messages between two times. None: not these. Raises SlackError: nothing more for now."""
 
-    async def channel(self, channel: str, oldest: float, latest: float) -> Sequence[Message] | None:
-        """The messages of a conversation that are no replies."""
-
-    async def thread(self, thread: ThreadKey, oldest: float, latest: float) -> Sequence[Message] | None:
-        """A thread; its root comes whenever it was."""
+    async def read(self, place: ThreadKey, oldest: float, latest: float) -> Sequence[Message] | None:
+        """A thread, whose root comes whenever it was; without `ts` what is no reply in a conversation."""
 
 
 class Backfill:
@@ -106,10 +101,7 @@ class _Search:
     async def look(self, todo: dict[ThreadKey, float]) -> None:
         """At the first place of `todo`. What a direct message shows of its threads is noted there."""
         place, known_since = next(iter(todo.items()))
-        if place.ts:
-            messages = await self._by.reader.thread(place, self._since, self._until)
-        else:
-            messages = await self._by.reader.channel(place.channel, self._since, self._until)
+        messages = await self._by.reader.read(place, self._since, self._until)
         if messages is None:
             self.unreadable += 1
         else:
@@ -161,4 +153,4 @@ def _time(message: Message) -> float:
 
 def _at(ts: object) -> float:
     """A Slack timestamp in seconds; 0 for what is none."""
-    return float(ts) if isinstance(ts, str) and _TS.fullmatch(ts) else 0.0
+    return float(ts) if isinstance(ts, str) and MESSAGE_TS.fullmatch(ts) else 0.0

@@ -69,7 +69,12 @@ class _Events:
         self._bolt, self._slack, self._verifier, self._now = bolt, slack, verifier, now
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        body, headers = self._check_head(request) or await self._body(request), request.headers
+        headers = request.headers
+        if request.method != "POST":
+            return refusal(405)
+        if not self._may_be_signed(headers):
+            return refusal(401)
+        body = await read_body(request, self._slack.http_body_timeout, self._slack.http_max_body_bytes)
         if isinstance(body, int):
             return refusal(body)
         try:
@@ -80,14 +85,6 @@ class _Events:
             return refusal(400)
         keep_open(request)
         return await to_aiohttp_response(await self._bolt.async_dispatch(asked))
-
-    async def _body(self, request: web.BaseRequest) -> bytes | int:
-        return await read_body(request, self._slack.http_body_timeout, self._slack.http_max_body_bytes)
-
-    def _check_head(self, request: web.BaseRequest) -> int | None:
-        if request.method != "POST":
-            return 405
-        return None if self._may_be_signed(request.headers) else 401
 
     def _may_be_signed(self, headers: Mapping[str, str]) -> bool:
         """The SDK raises for a timestamp that is no number, and for text beyond ASCII."""

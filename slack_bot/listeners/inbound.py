@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..turn.files import slack_files
+from ..turn.json_values import object_of, objects_of, text_of
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
-from ..turn.record import Question, ThreadKey
+from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey
 
 FEEDBACK_ACTION = "feedback"
 FEEDBACK_VIEW = "feedback_why"
@@ -24,15 +25,10 @@ STOP_LISTENING_ACTION = "stop_listening"
 DROP_ACTION = "drop"
 HOME_STOP_ACTION = "stop_in_home"
 
-# `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
-# sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}\Z")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
 _MOST_VIEWED = 5
-_NOTHING: Mapping[str, Any] = {}
 
 _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 
@@ -137,18 +133,18 @@ class _Event:
 
     def __init__(self, body: object, *, part: str | None = None) -> None:
         """`part`: of the event, in its channel."""
-        payload = _map(body)
-        self.raw = _map(payload.get("event"))
+        payload = object_of(body)
+        self.raw = object_of(payload.get("event"))
         self.is_ext_shared = payload.get("is_ext_shared_channel")
         if part is not None:
-            self.raw = {**_map(self.raw.get(part)), "channel": self.raw.get("channel")}
+            self.raw = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
-        installed = _str(_first(payload.get("authorizations")), "team_id")
-        self.team = installed or _str(payload, "team_id") or self["team"]
+        installed = text_of(_first(payload.get("authorizations")), "team_id")
+        self.team = installed or text_of(payload, "team_id") or self["team"]
 
     def __getitem__(self, name: str) -> str:
-        return _str(self.raw, name)
+        return text_of(self.raw, name)
 
     def is_of(self, bot: BotIdentity) -> bool:
         return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
@@ -156,7 +152,7 @@ class _Event:
     def is_from_bot(self) -> bool:
         """Apps, workflows and Slackbot. An app's message names the bot even if it posts as a user."""
         is_named = self["bot_id"] or self.raw.get("bot_profile")
-        is_named = is_named or _map(self.raw.get("user_profile")).get("is_bot")
+        is_named = is_named or object_of(self.raw.get("user_profile")).get("is_bot")
         is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
         return bool(is_named) or is_bot_id or self["subtype"] == "bot_message"
 
@@ -212,21 +208,21 @@ def read_gone(body: object, me: BotIdentity) -> Inbound:
 
 
 def _of_change(body: object, part: str) -> dict[str, Any]:
-    payload, event = _map(body), _map(_map(body).get("event"))
+    payload, event = object_of(body), object_of(object_of(body).get("event"))
     place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
-    return {**payload, "event": {**_map(event.get(part)), **place, "edited": None}}
+    return {**payload, "event": {**object_of(event.get(part)), **place, "edited": None}}
 
 
 def read_asker(body: object) -> Asker:
     """Who wrote a message, stopped or pressed."""
-    event, user = _Event(body), _map(_map(body).get("user"))
-    ids = {event["user"], event["bot_id"], event["app_id"], _str(user, "id")}
-    teams = {event["user_team"], event["source_team"], event["team"], _str(user, "team_id")}
-    teams |= {_str(_map(event.raw.get("bot_profile")), "team_id")}
-    teams |= {_str(_map(event.raw.get("user_profile")), "team")}
-    is_shared = _map(body).get("is_ext_shared_channel")
+    event, user = _Event(body), object_of(object_of(body).get("user"))
+    ids = {event["user"], event["bot_id"], event["app_id"], text_of(user, "id")}
+    teams = {event["user_team"], event["source_team"], event["team"], text_of(user, "team_id")}
+    teams |= {text_of(object_of(event.raw.get("bot_profile")), "team_id")}
+    teams |= {text_of(object_of(event.raw.get("user_profile")), "team")}
+    is_shared = object_of(body).get("is_ext_shared_channel")
     return Asker(
-        event.asker or _str(user, "id"),
+        event.asker or text_of(user, "id"),
         frozenset(ids - {""}),
         frozenset(teams - {""}),
         is_shared if isinstance(is_shared, bool) else None,
@@ -246,68 +242,71 @@ def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
 
 def read_press(body: object) -> ButtonPress | Ignored:
     """Judge a `block_actions` of the buttons below an answer."""
-    payload = _map(body)
+    payload = object_of(body)
     action = _first(payload.get("actions"))
-    value, _, turn = _str(action, "value").rpartition("|")
-    user = _str(_map(payload.get("user")), "id")
+    value, _, turn = text_of(action, "value").rpartition("|")
+    user = text_of(object_of(payload.get("user")), "id")
     if not (turn and user):
         return Ignored("a press without a turn")
-    is_feedback = _str(action, "action_id") == FEEDBACK_ACTION
+    is_feedback = text_of(action, "action_id") == FEEDBACK_ACTION
     if is_feedback and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
-    message, container = _map(payload.get("message")), _map(payload.get("container"))
+    message, container = object_of(payload.get("message")), object_of(payload.get("container"))
     return ButtonPress(
-        action=_str(action, "action_id"),
+        action=text_of(action, "action_id"),
         turn=turn,
         user=user,
         value=value if is_feedback else "",
-        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
-        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or _str(message, "ts"),
-        private_url=_str(payload, "response_url") if container.get("is_ephemeral") is True else "",
-        trigger=_str(payload, "trigger_id"),
+        channel=text_of(object_of(payload.get("channel")), "id") or text_of(container, "channel_id"),
+        thread_ts=text_of(message, "thread_ts") or text_of(container, "thread_ts") or text_of(message, "ts"),
+        private_url=text_of(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        trigger=text_of(payload, "trigger_id"),
     )
 
 
 def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] | None:
     """The turn, the user, and the reasons, the words and the other answer of the modal that asks why."""
-    payload = _map(body)
-    view, user = _map(payload.get("view")), _str(_map(payload.get("user")), "id")
-    values, turn = _map(_map(view.get("state")).get("values")), _str(view, "private_metadata")
+    payload = object_of(body)
+    view, user = object_of(payload.get("view")), text_of(object_of(payload.get("user")), "id")
+    values, turn = object_of(object_of(view.get("state")).get("values")), text_of(view, "private_metadata")
     if not (turn and user):
         return None
 
     def given(name: str) -> Mapping[str, Any]:
-        return _map(_map(values.get(name)).get(name))
+        return object_of(object_of(values.get(name)).get(name))
 
-    ticked = given("reasons").get("selected_options")
-    reasons = [_str(_map(each), "value") for each in ticked] if isinstance(ticked, list) else []
-    again = _str(_map(given("again").get("selected_option")), "value")
-    return turn, user, (tuple(filter(None, reasons)), _str(given("words"), "value").strip(), again)
+    reasons = [text_of(each, "value") for each in objects_of(given("reasons").get("selected_options"))]
+    again = text_of(object_of(given("again").get("selected_option")), "value")
+    return turn, user, (tuple(filter(None, reasons)), text_of(given("words"), "value").strip(), again)
 
 
 def read_form_press(body: object) -> FormPress | None:
     """A button below a form, or a modal that one opened (`view_submission`). None: neither."""
-    payload = _map(body)
-    action, view, user = _first(payload.get("actions")), _map(payload.get("view")), _map(payload.get("user"))
-    is_submission = _str(payload, "type") == "view_submission"
-    name = _str(view, "callback_id") if is_submission else _str(action, "action_id").partition("-")[0]
-    given = _str(view, "private_metadata") if is_submission else _str(action, "value")
+    payload = object_of(body)
+    action, view, user = (
+        _first(payload.get("actions")),
+        object_of(payload.get("view")),
+        object_of(payload.get("user")),
+    )
+    is_submission = text_of(payload, "type") == "view_submission"
+    name = text_of(view, "callback_id") if is_submission else text_of(action, "action_id").partition("-")[0]
+    given = text_of(view, "private_metadata") if is_submission else text_of(action, "value")
     handle, _, choice = given.partition("|")
-    if name not in set(FormAction) or not handle or not _str(user, "id"):
+    if name not in set(FormAction) or not handle or not text_of(user, "id"):
         return None
-    message, container = _map(payload.get("message")), _map(payload.get("container"))
-    ts = _str(container, "message_ts") or _str(message, "ts")
+    message, container = object_of(payload.get("message")), object_of(payload.get("container"))
+    ts = text_of(container, "message_ts") or text_of(message, "ts")
     return FormPress(
         action=FormAction(name),
         handle=handle,
-        user=_str(user, "id"),
-        user_team=_str(user, "team_id"),
-        channel=_str(_map(payload.get("channel")), "id") or _str(container, "channel_id"),
-        thread_ts=_str(message, "thread_ts") or _str(container, "thread_ts") or ts,
+        user=text_of(user, "id"),
+        user_team=text_of(user, "team_id"),
+        channel=text_of(object_of(payload.get("channel")), "id") or text_of(container, "channel_id"),
+        thread_ts=text_of(message, "thread_ts") or text_of(container, "thread_ts") or ts,
         message_ts=ts,
-        trigger_id=_str(payload, "trigger_id"),
+        trigger_id=text_of(payload, "trigger_id"),
         choice=choice,
-        state=_map(_map((view if is_submission else payload).get("state")).get("values")),
+        state=object_of(object_of((view if is_submission else payload).get("state")).get("values")),
         is_submission=is_submission,
     )
 
@@ -315,9 +314,11 @@ def read_form_press(body: object) -> FormPress | None:
 def read_visit(body: object) -> Visit:
     """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
     event = _Event(body)
-    thread = _map(event.raw.get("assistant_thread"))
+    thread = object_of(event.raw.get("assistant_thread"))
     if thread:
-        return Visit(_str(thread, "user_id"), False, _str(thread, "channel_id"), _str(thread, "thread_ts"))
+        return Visit(
+            text_of(thread, "user_id"), False, text_of(thread, "channel_id"), text_of(thread, "thread_ts")
+        )
     tab = event["tab"]
     return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
 
@@ -332,22 +333,26 @@ def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
 
 def read_home_stop(body: object) -> tuple[str, str] | None:
     """The turn that is to end, and who pressed."""
-    payload = _map(body)
-    turn, user = _str(_first(payload.get("actions")), "value"), _str(_map(payload.get("user")), "id")
+    payload = object_of(body)
+    turn, user = (
+        text_of(_first(payload.get("actions")), "value"),
+        text_of(object_of(payload.get("user")), "id"),
+    )
     return (turn, user) if turn and user else None
 
 
 def _channels_in(context: object) -> tuple[str, ...]:
     """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
-    entities = _map(context).get("entities")
-    values = [_str(_map(each), "value") for each in entities] if isinstance(entities, list) else []
+    values = [text_of(each, "value") for each in objects_of(object_of(context).get("entities"))]
     return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 
 def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
     """A new stream is a plain message without text (facts: Slack 1.8)."""
     is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
-    is_named = _TS.match(event["ts"]) and _TS.match(event["thread_ts"]) and event["channel"]
+    is_named = (
+        MESSAGE_TS.fullmatch(event["ts"]) and MESSAGE_TS.fullmatch(event["thread_ts"]) and event["channel"]
+    )
     if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
         return None
     return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
@@ -362,7 +367,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
     if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
         return None
     before, now = _Event(body, part="previous_message"), _Event(body, part="message")
-    if not _TS.match(before["ts"]) or not event["channel"] or before.is_of(me):
+    if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
         return None
     old = before.question("")
     is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
@@ -379,7 +384,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
 def _why_not(event: _Event, me: BotIdentity) -> str | None:
     reasons = {
         "not a message": event["type"] not in ("app_mention", "message"),
-        f"a message of subtype {event['subtype']}": event["subtype"] not in _SPOKEN,
+        f"a message of subtype {event['subtype']}": event["subtype"] not in SPOKEN,
         "a hidden message": event.raw.get("hidden"),
         "an edit of a message that was judged before": event.raw.get("edited"),
         "no channel, ts or author": not (event["channel"] and event["ts"] and event.asker),
@@ -388,17 +393,8 @@ def _why_not(event: _Event, me: BotIdentity) -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _map(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else _NOTHING
-
-
 def _first(value: object) -> Mapping[str, Any]:
-    return _map(value[0]) if isinstance(value, list) and value else _NOTHING
-
-
-def _str(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping.get(key)
-    return value if isinstance(value, str) else ""
+    return object_of(value[0] if isinstance(value, list) and value else None)
 
 
 def without_mention(text: str, user: str) -> str:

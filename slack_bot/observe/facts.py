@@ -224,13 +224,10 @@ Observer: TypeAlias = Callable[[Fact], None]
 """Called with every fact at once. Must not raise and must not block."""
 
 
-def to_all(*observers: Observer) -> Observer:
+class ToAll:
     """One observer in place of several."""
-    return _All(observers)
 
-
-class _All:
-    def __init__(self, observers: tuple[Observer, ...]) -> None:
+    def __init__(self, *observers: Observer) -> None:
         self._observers = observers
 
     @property

@@ -33,7 +33,7 @@ class Metrics:
         self._is_unseen: set[str] = set()  # turns that have shown no text yet
         self._count_turns()
         self._count_calls()
-        self._count_process()
+        self._loop_lag = self._times("loop_lag", "How late the event loop is", _LAGS)
 
     def _count_turns(self) -> None:
         self._turns = self._counter("turns", "Turns that ended, by outcome", "outcome")
@@ -62,9 +62,6 @@ class Metrics:
         self._feedback_dropped = self._counter(
             "feedback_dropped", "Feedback that is not sent any more, though never taken, by target", "target"
         )
-
-    def _count_process(self) -> None:
-        self._loop_lag = self._times("loop_lag", "How late the event loop is", _LAGS)
 
     def _counter(self, name: str, about: str, *labels: str) -> Counter:
         return Counter(f"slack_bot_{name}", about, labels, registry=self._registry)
@@ -122,7 +119,7 @@ class Metrics:
             case facts.MessageIgnored() | facts.TurnTakenOver() | facts.QuestionStored():
                 self._took(fact)
             case facts.FeedbackSent():
-                self._fed_back(fact)
+                (self._feedback_sent if fact.ok else self._feedback_dropped).labels(fact.target).inc()
             case facts.AgentEvent() | facts.EventHandled() | facts.AgentAsked() | facts.AgentLeft():
                 pass
             case facts.DoubtSettled() | facts.TurnRecorded() | facts.FormAnswered():
@@ -154,9 +151,6 @@ class Metrics:
             self._not_stored.inc(not fact.ok)
         else:
             (self._takeovers if isinstance(fact, facts.TurnTakenOver) else self._ignored).inc()
-
-    def _fed_back(self, fact: facts.FeedbackSent) -> None:
-        (self._feedback_sent if fact.ok else self._feedback_dropped).labels(fact.target).inc()
 
     def _ended(self, fact: facts.TurnEnded) -> None:
         self._turns.labels(fact.outcome).inc()

@@ -4,13 +4,10 @@ Weakest first: `[channel]` of the file (`config_file`), `[channels.dm]` in direc
 and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator
-
-from .models import SettingsSection, Texts
+from .models import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
 """What the tables of all channels and of all direct messages are called."""
@@ -19,22 +16,9 @@ ChannelTables: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What the file says: of a channel by its id, and by `ALL` and `DIRECT`."""
 
 
-def _people(ids: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(re.fullmatch(r"[UW][A-Z0-9]+", each) for each in ids):
-        raise ValueError("should be ids of people, as their profiles show them (U0123456 or W0123456)")
-    return ids
-
-
-def _groups(ids: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(re.fullmatch(r"S[A-Z0-9]+", each) for each in ids):
-        raise ValueError("should be ids of user groups, as S0123456")
-    return ids
-
-
-def _approvers(ids: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(re.fullmatch(r"[UWS][A-Z0-9]+", each) for each in ids):
-        raise ValueError("should be ids of people or user groups (U0123456, W0123456 or S0123456)")
-    return ids
+_PEOPLE = ids_of("UW", "ids of people, as their profiles show them (U0123456 or W0123456)")
+_GROUPS = ids_of("S", "ids of user groups, as S0123456")
+_APPROVERS = ids_of("UWS", "ids of people or user groups (U0123456, W0123456 or S0123456)")
 
 
 class ChannelSettings(SettingsSection):
@@ -57,11 +41,11 @@ class ChannelSettings(SettingsSection):
     """Whether people of other organisations (Slack Connect) may ask."""
     guests: Literal["allow", "deny"] = "allow"
     """Whether guests of the workspace may ask."""
-    people: Annotated[Texts, AfterValidator(_people)] = ()
+    people: Annotated[Texts, _PEOPLE] = ()
     """Ids of the people who may ask (`U...`, `W...`). Empty, and no `groups`: everybody."""
-    groups: Annotated[Texts, AfterValidator(_groups)] = ()
+    groups: Annotated[Texts, _GROUPS] = ()
     """Ids of user groups (`S...`) whose members may ask too."""
-    approvers: Annotated[Texts, AfterValidator(_approvers)] = ()
+    approvers: Annotated[Texts, _APPROVERS] = ()
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
     and may answer its forms as well. Empty: the person who asked."""
 

@@ -7,10 +7,10 @@ setting, and do not say which variable a wrong value came from.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args, get_origin
 from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
@@ -342,22 +342,55 @@ def _lines(error: ValidationError, given: Given) -> Iterator[str]:
         if path not in seen:
             seen.add(path)
             name, value = given.get(path, (env_name(path), problem["input"]))
-            words = models.expected(FIELDS[path], problem["msg"])
-            is_secret = "SecretStr" in str(FIELDS[path].annotation)
-            is_secret = is_secret or re.search(r"@|xox|xapp-", str(value)) is not None
-            if words.startswith("should"):
-                yield f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
-            else:
-                yield f"{name} {words}"
+            yield refusal_line(name, FIELDS[path], value, problem["msg"])
 
 
 def refusal_line(name: str, field: FieldInfo, value: object, message: str) -> str:
     """Why `value` is no value of `field`, which the person knows as `name`. `message` is the validator's."""
-    words = models.expected(field, message)
+    words = expected(field, message)
     is_secret = "SecretStr" in str(field.annotation) or re.search(r"@|xox|xapp-", str(value)) is not None
     if not words.startswith("should"):
         return f"{name} {words}"
     return f"{name}: {words}" if is_secret else f"{name} is {value!r}: {words}"
+
+
+def expected(field: FieldInfo, message: str) -> str:
+    """How a value of `field` should be, in plain words: `should be true or false`.
+
+    `message` is the validator's; it counts where it is our own.
+    """
+    if message.startswith("Value error, "):
+        return message.removeprefix("Value error, ")
+    origin, args = get_origin(field.annotation), get_args(field.annotation)
+    if origin is Literal:
+        return f"should be {', '.join(args[:-1])} or {args[-1]}"
+    if origin is tuple and args[0] is not str:
+        ranges = (bound for each in args[0].__metadata__ for bound in each.metadata)
+        return f"should be one or more numbers{_unit(field)}{_range(ranges)}, with commas between them"
+    kinds: dict[object, str] = {
+        bool: "true or false",
+        int: f"a whole number{_range(field.metadata)}",
+        float: f"a finite number{_unit(field)}{_range(field.metadata)}",
+    }
+    listed = 'a list of texts: write a,b or ["a","b"]'
+    return f"should be {listed if origin is tuple else kinds.get(field.annotation, 'text')}"
+
+
+def _unit(field: FieldInfo) -> str:
+    """The setting's description begins with its unit."""
+    first = (field.description or "").split(" ")[0].rstrip(",")
+    return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
+
+
+def _range(metadata: Iterable[object]) -> str:
+    bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
+    words = [
+        f"{words} {getattr(bound, name)}"
+        for bound in metadata
+        for name, words in bounds.items()
+        if hasattr(bound, name)
+    ]
+    return ", " + " and ".join(words) if words else ""
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:
@@ -378,15 +411,10 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
-    passwords = [_password_of(url) for url in _addresses(settings)]
+    urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
+    passwords = [_password_of(url) for url in urls if url]
     parts = (part for part in (key, *passwords, *map(unquote, passwords)) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
-
-
-def _addresses(settings: Settings) -> tuple[str, ...]:
-    """Those that may hold a password."""
-    given = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
-    return tuple(each or "" for each in given)
 
 
 def _password_of(url: str) -> str:

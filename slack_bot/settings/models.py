@@ -5,11 +5,9 @@ A number that was measured and is not documented is a setting here, never a lite
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Annotated, Literal, get_args, get_origin
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
-from pydantic.fields import FieldInfo
 
 
 def _http_url(value: str) -> str:
@@ -30,12 +28,15 @@ def _items(value: object) -> object:
         raise ValueError('is not a list: write a,b or ["a","b"]') from None
 
 
-def _slack_ids(ids: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(re.fullmatch(r"[ABCDGUW][A-Z0-9]+", each) for each in ids):
-        raise ValueError(
-            "should be ids of bots (U..., B..., A...) or channels (C...), with commas between them"
-        )
-    return ids
+def ids_of(letters: str, wanted: str) -> AfterValidator:
+    """Slack's ids that begin with one of `letters`. `wanted`: what else they should be."""
+
+    def check(ids: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch(f"[{letters}][A-Z0-9]+", each) for each in ids):
+            raise ValueError(f"should be {wanted}")
+        return ids
+
+    return AfterValidator(check)
 
 
 def _key_set(value: str) -> str:
@@ -48,6 +49,7 @@ Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Items = BeforeValidator(_items)
 Texts = Annotated[tuple[str, ...], Items]
+_BOTS = ids_of("ABCDGUW", "ids of bots (U..., B..., A...) or channels (C...), with commas between them")
 
 
 class SettingsSection(BaseModel):
@@ -91,7 +93,7 @@ class SlackSettings(SettingsSection):
     comes after five minutes."""
     backfill_timeout: float = Field(default=900.0, gt=0)
     """Seconds that this may take. Where Slack lets an app read once a minute, that is 13 threads."""
-    allowed_bots: Annotated[Texts, AfterValidator(_slack_ids)] = ()
+    allowed_bots: Annotated[Texts, _BOTS] = ()
     """Ids of the bots and workflows that may ask (`U...`, `B...` or `A...`), or of channels (`C...`) in which
     every bot may. All others that mention the bot are ignored: two bots could talk for ever."""
     lookup_timeout: float = Field(default=1.5, gt=0)
@@ -457,42 +459,3 @@ class ReferenceSettings(SettingsSection):
     """A skill that fits the question is announced, and given to the model."""
     file_arg_middleware: bool = True
     """A tool's argument that names a bundled page as `@page.md` becomes that page's name."""
-
-
-def expected(field: FieldInfo, message: str) -> str:
-    """How a value of `field` should be, in plain words: `should be true or false`.
-
-    `message` is the validator's; it counts where it is our own.
-    """
-    if message.startswith("Value error, "):
-        return message.removeprefix("Value error, ")
-    origin, args = get_origin(field.annotation), get_args(field.annotation)
-    if origin is Literal:
-        return f"should be {', '.join(args[:-1])} or {args[-1]}"
-    if origin is tuple and args[0] is not str:
-        ranges = (bound for each in args[0].__metadata__ for bound in each.metadata)
-        return f"should be one or more numbers{_unit(field)}{_range(ranges)}, with commas between them"
-    kinds: dict[object, str] = {
-        bool: "true or false",
-        int: f"a whole number{_range(field.metadata)}",
-        float: f"a finite number{_unit(field)}{_range(field.metadata)}",
-    }
-    listed = 'a list of texts: write a,b or ["a","b"]'
-    return f"should be {listed if origin is tuple else kinds.get(field.annotation, 'text')}"
-
-
-def _unit(field: FieldInfo) -> str:
-    """The setting's description begins with its unit."""
-    first = (field.description or "").split(" ")[0].rstrip(",")
-    return f" of {first.lower()}" if first in ("Seconds", "Hours") else ""
-
-
-def _range(metadata: Iterable[object]) -> str:
-    bounds = {"gt": "greater than", "ge": "at least", "lt": "less than", "le": "at most"}
-    words = [
-        f"{words} {getattr(bound, name)}"
-        for bound in metadata
-        for name, words in bounds.items()
-        if hasattr(bound, name)
-    ]
-    return ", " + " and ".join(words) if words else ""

@@ -194,7 +194,7 @@ class SlackApi:
                 self._health.passed(HealthCheck.TOKEN)
                 self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
                 return result
-            self._note_failed(method, channel, result, is_quiet=self.priority is Priority.BACKGROUND)
+            self._note_failed(method, channel, result)
             if result.fault is not Fault.LATER:
                 return result
             pause = next(pauses)
@@ -218,9 +218,8 @@ class SlackApi:
             result = await self.call(method, args, patience=patience)
             if isinstance(result, CallFailed):
                 return result
-            messages = result.data.get("messages") or []
-            found.extend(message for message in messages if isinstance(message, Mapping))
-            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            messages, cursor = result.page
+            found += messages
             if not cursor:
                 break
             args = {**args, "cursor": cursor}
@@ -314,8 +313,8 @@ class SlackApi:
             answer = await self._client.api_call(method, json=given)
         return answer.data if isinstance(answer.data, dict) else {}
 
-    def _note_failed(self, method: str, channel: str, failed: CallFailed, *, is_quiet: bool) -> None:
-        """`is_quiet`: the caller says what it means."""
+    def _note_failed(self, method: str, channel: str, failed: CallFailed) -> None:
+        is_quiet = self.priority is Priority.BACKGROUND  # the caller says what it means
         if failed.fault is Fault.DEAD:
             self._health.failed(HealthCheck.TOKEN, f"Slack refuses the bot's token ({failed.error}).")
         if failed.error != MISSING_SCOPE:

@@ -18,10 +18,8 @@ RETRY = "retry"
 STOP = "stop"
 STOP_LISTENING = "stop_listening"
 DROP = "drop"
-"""action_ids of the buttons of a turn; their value is its key."""
-"""action_id of the button that asks again; its value is the turn's key."""
 HOME_STOP = "stop_in_home"
-"""action_id of the button that ends a question from the Home tab; its value is the turn's key."""
+"""action_ids of the buttons of a turn; their value is its key."""
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ANSWER_HERE = "Reply in this thread to answer."
@@ -57,6 +55,11 @@ class TextForm(StrEnum):
 def shorten(text: str, limit: int) -> str:
     """At most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def plain(text: str) -> Block:
+    """A text in which nothing is a mention or markup."""
+    return {"type": "plain_text", "text": text}
 
 
 def task_chunk(card: TaskCard, limit: int) -> Block:
@@ -136,7 +139,7 @@ def feedback(turn: str) -> Block:
 
     def button(label: str, word: str) -> Block:
         return {
-            "text": {"type": "plain_text", "text": label},
+            "text": plain(label),
             "value": f"{word}|{turn}"[:_BUTTON_VALUE],
             "accessibility_label": f"Mark this answer as {label.lower()}",
         }
@@ -151,9 +154,8 @@ def feedback(turn: str) -> Block:
 
 
 def context(text: str) -> Block:
-    """A small grey line, in plain text: nothing in it is a mention or markup."""
-    shown = shorten(text, _CONTEXT_TEXT)
-    return {"type": "context", "elements": [{"type": "plain_text", "text": shown, "emoji": True}]}
+    """A small grey line."""
+    return {"type": "context", "elements": [{**plain(shorten(text, _CONTEXT_TEXT)), "emoji": True}]}
 
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:
@@ -163,13 +165,9 @@ def buttons(turn: str, *, can_stop: bool = False) -> Block:
 
 def actions(shown: Mapping[str, str], turn: str) -> Block:
     """Buttons of a turn: their action ids and labels."""
+    value = turn[:_BUTTON_VALUE]
     elements = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label},
-            "action_id": action,
-            "value": turn[:_BUTTON_VALUE],
-        }
+        {"type": "button", "text": plain(label), "action_id": action, "value": value}
         for action, label in shown.items()
     ]
     return {"type": "actions", "elements": elements}

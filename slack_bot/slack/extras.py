@@ -182,7 +182,8 @@ class ExtraSurface:
 
     async def _linked(self, key: str, file: LinkedFile) -> CallResult:
         """The link to it stands in the text, so that it is not there is said once, and no more."""
-        found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, _kinds(file))
+        kinds = ("image/",) if file.is_image else ()
+        found = NotFetched("") if self.fetcher is None else await self.fetcher.fetch(file.url, kinds)
         if isinstance(found, WebFile):
             name = file.name or PurePosixPath(urlsplit(file.url).path).name
             return await self._files([(OutFile(name, found.media_type, found.content, file.description), 0)])
@@ -212,10 +213,6 @@ class ExtraSurface:
     async def _is_there(self, key: str) -> bool:
         known = self._known.get(key)
         return known is not None and shows(await self._client.read_thread(), known.file_id)
-
-
-def _kinds(file: LinkedFile) -> tuple[str, ...]:
-    return ("image/",) if file.is_image else ()
 
 
 def groups(extras: Iterable[Extra]) -> Iterator[list[Counted]]:

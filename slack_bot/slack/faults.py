@@ -118,6 +118,12 @@ class CallOk:
         """Empty where the answer names no message."""
         return str(self.data.get("ts") or "")
 
+    @property
+    def page(self) -> tuple[list[Mapping[str, Any]], str]:
+        """The messages of one page, and the cursor of the next one, "" after the last."""
+        messages = [each for each in self.data.get("messages") or () if isinstance(each, Mapping)]
+        return messages, (self.data.get("response_metadata") or {}).get("next_cursor") or ""
+
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:

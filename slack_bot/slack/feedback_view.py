@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from .blocks import Args, Block
+from .blocks import Args, Block, plain
 
 CALLBACK = "feedback_why"
 """callback_id of the modal; its private_metadata is the turn's key."""
@@ -20,18 +20,16 @@ def feedback_view(turn: str, reasons: Sequence[str], others: Mapping[str, str]) 
     text = {"type": "plain_text_input", "multiline": True, "max_length": _WORDS_CHARS}
     blocks.append(_input(WORDS, "In your words", text))
     if others:
-        choice = {
-            "type": "radio_buttons",
-            "options": [_option(label, value) for value, label in others.items()],
-        }
+        options = [_option(label, value) for value, label in others.items()]
+        choice = {"type": "radio_buttons", "options": options}
         blocks.append(_input(AGAIN, "Ask for another answer", choice))
     return {
         "type": "modal",
         "callback_id": CALLBACK,
         "private_metadata": turn,
-        "title": _plain("Not helpful"),
-        "submit": _plain("Send"),
-        "close": _plain("Skip"),
+        "title": plain("Not helpful"),
+        "submit": plain("Send"),
+        "close": plain("Skip"),
         "blocks": blocks,
     }
 
@@ -39,13 +37,9 @@ def feedback_view(turn: str, reasons: Sequence[str], others: Mapping[str, str]) 
 def _input(name: str, label: str, element: Block) -> Block:
     element = {**element, "action_id": name}
     return {
-        "type": "input", "block_id": name, "optional": True, "label": _plain(label), "element": element,
+        "type": "input", "block_id": name, "optional": True, "label": plain(label), "element": element,
     }  # fmt: skip
 
 
 def _option(label: str, value: str) -> Block:
-    return {"text": _plain(label), "value": value}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
+    return {"text": plain(label), "value": value}

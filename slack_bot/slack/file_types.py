@@ -3,21 +3,23 @@
 import re
 from pathlib import PurePosixPath
 
+from ..turn.files import is_text
+
 _LONGEST = 100  # characters of a name
 _BAD = re.compile(r'[\x00-\x1f\x7f<>:"|?*&@!#`]+')
 _SPACES = re.compile(r"\s+")
 _SNIPPET = 1_000_000  # bytes; Slack: 1 MB
-_SIGNS: tuple[tuple[bytes, frozenset[str]], ...] = (
-    (b"\x89PNG\r\n\x1a\n", frozenset({"png"})),
-    (b"\xff\xd8\xff", frozenset({"jpg", "jpeg"})),
-    (b"GIF8", frozenset({"gif"})),
-    (b"%PDF-", frozenset({"pdf"})),
-    (b"PK\x03\x04", frozenset({"zip", "docx", "xlsx", "pptx", "odt", "ods", "odp", "jar", "whl", "epub"})),
-    (b"\x1f\x8b", frozenset({"gz", "tgz"})),
-    (b"MZ", frozenset({"exe", "dll"})),
-    (b"\x7fELF", frozenset({"elf", "so", "bin"})),
+_SIGNS: tuple[tuple[bytes, tuple[str, ...]], ...] = (
+    (b"\x89PNG\r\n\x1a\n", ("png",)),
+    (b"\xff\xd8\xff", ("jpg", "jpeg")),
+    (b"GIF8", ("gif",)),
+    (b"%PDF-", ("pdf",)),
+    (b"PK\x03\x04", ("zip", "docx", "xlsx", "pptx", "odt", "ods", "odp", "jar", "whl", "epub")),
+    (b"\x1f\x8b", ("gz", "tgz")),
+    (b"MZ", ("exe", "dll")),
+    (b"\x7fELF", ("elf", "so", "bin")),
 )
-_FIRST = ("png", "jpg", "gif", "pdf", "zip", "gz", "exe", "elf")  # the extension that is added, by sign
+"""How files begin, and their extensions: the first one is added where there is none of them."""
 _SIGNED = frozenset({"png", "jpg", "jpeg", "gif", "pdf"})  # a file of these types begins with its sign
 _BY_TYPE = {
     "image/png": "png",
@@ -64,21 +66,12 @@ def _extension(name: str) -> str:
 
 def _added(ending: str, content: bytes) -> str:
     """The extension that has to be added; "" where the present one is true, or nothing is known."""
-    for (sign, names), first in zip(_SIGNS, _FIRST, strict=True):
+    for sign, names in _SIGNS:
         if content.startswith(sign):
-            return "" if ending in names else first
+            return "" if ending in names else names[0]
     if ending not in _SIGNED:
         return ""
     return "txt" if is_text(content) else "bin"
-
-
-def is_text(content: bytes) -> bool:
-    """It is UTF-8 without control characters."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return False
-    return "\x00" not in text
 
 
 def snippet_type(name: str, content: bytes) -> str:

@@ -12,8 +12,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
+from ..turn.json_values import object_of, objects_of, text_of
 from ..turn.open_form import FormAction
-from .blocks import ANSWER_HERE, Args, Block, context, shorten
+from ..turn.people import PERSON_ID
+from .blocks import ANSWER_HERE, Args, Block, context, plain, shorten
 
 _INLINE = 3  # fields in a message; more are in a modal
 _FEW = 5  # choices that are buttons
@@ -243,7 +245,7 @@ def values_of(form: Form, state: Mapping[str, Any]) -> dict[str, Value]:
     """By the agent's names. `state`: `state.values` of a press or a modal, which may hold anything."""
     found: dict[str, Value] = {}
     for number, asked in enumerate(form.fields):
-        value = _value_of(asked, _map(_map(state.get(f"{_FIELD}-{number}")).get(_FIELD)))
+        value = _value_of(asked, object_of(object_of(state.get(f"{_FIELD}-{number}")).get(_FIELD)))
         if value is not None:
             found[asked.name] = value
     return found
@@ -262,17 +264,16 @@ def _value_of(asked: Field, given: Mapping[str, Any]) -> Value | None:
         case FieldKind.NUMBER:
             return number_of(typed) if (typed := _text(given.get("value"))) else None
         case FieldKind.MULTI_SELECT if asked.choices:
-            options = given.get("selected_options")
-            values = [_option_value(asked, each) for each in options] if isinstance(options, list) else []
+            values = [_option_value(asked, each) for each in objects_of(given.get("selected_options"))]
             return tuple(str(value) for value in values if value is not None)
         case FieldKind.BOOLEAN | FieldKind.SELECT if asked.choices or asked.kind is FieldKind.BOOLEAN:
-            return _option_value(asked, given.get("selected_option"))
+            return _option_value(asked, object_of(given.get("selected_option")))
         case _:
             return _text(given.get("value"))
 
 
-def _option_value(asked: Field, option: object) -> Value | None:
-    number = _text(_map(option).get("value")) or ""
+def _option_value(asked: Field, option: Mapping[str, Any]) -> Value | None:
+    number = text_of(option, "value")
     values: list[Value] = [each.value for each in asked.choices]
     if asked.kind is FieldKind.BOOLEAN:
         values = [True, False]
@@ -281,12 +282,12 @@ def _option_value(asked: Field, option: object) -> Value | None:
 
 def edited(state: Mapping[str, Any]) -> str:
     """The arguments in the modal of `EDIT`."""
-    return _text(_map(_map(state.get(_ARGUMENTS)).get(_ARGUMENTS)).get("value")) or ""
+    return text_of(object_of(object_of(state.get(_ARGUMENTS)).get(_ARGUMENTS)), "value")
 
 
 def reason_of(state: Mapping[str, Any]) -> str:
     """Why somebody rejects."""
-    return _text(_map(_map(state.get(_REASON)).get(_REASON)).get("value")) or ""
+    return text_of(object_of(object_of(state.get(_REASON)).get(_REASON)), "value")
 
 
 def errors_by_block(form: Form, faults: Mapping[str, str]) -> dict[str, str]:
@@ -294,10 +295,6 @@ def errors_by_block(form: Form, faults: Mapping[str, str]) -> dict[str, str]:
     places = {asked.name: f"{_FIELD}-{number}" for number, asked in enumerate(form.fields[:_MOST_FIELDS])}
     places[_ARGUMENTS] = _ARGUMENTS if form.kind is FormKind.APPROVAL else places.get(_ARGUMENTS, "")
     return {places[name]: fault for name, fault in faults.items() if places.get(name)}
-
-
-def _map(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _text(value: object) -> str | None:
@@ -309,7 +306,7 @@ def _text(value: object) -> str | None:
 
 def record_of(form: Form, answer: Answer | None, user: str, at: float) -> list[Block]:
     """Who answered what, and when. No `answer`: in words, in the thread."""
-    who = f"<@{user}>" if re.fullmatch("[UW][A-Z0-9]+", user) else "Somebody"
+    who = f"<@{user}>" if PERSON_ID.fullmatch(user) else "Somebody"
     when = f"<!date^{int(at)}^{{date_short_pretty}} {{time}}|then>"
     said = {"type": "mrkdwn", "text": f"{who} {_done(form, answer)} · {when}"}
     rows = [f"{label}: {value}" for label, value in (answered_lines(form, answer) if answer else ())]
@@ -411,12 +408,12 @@ def sign_in_blocks(found: SignIn, *, is_known: bool) -> tuple[str, list[Block]]:
 
 
 def _section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "plain_text", "text": text}}
+    return {"type": "section", "text": plain(text)}
 
 
 def _words(text: str, most: int, otherwise: str = "…") -> Block:
     """Slack refuses an empty text."""
-    return {"type": "plain_text", "text": shorten(text if text.strip() else otherwise, most)}
+    return plain(shorten(text if text.strip() else otherwise, most))
 
 
 def _actions(*buttons: Block) -> Block:

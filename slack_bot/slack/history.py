@@ -5,8 +5,6 @@ the next one.
 """
 
 import logging
-from collections.abc import Mapping
-from typing import Any
 
 from ..errors import SlackError
 from ..turn.record import ThreadKey
@@ -33,18 +31,11 @@ class History:
         self._api = api.for_turn("", priority=Priority.BACKGROUND)
         self._lacking: set[str] = set()  # scopes
 
-    async def channel(self, channel: str, oldest: float, latest: float) -> Messages | None:
-        return await self._read("conversations.history", {"channel": channel}, oldest, latest)
-
-    async def thread(self, thread: ThreadKey, oldest: float, latest: float) -> Messages | None:
-        """The replies of a thread, and its root whenever that was."""
-        place = {"channel": thread.channel, "ts": thread.ts}
-        return await self._read("conversations.replies", place, oldest, latest)
-
-    async def _read(
-        self, method: str, place: Mapping[str, Any], oldest: float, latest: float
-    ) -> Messages | None:
-        args = {**place, "oldest": f"{oldest:.6f}", "latest": f"{latest:.6f}"}
+    async def read(self, place: ThreadKey, oldest: float, latest: float) -> Messages | None:
+        """The replies of a thread, and its root whenever that was; without a `ts` the roots of a channel."""
+        method = "conversations.replies" if place.ts else "conversations.history"
+        args = {"channel": place.channel, "oldest": f"{oldest:.6f}", "latest": f"{latest:.6f}"}
+        args |= {"ts": place.ts} if place.ts else {}
         found = await call_until_known(lambda: self._api.read(method, args, patience=0.0))
         if not isinstance(found, CallFailed):
             return found

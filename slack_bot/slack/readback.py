@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import CardState
+from ..turn.json_values import object_of, objects_of
 from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 from ..turn.tables import first_table
 from .blocks import fallback, turn_of
@@ -180,10 +181,9 @@ _AROUND = frozenset({"plan", "task_card", "context", "context_actions", "actions
 
 def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
     """Whether Slack's `answer` shows a message that reads as `before` or is empty, and not as `sent`."""
-    message = answer.get("message")
-    shown = message if isinstance(message, Mapping) else {}
+    shown = object_of(answer.get("message"))
     texts = [text for text in (answer.get("text"), shown.get("text")) if isinstance(text, str)]
-    blocks = [block for block in shown.get("blocks") or () if isinstance(block, Mapping)]
+    blocks = objects_of(shown.get("blocks"))
     if not texts or any(block.get("type") not in _READ | _AROUND for block in blocks):
         return False
     new, titles = comparable(sent), [comparable(title) for title in titles_of(blocks)]
@@ -198,8 +198,8 @@ def is_ignored(answer: Mapping[str, Any], sent: str, before: str) -> bool:
 def titles_of(blocks: object) -> list[str]:
     """The titles of a message's cards, in order, and of their plan."""
     found: list[str] = []
-    for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, Mapping) and block.get("type") in ("plan", "task_card"):
+    for block in objects_of(blocks):
+        if block.get("type") in ("plan", "task_card"):
             found += [str(block.get("title") or ""), *titles_of(block.get("tasks"))]
     return found
 
@@ -208,8 +208,7 @@ def has_open_card(blocks: object) -> bool:
     """Whether one of the task cards in `blocks` still runs."""
     return any(
         block.get("status") == CardState.RUNNING or has_open_card(block.get("tasks"))
-        for block in (blocks if isinstance(blocks, list) else ())
-        if isinstance(block, Mapping)
+        for block in objects_of(blocks)
     )
 
 
@@ -218,21 +217,21 @@ def draws_tables(message: object, text: str) -> bool | None:
     that would tell.
     """
     table = first_table(text, MarkdownState())
-    blocks = message.get("blocks") if isinstance(message, Mapping) else None
-    if table is None or not text.startswith("|", table[0]) or not isinstance(blocks, list) or not blocks:
+    blocks = objects_of(object_of(message).get("blocks"))
+    if table is None or not text.startswith("|", table[0]) or not blocks:
         return None
-    return any(isinstance(block, Mapping) and block.get("type") in _TABLES for block in blocks)
+    return any(block.get("type") in _TABLES for block in blocks)
 
 
 def words_of(blocks: object) -> str:
     """The words of a message's text blocks, without its cards and its footer."""
     found: list[str] = []
-    for block in blocks if isinstance(blocks, list) else ():
-        if isinstance(block, Mapping) and block.get("type") == "rich_text":
+    for block in objects_of(blocks):
+        if block.get("type") == "rich_text":
             found.extend(_words(block))
-        elif isinstance(block, Mapping) and block.get("type") == "markdown":
+        elif block.get("type") == "markdown":
             found.append(str(block.get("text") or ""))
-        elif isinstance(block, Mapping) and block.get("type") in _TABLES:
+        elif block.get("type") in _TABLES:
             found += (f"| {' | '.join(map(_cell, row))} |\n" for row in block.get("rows") or ())
     return "".join(found)
 

@@ -1,16 +1,14 @@
 """PURE. Messages of a thread, as Slack's JSON has them, become what may be quoted."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..turn.json_values import object_of, objects_of, text_of
 from ..turn.people import Organisation, PersonKind
 from ..turn.quotes import ThreadMessage
+from ..turn.record import MESSAGE_TS, SPOKEN
 from .readback import comparable, words_of
 
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
-"""Subtypes of messages that somebody wrote: joins, changes and the like are no words."""
-_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
 _TEXTS = ("pretext", "title", "text")  # of an attachment
 _DEEPEST = 6  # blocks in blocks
 
@@ -19,50 +17,46 @@ def thread_message(
     message: Mapping[str, Any], own: Mapping[str, Any], ours: Organisation
 ) -> ThreadMessage | None:
     """What somebody wrote; None: nobody did. `own`: the bot's `bot_user_id` and `bot_id`."""
-    ts, user, bot = (_text(message, name) for name in ("ts", "user", "bot_id"))
-    if not _TS.fullmatch(ts) or _text(message, "subtype") not in _SPOKEN or message.get("hidden"):
+    ts, user, bot = (text_of(message, name) for name in ("ts", "user", "bot_id"))
+    if not MESSAGE_TS.fullmatch(ts) or text_of(message, "subtype") not in SPOKEN or message.get("hidden"):
         return None
     if not (user or bot) or message.get("is_ephemeral"):
         return None
     is_own = user == own.get("bot_user_id") or (bool(bot) and bot == own.get("bot_id"))
     is_bot = bool(bot or message.get("bot_profile")) or user == "USLACKBOT"
-    profile = message.get("bot_profile")
-    named = _text(profile, "name") if isinstance(profile, Mapping) else ""
-    files = message.get("files")
-    names = [_text(each, "name") or _text(each, "title") for each in _maps(files)]
+    named = text_of(object_of(message.get("bot_profile")), "name")
+    names = [text_of(each, "name") or text_of(each, "title") for each in objects_of(message.get("files"))]
     return ThreadMessage(
         ts=ts,
         author=user or bot,
         kind=PersonKind.BOT if is_bot else _kind(message, ours),
         text=_words(message, is_bot=is_bot, is_own=is_own),
         files=tuple(name for name in names if name),
-        name=_text(message, "username") or named if is_bot else "",
+        name=text_of(message, "username") or named if is_bot else "",
         is_own=is_own,
     )
 
 
 def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """As far as the message says it (facts: Slack 3.2)."""
-    named = [team for name in ("user_team", "source_team") if (team := _text(message, name))]
-    teams = named or [_text(message, "team") or ours.team]  # `team` may be that of the channel
-    profile = message.get("user_profile")
+    named = [team for name in ("user_team", "source_team") if (team := text_of(message, name))]
+    teams = named or [text_of(message, "team") or ours.team]  # `team` may be that of the channel
     if not ours.has(*teams):
         return PersonKind.EXTERNAL
-    is_guest = isinstance(profile, Mapping) and (
-        profile.get("is_restricted") or profile.get("is_ultra_restricted")
-    )
+    profile = object_of(message.get("user_profile"))
+    is_guest = profile.get("is_restricted") or profile.get("is_ultra_restricted")
     return PersonKind.GUEST if is_guest else PersonKind.MEMBER
 
 
 def _words(message: Mapping[str, Any], *, is_bot: bool, is_own: bool) -> str:
     """A person's blocks say what the text says; a bot's, and its attachments, may say all (hermes#33469)."""
-    text, blocks = _text(message, "text"), message.get("blocks")
+    text, blocks = text_of(message, "text"), message.get("blocks")
     if is_own:
         return words_of(blocks).strip() or text  # without the cards
     parts = [text]
     if is_bot or not text:
         parts.append("\n".join(_of_blocks(blocks)))
-    for each in _maps(message.get("attachments")):
+    for each in objects_of(message.get("attachments")):
         parts.append("\n".join(_of_attachment(each)))
     return "\n".join(_new(parts))
 
@@ -78,22 +72,22 @@ def _new(parts: list[str]) -> Iterator[str]:
 
 
 def _of_attachment(attachment: Mapping[str, Any]) -> Iterator[str]:
-    found = [_text(attachment, name) for name in _TEXTS]
-    for each in _maps(attachment.get("fields")):
-        found.append(": ".join(filter(None, (_text(each, "title"), _text(each, "value")))))
+    found = [text_of(attachment, name) for name in _TEXTS]
+    for each in objects_of(attachment.get("fields")):
+        found.append(": ".join(filter(None, (text_of(each, "title"), text_of(each, "value")))))
     found += _of_blocks(attachment.get("blocks"))
-    yield from filter(None, found) if any(found) else (_text(attachment, "fallback"),)
+    yield from filter(None, found) if any(found) else (text_of(attachment, "fallback"),)
 
 
 def _of_blocks(blocks: object, depth: int = 0) -> Iterator[str]:
     """The words of blocks, but those of controls."""
-    for block in _maps(blocks):
-        kind = _text(block, "type")
+    for block in objects_of(blocks):
+        kind = text_of(block, "type")
         if kind in ("rich_text", "markdown"):
             yield words_of([block]).strip()
         elif kind == "table":
             for row in block.get("rows") or ():
-                yield " | ".join(_cell(cell) for cell in _maps(row))
+                yield " | ".join(_cell(cell) for cell in objects_of(row))
         elif kind not in ("actions", "input", "context_actions") and depth < _DEEPEST:
             texts = [block.get("title"), block.get("text"), *(block.get("fields") or ())]
             yield from filter(None, map(_text_of, texts))
@@ -107,13 +101,4 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 def _text_of(value: object) -> str:
     """Of a text object, or of a plain text."""
-    return _text(value, "text") if isinstance(value, Mapping) else value if isinstance(value, str) else ""
-
-
-def _text(mapping: Mapping[str, Any], name: str) -> str:
-    value = mapping.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _maps(values: object) -> list[Mapping[str, Any]]:
-    return [each for each in values if isinstance(each, Mapping)] if isinstance(values, list) else []
+    return value if isinstance(value, str) else text_of(object_of(value), "text")

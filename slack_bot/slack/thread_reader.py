@@ -59,9 +59,8 @@ class ThreadReader:
             if isinstance(result, CallFailed):
                 self._note(result)
                 return
-            messages = result.data.get("messages")
-            found.messages += [each for each in messages or () if isinstance(each, Mapping)]
-            cursor = (result.data.get("response_metadata") or {}).get("next_cursor")
+            messages, cursor = result.page
+            found.messages += messages
             if not cursor:
                 found.is_failed = False
                 return

@@ -31,8 +31,9 @@ from .contracts import (
     StoreSummary,
 )
 from .private_file import inode_of, unusable
-from .sqlite import OUTBOUND, SAID, THREAD, VERSION, SqliteStore, as_store_errors, file_of
+from .sqlite import OUTBOUND, SAID, THREAD, SqliteStore, file_of
 from .sqlite_feedback import FEEDBACK
+from .sqlite_file import VERSION, as_store_errors
 from .sqlite_forms import FORM
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         counts = [(f"turns: {kind}", *rest) for kind, *rest in await self._read(turns)]
         counts += await self._read(others)
         counts += [(f"outbound: {state}", *rest) for state, *rest in await self._read(states)]
-        said = [OUTBOUND.validate_json(data) for (data,) in await self._read(latest)][::-1]
+        said = (await self._records(OUTBOUND, latest))[::-1]
         log = self._path.with_name(f"{self._path.name}-wal")
         size = sum(each.stat().st_size for each in (self._path, log) if each.exists())
         found, unfinished = tuple(Count(*each) for each in counts), tuple(await self.unfinished())
@@ -94,12 +95,11 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         return [key for (key,) in found]
 
     async def feedback(self) -> list[FeedbackRecord]:
-        found = await self._read("SELECT data FROM feedback ORDER BY at, turn, user")
-        return [FEEDBACK.validate_json(data) for (data,) in found]
+        return await self._records(FEEDBACK, "SELECT data FROM feedback ORDER BY at, turn, user")
 
     async def person(self, user: str, team: str | None) -> PersonRecords:
         turns = await self._turns(_OF_PERSON, user, team)
-        feedback = await self._read(f"SELECT data FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at", user, team)
+        feedback = f"SELECT data FROM feedback WHERE {_FEEDBACK_OF} ORDER BY at"
         waits = await self._read(
             "SELECT agent, team, channel, thread, waits FROM conversations"
             f" WHERE {_WAITS_FOR} ORDER BY agent, team, channel, thread",
@@ -110,23 +110,23 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             f" WHERE {_OF_PERSON} ORDER BY accepted_at, events.rowid",
             *(user, team),
         )
-        threads = await self._read(f"SELECT data FROM threads WHERE {_ASKED_IN}", user, team)
+        asked_in = f"SELECT data FROM threads WHERE {_ASKED_IN}"
         # said to a person directly: it has no workspace
-        outbound = await self._read("SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at", user)
-        said = await self._read(f"SELECT data FROM overheard WHERE {_OF_PERSON} ORDER BY at", user, team)
-        forms = await self._read(f"SELECT data FROM forms WHERE {_FORMS_OF} ORDER BY at", user, team)
+        outbound = "SELECT data FROM outbound WHERE user = ? ORDER BY accepted_at"
+        said = f"SELECT data FROM overheard WHERE {_OF_PERSON} ORDER BY at"
+        forms = f"SELECT data FROM forms WHERE {_FORMS_OF} ORDER BY at"
         return PersonRecords(
             tuple(turns),
-            tuple(FEEDBACK.validate_json(data) for (data,) in feedback),
+            tuple(await self._records(FEEDBACK, feedback, user, team)),
             tuple(
                 KeptWait(agent, ThreadKey(*place), json.loads(waiting)[user])
                 for agent, *place, waiting in waits
             ),
             tuple(KeptEvent(*each) for each in events),
-            tuple([OUTBOUND.validate_json(data) for (data,) in outbound]),
-            tuple([THREAD.validate_json(data) for (data,) in threads]),
-            tuple([SAID.validate_json(data) for (data,) in said]),
-            tuple([FORM.validate_json(data) for (data,) in forms]),
+            tuple(await self._records(OUTBOUND, outbound, user)),
+            tuple(await self._records(THREAD, asked_in, user, team)),
+            tuple(await self._records(SAID, said, user, team)),
+            tuple(await self._records(FORM, forms, user, team)),
         )
 
     async def erase(self, user: str, team: str | None) -> Erased:
@@ -219,6 +219,7 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
             " with sqlite:///file.sqlite and redis://host:6379/0."
         )
     is_redis = url.startswith("redis")
+    store: RedisAdmin | SqliteAdmin
     store = _redis_admin(url, ages, patience) if is_redis else SqliteAdmin(file_of(url), ages, None)
     try:
         await store.open()
@@ -234,10 +235,7 @@ async def redis_server(
 
     Raises StoreError and SettingsError.
     """
-    from .redis import connect
-    from .redis_admin import RedisAdmin
-
-    admin = RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())
+    admin = _redis_admin(url, ages, patience)
     try:
         await admin.server()
         began = clock.monotonic()
@@ -247,7 +245,7 @@ async def redis_server(
         await admin.close()
 
 
-def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin | SqliteAdmin:
+def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin:
     from .redis import connect
     from .redis_admin import RedisAdmin
 

@@ -11,8 +11,7 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -20,12 +19,11 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.exceptions import ResponseError
 from redis.maint_notifications import MaintNotificationsConfig
 
 from ..clock import loop_clock
-from ..errors import SettingsError, StoreAway, StoreError
+from ..errors import SettingsError, StoreError
 from ..observe.outage import Outage
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
@@ -49,7 +47,6 @@ from .redis_format import (
     thread_state_key,
     thread_state_of,
     turn_of,
-    without_password,
 )
 from .redis_forms import RedisForms
 from .redis_outbound import RedisOutbound
@@ -60,7 +57,6 @@ SCHEMES = ("redis://", "rediss://")
 VERSION = 1
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
-_CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _WAIT = 0.5  # seconds that Redis waits for signals
 
 _RISKS = {
@@ -85,9 +81,8 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         patience: float,
         outage: Outage,
     ) -> None:
-        self._clock = loop_clock()
-        self._redis: Any = redis  # its hints allow for bytes
-        self._address, self.lease, self._patience = without_password(url), lease, patience
+        super().__init__(redis, url, patience, outage)
+        self._clock, self.lease = loop_clock(), lease
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
@@ -97,7 +92,6 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         self._form_age = round(ages.form_days * 86_400)
         script = resources.files(__package__) / "turns.lua"
         self._script = self.script(script.read_text(encoding="utf-8"))
-        self._calls = asyncio.Semaphore(_CALLS)
         self._replica = uuid.uuid4().hex
         self._inbox, self._left = f"{PREFIX}inbox:{self._replica}", f"{PREFIX}left"
         self._read_until = {self._inbox: "0", self._left: "0"}
@@ -107,40 +101,13 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         self._claims, self._no_claim = 0, asyncio.Event()  # those under way
         self._lost: set[ThreadKey] = set()
         self._sure_until = 0.0  # no lease of this replica ends before
-        self._outage = outage
-        self._is_open = self._is_closed = False
+        self._is_closed = False
 
     async def _run(self, action: str, **arguments: object) -> Any:
         """One step of `turns.lua`. Raises StoreError."""
         lease, calm = round(self.lease * 1000), round(self._calm * 1000)
         arguments |= {"replica": self._replica, "lease": lease, "calm": calm, "version": VERSION}
         return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
-
-    def script(self, text: str) -> Any:
-        """A script for `call`."""
-        return self._redis.register_script(text)
-
-    async def call(self, script: Any, keys: Sequence[str], args: Sequence[object]) -> Any:
-        """Run a script. Raises StoreError."""
-        async with self._calling():
-            return await script(keys=keys, args=args)
-
-    @asynccontextmanager
-    async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
-        """`more` seconds are Redis' own."""
-        try:
-            async with asyncio.timeout(self._patience + more), self._calls:
-                yield
-        except (RedisError, OSError, ValueError, KeyError) as error:
-            problem = str(error) or "no answer in time"
-            is_away = isinstance(error, OSError | RedisConnectionError | RedisTimeoutError)
-            if is_away and self._is_open:
-                self._outage.failed(problem)
-            raise (StoreAway if is_away else StoreError)(
-                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem.rstrip('.')});"
-                " check the address, and whether Redis runs."
-            ) from error
-        self._outage.passed()
 
     async def open(self) -> None:
         """Raises StoreError if Redis does not answer, or has the turns of a newer version.
@@ -281,8 +248,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             pipeline.zremrangebyrank(key, 0, -most - 1)
             pipeline.expire(key, round(self._overheard_age))
 
-        async with self._calling():
-            await self._redis.transaction(put, key)
+        await self.transact(put, key)
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         async with self._calling():
@@ -306,11 +272,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
                 pipeline.set(thread_state_key(thread), text, ex=self._conversation_age)
             return before
 
-        async with self._calling():
-            before: ThreadState | None = await self._redis.transaction(
-                replace_it, thread_state_key(thread), value_from_callable=True
-            )
-            return before
+        return await self.transact(replace_it, thread_state_key(thread))
 
     async def profile(self, agent: str) -> dict[str, str]:
         async with self._calling():

@@ -218,10 +218,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 pipeline.set(name, json.dumps([context_id, waits, *heard]), keepttl=True)
             return running
 
-        async with self._calling():
-            watched = name, _thread_key(wait.thread)
-            left: list[str] = await self._redis.transaction(change, *watched, value_from_callable=True)
-            return left
+        return await self.transact(change, name, _thread_key(wait.thread))
 
     async def _forget_signals(self, user: str, team: str | None) -> None:
         """Where no turn runs they are only left over."""

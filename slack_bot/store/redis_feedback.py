@@ -1,27 +1,23 @@
 """Feedback in Redis: a hash of persons for each turn, and a set of what is to be sent, by its time."""
 
 import json
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from ..turn.feedback import FeedbackRecord
 from .contracts import ChangeFeedback, FeedbackStore
+from .redis_calls import RedisCalls
 from .redis_format import PREFIX
 
 _RECORD = TypeAdapter(FeedbackRecord)
 _DUE = f"{PREFIX}feedback_due"
 
 
-class RedisFeedback(FeedbackStore):
-    """A part of `RedisStore`, which has `_calling`. `_feedback_age`: seconds."""
+class RedisFeedback(RedisCalls, FeedbackStore):
+    """A part of `RedisStore`. `_feedback_age`: seconds."""
 
-    _redis: Any
     _feedback_age: int
-
-    def _calling(self, more: float = 0.0) -> AbstractAsyncContextManager[None]:
-        raise NotImplementedError
 
     async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
         key, member = feedback_key(turn), json.dumps([turn, user])
@@ -39,11 +35,7 @@ class RedisFeedback(FeedbackStore):
                     pipeline.zadd(_DUE, {member: after.due})
             return before
 
-        async with self._calling():
-            before: FeedbackRecord | None = await self._redis.transaction(
-                replace_it, key, value_from_callable=True
-            )
-            return before
+        return await self.transact(replace_it, key)
 
     async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
         found = []

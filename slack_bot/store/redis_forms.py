@@ -1,6 +1,5 @@
 """Open forms in Redis: each under its handle, and a set of handles for each thread."""
 
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -8,19 +7,16 @@ from pydantic import TypeAdapter
 from ..turn.open_form import OpenForm
 from ..turn.record import ThreadKey
 from .contracts import FormStore
+from .redis_calls import RedisCalls
 from .redis_format import PREFIX, name_of
 
 FORM = TypeAdapter(OpenForm)
 
 
-class RedisForms(FormStore):
-    """A part of `RedisStore`, which has `_calling`. `_form_age`: seconds."""
+class RedisForms(RedisCalls, FormStore):
+    """A part of `RedisStore`. `_form_age`: seconds."""
 
-    _redis: Any
     _form_age: int
-
-    def _calling(self, more: float = 0.0) -> AbstractAsyncContextManager[None]:
-        raise NotImplementedError
 
     async def open_form(self, form: OpenForm) -> None:
         async def change(pipeline: Any) -> None:
@@ -31,8 +27,7 @@ class RedisForms(FormStore):
             pipeline.sadd(_thread_forms(form.thread), form.handle)
             pipeline.expire(_thread_forms(form.thread), self._form_age)
 
-        async with self._calling():
-            await self._redis.transaction(change, form_key(form.handle))
+        await self.transact(change, form_key(form.handle))
 
     async def form(self, handle: str) -> OpenForm | None:
         async with self._calling():
@@ -55,11 +50,7 @@ class RedisForms(FormStore):
             pipeline.set(form_key(handle), FORM.dump_json(taken).decode(), keepttl=True)
             return taken
 
-        async with self._calling():
-            taken: OpenForm | None = await self._redis.transaction(
-                change, form_key(handle), value_from_callable=True
-            )
-            return taken
+        return await self.transact(change, form_key(handle))
 
 
 def form_key(handle: str) -> str:

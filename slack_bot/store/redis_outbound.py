@@ -1,22 +1,18 @@
 """What the bot is to say without a question, in Redis: each message under its key, and who delivers it."""
 
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from ..turn.outbound import OutboundRecord, accepted
 from .contracts import OutboundStore
+from .redis_calls import RedisCalls
 from .redis_format import OUTBOUND, UNSENT, outbound_key, outbound_lease_key, put_outbound
 
 
-class RedisOutbound(OutboundStore):
-    """A part of `RedisStore`, which has `_calling`. `lease`: seconds; `_replica`: this process's name."""
+class RedisOutbound(RedisCalls, OutboundStore):
+    """A part of `RedisStore`. `lease`: seconds; `_replica`: this process's name."""
 
-    _redis: Any
     _replica: str
     lease: float
-
-    def _calling(self, more: float = 0.0) -> AbstractAsyncContextManager[None]:
-        raise NotImplementedError
 
     async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
         async def change(pipeline: Any) -> OutboundRecord:
@@ -26,11 +22,7 @@ class RedisOutbound(OutboundStore):
             put_outbound(pipeline, stored)
             return stored
 
-        async with self._calling():
-            stored: OutboundRecord = await self._redis.transaction(
-                change, outbound_key(new.key), value_from_callable=True
-            )
-            return stored
+        return await self.transact(change, outbound_key(new.key))
 
     async def save_outbound(self, record: OutboundRecord) -> None:
         async with self._calling():

@@ -1,8 +1,7 @@
 """The store in one file: SQLite, no server, one process.
 
 `synchronous=FULL`: a question that was accepted is acknowledged to Slack, which will not send it again
-(delivery.md 8). One thread does all the work, each call in one transaction, so a call that is cancelled is
-still done whole. The bot holds a lock beside the file as long as it runs.
+(delivery.md 8). The bot holds a lock beside the file as long as it runs.
 """
 
 import asyncio
@@ -11,14 +10,9 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import partial
-from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -29,30 +23,17 @@ from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
-from .private_file import PRIVATE, inode_of, make_private, unusable, unwritable
+from .private_file import PRIVATE, unusable
 from .sole import SoleProcess
 from .sqlite_feedback import SqliteFeedback
+from .sqlite_file import MEMORY, as_store_errors
 from .sqlite_forms import SqliteForms
 
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 URL = "sqlite:///"
-_MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
-# file n turns version n - 1 into version n
-_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 9)))
-VERSION = len(_STEPS)
-_BUSY_SECONDS = 5.0
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
-_WAL_PAGES = 100
-"""Pages of 4 kB in the write-ahead log until they are moved to the file: it takes room on the disk."""
-_NOT_WRITTEN = frozenset(
-    {
-        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE),
-        *(sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_SHMSIZE),
-    }
-)
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
 
 _TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
@@ -64,78 +45,8 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
     """A store in one file. Use `open_sqlite`."""
 
     def __init__(self, path: Path, ages: Ages, lock: int | None) -> None:
-        self.is_durable = path != _MEMORY
-        self._path, self._ages, self._lock = path, ages, lock
-        self._thread = ThreadPoolExecutor(1, "store")
-        self._connection: sqlite3.Connection | None = None
-        self._inode = 0
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
-        """`work` in one transaction, in the store's thread. Raises StoreError.
-
-        `reads`: it changes nothing, so it does not wait for another process that writes.
-        """
-        return await self._in_thread(partial(self._transact, work, "BEGIN" if reads else "BEGIN IMMEDIATE"))
-
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        if self._connection is None:
-            raise StoreError(f"The store {self._path} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
-
-    def _transact(
-        self, work: Callable[[sqlite3.Connection], T], begin: str, connection: sqlite3.Connection
-    ) -> T:
-        if self.is_durable and inode_of(self._path) != self._inode:
-            raise StoreError(f"The store {self._path} was removed or replaced while the bot was using it.")
-        with as_store_errors(self._path), connection:
-            connection.execute(begin)
-            return work(connection)
-
-    async def _write(self, statement: str, *values: object) -> int:
-        """Run one statement. Returns how many rows it changed."""
-        return await self._run(lambda connection: connection.execute(statement, values).rowcount)
-
-    async def _read(self, query: str, *values: object) -> list[Any]:
-        return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
-
-    async def open(self, *, is_guest: bool = False) -> None:
-        """Open the file, or create it, and bring it to VERSION. Raises StoreError.
-
-        `is_guest`: another process holds it, so it must have this version.
-        """
-        connect = partial(self._connect, is_guest=is_guest)
-        self._connection = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
-
-    def _connect(self, *, is_guest: bool) -> sqlite3.Connection:
-        with as_store_errors(self._path), ExitStack() as on_failure:
-            self._prepare_file()
-            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-            on_failure.callback(connection.close)
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
-            version = format_of(connection, self._path)
-            if version < VERSION and is_guest:
-                raise StoreError(
-                    f"The store {self._path} is used by an older version of the bot (format {version}, this"
-                    f" one writes {VERSION}); start the bot again with this version first."
-                )
-            self._prepare_format(connection, version)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
-            on_failure.pop_all()
-            return connection
-
-    def _prepare_file(self) -> None:
-        if self.is_durable:
-            if problem := unusable(self._path):
-                raise StoreError(f"The store cannot be opened: {problem}.")
-            self._inode = make_private(self._path)
-
-    def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
-        if version < VERSION:
-            room = resources.files(__package__)
-            steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
-            connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
+        super().__init__(path, lock)
+        self._ages = ages
 
     async def accept(self, turn: TurnRecord) -> bool:
         question, thread = turn.question, turn.question.thread
@@ -287,8 +198,7 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         query = "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)"
-        found = await self._read(query, thread.team, thread.channel, thread.ts)
-        return [SAID.validate_json(data) for (data,) in found]
+        return await self._records(SAID, query, thread.team, thread.channel, thread.ts)
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         return await self._run(lambda connection: _thread_state(connection, thread))
@@ -329,12 +239,12 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
         await self._run(lambda connection: _put_outbound(connection, record))
 
     async def outbound(self, key: str) -> OutboundRecord | None:
-        found = await self._read("SELECT data FROM outbound WHERE key = ?", key)
-        return OUTBOUND.validate_json(found[0][0]) if found else None
+        found = await self._records(OUTBOUND, "SELECT data FROM outbound WHERE key = ?", key)
+        return next(iter(found), None)
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
-        found = await self._read("SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at")
-        return [OUTBOUND.validate_json(data) for (data,) in found]
+        query = "SELECT data FROM outbound WHERE ended_at IS NULL ORDER BY accepted_at"
+        return await self._records(OUTBOUND, query)
 
     async def save_events(self, *events: KeptEvent) -> None:
         rows = [(each.turn, each.at, each.data) for each in events]
@@ -348,15 +258,6 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
         found = await self._read("SELECT turn, at, data FROM events WHERE turn = ? ORDER BY rowid", turn)
         return [KeptEvent(*each) for each in found]
 
-    async def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, connection.close)
-        self._thread.shutdown(wait=False)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
 
 async def open_store(url: str, ages: Ages, wait: float) -> Store:
     """Open the store that `url` names: `sqlite:///relative`, `sqlite:////absolute` or `memory://`.
@@ -365,7 +266,7 @@ async def open_store(url: str, ages: Ages, wait: float) -> Store:
     StoreError if the store cannot be opened.
     """
     path = file_of(url)
-    return await open_sqlite(path, ages, None if path == _MEMORY else await _lock(path, wait))
+    return await open_sqlite(path, ages, None if path == MEMORY else await _lock(path, wait))
 
 
 async def join_store(url: str, ages: Ages) -> tuple[Store, bool]:
@@ -418,7 +319,7 @@ async def _lock(path: Path, wait: float) -> int | None:
 def file_of(url: str) -> Path:
     """The file that `url` names, or SQLite's name for none. SettingsError for another URL or a directory."""
     if url == "memory://":
-        return _MEMORY
+        return MEMORY
     if not url.startswith(URL) or url == URL:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}; write sqlite:///file.sqlite, sqlite:////path/file.sqlite,"
@@ -461,36 +362,3 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 def _json(turn: TurnRecord) -> str:
     return _TURN.dump_json(turn, exclude=APART).decode()
-
-
-def format_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of the store's format; 0: the file is new. StoreError for one that cannot be used."""
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        raise StoreError(
-            f"The store {path} was written by a newer version of the bot (format {version}, this one knows"
-            f" {VERSION}); install that version or name another file in SLACK_BOT_STORE__URL."
-        )
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if bool(version) != bool(tables) or (tables and not tables & {"accepted", "turns"}):
-        raise StoreError(
-            f"The file {path} belongs to another program; name another file in SLACK_BOT_STORE__URL."
-        )
-    return version
-
-
-@contextmanager
-def as_store_errors(path: Path) -> Iterator[None]:
-    """Errors of SQLite and of the system as StoreError, with the remedy."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, OSError, ValueError) as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        problem = f"cannot be used ({getattr(error, 'strerror', None) or error})"
-        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            problem = "is damaged or is not a SQLite file; name another one, or move it away"
-        elif code == sqlite3.SQLITE_BUSY:
-            problem = "is locked by another program; end what has it open"
-        elif code in _NOT_WRITTEN:
-            problem = f"cannot be written ({error}): {unwritable(path)}"
-        raise StoreError(f"The store {path} (SLACK_BOT_STORE__URL) {problem}.") from error

@@ -1,26 +1,18 @@
 """Feedback in the file of `sqlite`."""
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from ..turn.feedback import FeedbackRecord
 from .contracts import ChangeFeedback, FeedbackStore
+from .sqlite_file import SqliteFile
 
 FEEDBACK = TypeAdapter(FeedbackRecord)
-T = TypeVar("T")
 
 
-class SqliteFeedback(FeedbackStore):
-    """A part of `SqliteStore`, which has `_run` and `_read`."""
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
-        raise NotImplementedError
-
-    async def _read(self, query: str, *values: object) -> list[Any]:
-        raise NotImplementedError
+class SqliteFeedback(SqliteFile, FeedbackStore):
+    """A part of `SqliteStore`."""
 
     async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
         def work(connection: sqlite3.Connection) -> FeedbackRecord | None:
@@ -38,4 +30,4 @@ class SqliteFeedback(FeedbackStore):
 
     async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
         query = "SELECT data FROM feedback WHERE due <= ? ORDER BY due LIMIT ?"
-        return [FEEDBACK.validate_json(data) for (data,) in await self._read(query, now, most)]
+        return await self._records(FEEDBACK, query, now, most)

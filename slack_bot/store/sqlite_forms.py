@@ -1,27 +1,19 @@
 """Open forms in the file of `sqlite`."""
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from ..turn.open_form import OpenForm
 from ..turn.record import ThreadKey
 from .contracts import FormStore
+from .sqlite_file import SqliteFile
 
 FORM = TypeAdapter(OpenForm)
-T = TypeVar("T")
 
 
-class SqliteForms(FormStore):
-    """A part of `SqliteStore`, which has `_run` and `_read`."""
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> T:
-        raise NotImplementedError
-
-    async def _read(self, query: str, *values: object) -> list[Any]:
-        raise NotImplementedError
+class SqliteForms(SqliteFile, FormStore):
+    """A part of `SqliteStore`."""
 
     async def open_form(self, form: OpenForm) -> None:
         def work(connection: sqlite3.Connection) -> None:
@@ -35,8 +27,7 @@ class SqliteForms(FormStore):
 
     async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
         there = "SELECT data FROM forms WHERE (team, channel, thread) = (?, ?, ?) ORDER BY at, handle"
-        found = await self._read(there, thread.team, thread.channel, thread.ts)
-        return [FORM.validate_json(data) for (data,) in found]
+        return await self._records(FORM, there, thread.team, thread.channel, thread.ts)
 
     async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
         def work(connection: sqlite3.Connection) -> OpenForm | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from ..turn.people import PERSON_ID
 
 if TYPE_CHECKING:
     from .conform.conform import Target
@@ -21,7 +22,6 @@ Verb: TypeAlias = Callable[[argparse.Namespace], int]
 AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 """Adds a verb by its name, what runs it, what it is about, and an example. Gives its parser."""
 
-_PERSON = re.compile(r"[UW][A-Z0-9]+")
 _CAPTURE = "tape, capture or raw SSE"
 _TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
@@ -198,7 +198,7 @@ def _add_store(add: AddVerb) -> None:
 
 
 def _person(text: str) -> str:
-    if _PERSON.fullmatch(text):
+    if PERSON_ID.fullmatch(text):
         return text
     raise argparse.ArgumentTypeError(
         f"{text!r} is no id; give the person's (U...), as their profile shows it"

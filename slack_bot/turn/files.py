@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
+
+from .json_values import objects_of, text_of
 
 _GONE = frozenset({"tombstone", "hidden_by_limit"})
 _UNKNOWN = "application/octet-stream"
@@ -56,19 +59,12 @@ class GivenFile:
 
 def slack_files(files: object) -> tuple[SlackFile, ...]:
     """The files of a message, as Slack's JSON has them. Never raises."""
-    found = (
-        [slack_file(each) for each in files if isinstance(each, Mapping)] if isinstance(files, list) else []
-    )
-    return tuple(each for each in found if each.id)
+    return tuple(file for each in objects_of(files) if (file := slack_file(each)).id)
 
 
 def slack_file(file: Mapping[str, Any]) -> SlackFile:
     """One of them, or what `files.info` says."""
-
-    def said(name: str) -> str:
-        value = file.get(name)
-        return value if isinstance(value, str) else ""
-
+    said = partial(text_of, file)
     size = file.get("size")
     kind: Literal["file", "stub", "link", "gone"] = "file"
     if said("file_access") == "check_file_info":
@@ -89,14 +85,13 @@ def media_type_of(name: str, declared: str, content: bytes) -> str:
         return sign
     if declared and declared != _UNKNOWN and (not declared.startswith("image/") or "svg" in declared):
         return declared
-    is_text = b"\0" not in content and _is_utf8(content)
     ending = name.rpartition(".")[2].lower()
-    return _BY_ENDING.get(ending, _TEXT) if is_text else _UNKNOWN
+    return _BY_ENDING.get(ending, _TEXT) if is_text(content) else _UNKNOWN
 
 
-def _is_utf8(content: bytes) -> bool:
+def is_text(content: bytes) -> bool:
+    """It is UTF-8 without a NUL."""
     try:
-        content.decode("utf-8")
+        return "\0" not in content.decode()
     except UnicodeDecodeError:
         return False
-    return True

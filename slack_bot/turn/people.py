@@ -1,9 +1,14 @@
 """PURE. What kind of person somebody is, by what Slack's `users.info` says."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from .json_values import object_of
+
+PERSON_ID = re.compile(r"[UW][A-Z0-9]+")
 
 
 class PersonKind(StrEnum):
@@ -29,8 +34,7 @@ class Organisation:
 
 def kind_of(user: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """The kind of a `user` of `users.info`. `is_stranger` is not set of those who share a channel with us."""
-    grid = user.get("enterprise_user")
-    enterprise = grid.get("enterprise_id") if isinstance(grid, Mapping) else None
+    enterprise = object_of(user.get("enterprise_user")).get("enterprise_id")
     if user.get("is_stranger") or not ours.has(user.get("team_id"), enterprise):
         return PersonKind.EXTERNAL
     if user.get("is_bot"):

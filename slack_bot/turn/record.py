@@ -1,5 +1,6 @@
 """What a turn is about, who answers it, and how it ended."""
 
+import re
 import uuid
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,6 +8,12 @@ from enum import StrEnum
 from .files import SlackFile
 from .form import Answer, Form
 
+MESSAGE_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+"""What names a message in its channel: when it came, in seconds since 1970."""
+# `assistant_app_thread` is a reply in a direct message's thread (openclaw#82390); a mention with a file
+# sometimes comes as `message` only (bolt-python#925); `bot_message` is another bot speaking.
+SPOKEN = frozenset({"", "file_share", "thread_broadcast", "assistant_app_thread", "bot_message"})
+"""Subtypes of messages that somebody wrote: joins, changes and the like are no words."""
 _SEED = uuid.UUID("5f6a2d1e-9c1b-5f0e-8f6d-0a2a5ac4b071")
 
 

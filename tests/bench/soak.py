@@ -25,7 +25,7 @@ import httpx
 
 from slack_bot import dispatch
 from slack_bot.app import App, build
-from slack_bot.observe.facts import Fact, TurnEnded, to_all
+from slack_bot.observe.facts import Fact, ToAll, TurnEnded
 from slack_bot.observe.logs import LogObserver
 from slack_bot.observe.metrics import Metrics
 from slack_bot.testing import virtual_clock
@@ -118,7 +118,7 @@ class _Soak:
         app = await build(
             bot_settings({"watch_for": _WATCHED, "cookie_threads": _KEPT, "store.url": "memory://"}),
             clock=self._clock,
-            observer=to_all(LogObserver(), metrics, self._note),
+            observer=ToAll(LogObserver(), metrics, self._note),
             http_transport=self._agents,
             slack_session=session,
         )

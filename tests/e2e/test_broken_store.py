@@ -18,7 +18,7 @@ from slack_bot.app import run
 from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.health import STORE_FAILED
-from slack_bot.store import sqlite
+from slack_bot.store import sqlite, sqlite_file
 from slack_bot.store.contracts import Ages
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, emulated, wait_until
@@ -119,7 +119,7 @@ def answers(workspace: Workspace, root: str) -> list[str]:
 async def test_a_store_that_breaks_under_a_running_answer(
     breaking: Breaking, sentence: str, recovers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(sqlite_file, "_BUSY_SECONDS", 0.1)
     on = small_ext4 if breaking in (read_only, immutable) else small_disk
     with on(tmp_path) as disk, log_watch() as log:
         file, tapes = disk / "bot.sqlite", (answer(LINES, seconds=2.0), answer("Works.", seconds=0.1))
@@ -201,7 +201,7 @@ async def empty(file: Path) -> None:
 
 def newer(file: Path) -> None:
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute(f"PRAGMA user_version = {sqlite.VERSION + 1}")
+        other.execute(f"PRAGMA user_version = {sqlite_file.VERSION + 1}")
 
 
 def foreign(file: Path) -> None:

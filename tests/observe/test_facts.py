@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.observe.facts import Fact, MessageIgnored, reference_of, to_all, wants_details, wants_events
+from slack_bot.observe.facts import Fact, MessageIgnored, ToAll, reference_of, wants_details, wants_events
 
 
 class Brief:
@@ -26,7 +26,7 @@ def test_an_observer_gets_the_details_unless_it_does_without() -> None:
     assert wants_details([].append) and wants_events([].append)
     assert not wants_details(Brief()) and not wants_events(Brief())
     assert not wants_details(Listening()) and wants_events(Listening())
-    both = to_all(Brief(), Listening())
+    both = ToAll(Brief(), Listening())
     assert not wants_details(both) and wants_events(both)
 
 

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from slack_bot.clock import loop_clock
 from slack_bot.errors import StoreError
-from slack_bot.observe.facts import FeedbackSent, to_all
+from slack_bot.observe.facts import FeedbackSent, ToAll
 from slack_bot.observe.health import Health, HealthCheck
 from slack_bot.observe.metrics import Metrics
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
@@ -51,7 +51,7 @@ def read(metrics: Metrics, name: str, **labels: str) -> float:
 @asynccontextmanager
 async def measured(*tapes: Tape, **given: Any) -> AsyncIterator[Measured]:
     metrics = Metrics(new_clock())
-    async with run_bot(*tapes, observer=to_all(metrics), **given) as bot:
+    async with run_bot(*tapes, observer=ToAll(metrics), **given) as bot:
         yield Measured(bot, metrics)
 
 

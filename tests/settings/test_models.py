@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from slack_bot.settings import models
-from slack_bot.settings.load import sections
+from slack_bot.settings.load import expected, sections
 from slack_bot.settings.models import (
     AgentSettings,
     GovernorSettings,
@@ -15,7 +15,6 @@ from slack_bot.settings.models import (
     SettingsSection,
     SlackSettings,
     StoreSettings,
-    expected,
 )
 
 MODELS = [

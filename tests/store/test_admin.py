@@ -12,7 +12,8 @@ import pytest
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.admin import open_admin
 from slack_bot.store.contracts import Ages, Conversation, Count, KeptEvent, PersonalData, Store, StoreAdmin
-from slack_bot.store.sqlite import VERSION, SqliteStore, open_sqlite
+from slack_bot.store.sqlite import SqliteStore, open_sqlite
+from slack_bot.store.sqlite_file import VERSION
 
 from .contract import THREAD, AdminContract, message, turn
 from .small_disk import fill, small_disk

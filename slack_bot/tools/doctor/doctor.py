@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -22,12 +21,12 @@ from ...settings.config_file import read_config
 from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
+from ...turn.people import PERSON_ID
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
 from .other_checks import check_agent, check_audit, check_push, check_store, workspace_findings
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
-_PERSON = re.compile(r"[UW][A-Z0-9]+")
 _ALL = "see .env.example, which lists them all"
 _FIRST = "mend the settings first, then look again"
 _NEEDED = {
@@ -48,7 +47,7 @@ _SIGNS = {
 
 def main(args: argparse.Namespace) -> int:
     """Look at everything. 1 if something is found with which the bot cannot run. Raises SettingsError."""
-    if args.probe is not None and not _PERSON.fullmatch(args.probe):
+    if args.probe is not None and not PERSON_ID.fullmatch(args.probe):
         raise SettingsError(
             f"--probe is {args.probe!r}; give a person's id (U...), as their profile shows it"
         )
