@@ -229,7 +229,7 @@ class TurnDispatcher:
             case "drop":
                 await self.controls.drop(values["turn"], values["user"])
             case "hint":
-                await self.watches.on_hint(values["push"])
+                self.watches.hint(values["push"])
             case "stream":
                 self.on_stream_started(signal.thread, values["ts"])
             case kind:
@@ -245,9 +245,7 @@ class TurnDispatcher:
 
     async def on_hint(self, push_id: str) -> None:
         """An agent says that there is news of a watched task."""
-        if self.watches.push_watch(push_id) is not None:
-            await self.watches.on_hint(push_id)
-        elif (turn := await self._store.watched(push_id)) is not None:
+        if not self.watches.hint(push_id) and (turn := await self._store.watched(push_id)) is not None:
             await self._replicas.tell(turn.question.thread, "hint", push=push_id)
 
     def _is_used(self, thread: ThreadKey) -> bool:

@@ -7,7 +7,7 @@ process, and lives on with the store. What is typed in the thread answers a form
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from .a2a.agent import Agent
 from .clock import Clock
@@ -18,6 +18,7 @@ from .observe.facts import FormAnswered, Observer
 from .settings.channels import ChannelPolicies
 from .slack import forms
 from .slack.form_messages import send_sign_in, write_record
+from .slack.people import People
 from .store.contracts import Store
 from .turn.form import Answer, FormKind, Verdict, answer_of, check
 from .turn.open_form import FormAction, FormPress, OpenForm
@@ -42,16 +43,10 @@ _DAY = 86_400.0
 _Spawn = Callable[[Coroutine[Any, Any, None], Question | None], object]
 
 
-class _Groups(Protocol):
-    """Who is in a user group. None: Slack does not say."""
-
-    async def members(self, group: str) -> frozenset[str] | None: ...
-
-
 class FormAnswerers:
     """Who may answer forms, and how long: for `days` after they were shown."""
 
-    def __init__(self, policies: ChannelPolicies, groups: _Groups, clock: Clock, days: float) -> None:
+    def __init__(self, policies: ChannelPolicies, groups: People, clock: Clock, days: float) -> None:
         self._policies, self._groups, self._clock, self._days = policies, groups, clock, days
 
     async def refusal(self, form: OpenForm, user: str) -> str | None:

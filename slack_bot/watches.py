@@ -100,10 +100,12 @@ class Watches:
         watch = self._by_push_id(push_id)
         return None if watch is None else watched_push(watch.turn)
 
-    async def on_hint(self, push_id: str) -> None:
-        """The agent says that there is news."""
-        if (watch := self._by_push_id(push_id)) is not None:
+    def hint(self, push_id: str) -> bool:
+        """The agent says that there is news. False: this process has no such watch."""
+        watch = self._by_push_id(push_id)
+        if watch is not None:
             watch.hint.set()
+        return watch is not None
 
     async def close(self) -> None:
         tasks = [watch.task for watch in self._watches.values() if watch.task is not None]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..turn.json_values import object_of
+
 _CALLS = {"adk_usage_metadata": "adk_event_id", "kagent_usage_metadata": "kagent_event_id"}
 """What is said of a call, and what names the call."""
 _NAMES = {"usage", "usage_metadata", "token_usage", "metrics", *_CALLS}
@@ -56,13 +58,9 @@ class TokenUsage:
 
 def _metadata_in(raw: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Of the event, and of the message or artifact in it; on the 1.0 wire the event is a member of `raw`."""
-    event = next((raw[name] for name in _MEMBERS if name in raw), raw)
-    if isinstance(event, Mapping):
-        status = event.get("status")
-        message = status.get("message") if isinstance(status, Mapping) else None
-        for holder in (event, event.get("artifact"), message):
-            if isinstance(holder, Mapping) and isinstance(found := holder.get("metadata"), Mapping):
-                yield found
+    event = object_of(next((raw[name] for name in _MEMBERS if name in raw), raw))
+    for holder in (event, event.get("artifact"), object_of(event.get("status")).get("message")):
+        yield object_of(object_of(holder).get("metadata"))
 
 
 def _count(found: Mapping[str, Any], names: tuple[str, ...]) -> int:

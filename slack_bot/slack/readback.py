@@ -253,40 +253,34 @@ def _words(node: Mapping[str, Any]) -> Iterable[str]:
 
 
 def own_stream(
-    messages: Iterable[object], *, since: float, sent: str, known: Collection[str]
+    messages: Iterable[Mapping[str, Any]], *, since: float, sent: str, known: Collection[str]
 ) -> Mapping[str, Any] | None:
     """The stream among a thread's `messages` that a start without an answer has opened.
 
-    It was begun after `since` (wall-clock seconds), is not `known`, has no metadata, and begins as `sent`, as
-    far as it can be read: Slack may show an open stream without its text.
+    It was begun after `since` (wall-clock seconds), is not `known`, and begins as `sent`, as far as it can be
+    read: Slack may show an open stream without its text.
     """
-    wanted = comparable(sent)
-    for message in messages:
-        if not isinstance(message, Mapping) or message.get("metadata"):
-            continue
-        is_stream = message.get("bot_id") and message.get("streaming_state")
-        if not is_stream or message.get("ts") in known or float(message.get("ts") or 0) < since:
-            continue
-        if _begins(message, wanted):
-            return message
-    return None
+    wanted, new = comparable(sent), (each for each in messages if each.get("ts") not in known)
+    return next((each for each in new if _is_stream(each, since) and _begins(each, wanted)), None)
 
 
-def unrecorded(messages: Iterable[object], turn: str, since: float, known: Collection[str]) -> list[str]:
+def unrecorded(
+    messages: Iterable[Mapping[str, Any]], turn: str, since: float, known: Collection[str]
+) -> list[str]:
     """The `ts` of messages that a process which is gone wrote for `turn` and did not record.
 
-    A post names its turn. A stream does not (facts: Slack 1.8): it is not `known`, and began after `since` in
-    wall-clock seconds.
+    A post names its turn. A stream is not `known`, and began after `since` in wall-clock seconds.
     """
-    found = []
-    for message in messages:
-        if not isinstance(message, Mapping) or message.get("ts") in known:
-            continue
-        is_post = turn_of(message.get("metadata")) == turn
-        is_stream = message.get("bot_id") and message.get("streaming_state") and not message.get("metadata")
-        if is_post or (is_stream and float(message.get("ts") or 0) >= since):
-            found.append(str(message["ts"]))
-    return found
+    new = (each for each in messages if each.get("ts") not in known)
+    return [
+        str(each["ts"]) for each in new if turn_of(each.get("metadata")) == turn or _is_stream(each, since)
+    ]
+
+
+def _is_stream(message: Mapping[str, Any], since: float) -> bool:
+    """A stream has no metadata (facts: Slack 1.8)."""
+    is_stream = message.get("bot_id") and message.get("streaming_state") and not message.get("metadata")
+    return bool(is_stream) and float(message.get("ts") or 0) >= since
 
 
 def _begins(message: Mapping[str, Any], wanted: str) -> bool:

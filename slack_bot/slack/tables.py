@@ -143,9 +143,7 @@ def _line(cell: Cell) -> str:
 def as_csv(table: DataTable) -> bytes:
     """For a spreadsheet, which must not take a cell for a formula."""
     written = io.StringIO()
-    writer = csv.writer(written)
-    for row in _csv_rows(table):
-        writer.writerow(row)
+    csv.writer(written).writerows(_csv_rows(table))
     return written.getvalue().encode("utf-8", "replace")
 
 

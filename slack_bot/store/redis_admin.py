@@ -132,7 +132,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
             (name, data)
             async for name, kept in self._of_each("ZRANGE", await self._names("overheard"), "0", "-1")
             for data in kept
-            if SAID.validate_json(data).author == user and team in (None, _team_of(name))
+            if SAID.validate_json(data).author == user and team in (None, _about(name)[0])
         ]
 
     async def feedback(self) -> list[FeedbackRecord]:
@@ -155,7 +155,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
     async def _waits_for(self, user: str, team: str | None) -> list[KeptWait]:
         found = []
         async for name, data in self._of_each("GET", await self._names("conversation")):
-            agent, *place = json.loads(name.removeprefix(f"{PREFIX}conversation:"))
+            agent, *place = _about(name)
             waits = {} if data is None else json.loads(data)[1]
             if user in waits and team in (None, place[0]):
                 found.append(KeptWait(agent, ThreadKey(*place), waits[user]))
@@ -164,8 +164,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
     async def _asked_in(self, user: str, team: str | None) -> list[tuple[str, ThreadState]]:
         found = []
         async for name, data in self._of_each("GET", await self._names("thread_state")):
-            place = json.loads(name.removeprefix(f"{PREFIX}thread_state:"))
-            if data is not None and team in (None, place[0]):
+            if data is not None and team in (None, _about(name)[0]):
                 found.append((name, THREAD.validate_json(data)))
         return [each for each in found if each[1].asker == user]
 
@@ -276,9 +275,9 @@ async def _running_in(redis: Any, thread: ThreadKey) -> list[str]:
     return [key for key, place in zip(keys, places, strict=True) if place is not None]
 
 
-def _team_of(name: str) -> str:
-    """The workspace of the thread that a key is about."""
-    return str(json.loads(name.removeprefix(f"{PREFIX}overheard:"))[0])
+def _about(name: str) -> list[str]:
+    """What stands in a key behind its kind: a thread, and before it perhaps an agent."""
+    return list(json.loads(name.removeprefix(PREFIX).partition(":")[2]))
 
 
 def _thread_key(thread: ThreadKey) -> str:

@@ -183,7 +183,6 @@ def stream(ts: str, text: str = "", **more: object) -> dict[str, object]:
 
 def test_our_stream_is_known_by_its_time_and_what_it_reads() -> None:
     messages = [
-        "odd",
         {"ts": "9.0", "text": "One"},
         stream("1.0", "One"),
         stream("6.0", "One", metadata={"event_type": "x"}),
