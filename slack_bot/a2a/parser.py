@@ -26,6 +26,7 @@ from ..turn.events import (
 )
 from ..turn.extras import Extra, Source, key_of
 from ..turn.form import Form
+from ..turn.json_values import text_of
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
@@ -196,7 +197,7 @@ class EventParser:
         if not trace and isinstance(frame, frames.ArtifactUpdate):
             trace = frame.artifact.metadata.get("trace_id")
         task, context, old_trace = self._ids
-        ids = source.task_id or task, source.context_id or context, frames.text_of(trace) or old_trace
+        ids = source.task_id or task, source.context_id or context, text_of(trace) or old_trace
         if ids == self._ids:
             return []
         task, context, trace = (new if new != old else None for new, old in zip(ids, self._ids, strict=True))
@@ -450,6 +451,5 @@ class EventParser:
 def _is_chunk(metadata: frames.Metadata) -> bool:
     """An event that says so carries a delta, though it does not say that it appends (trpc-agent)."""
     return bool(metadata) and (
-        parts.is_true(metadata, "partial")
-        or frames.text_of(metadata.get("object_type")).endswith(parts.DELTA_TYPE)
+        parts.is_true(metadata, "partial") or text_of(metadata.get("object_type")).endswith(parts.DELTA_TYPE)
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..turn.files import slack_files
-from ..turn.json_values import object_of, objects_of, text_of
+from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
@@ -140,11 +140,11 @@ class _Event:
             self.raw = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
-        installed = text_of(_first(payload.get("authorizations")), "team_id")
-        self.team = installed or text_of(payload, "team_id") or self["team"]
+        installed = text_in(_first(payload.get("authorizations")), "team_id")
+        self.team = installed or text_in(payload, "team_id") or self["team"]
 
     def __getitem__(self, name: str) -> str:
-        return text_of(self.raw, name)
+        return text_in(self.raw, name)
 
     def is_of(self, bot: BotIdentity) -> bool:
         return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
@@ -216,13 +216,13 @@ def _of_change(body: object, part: str) -> dict[str, Any]:
 def read_asker(body: object) -> Asker:
     """Who wrote a message, stopped or pressed."""
     event, user = _Event(body), object_of(object_of(body).get("user"))
-    ids = {event["user"], event["bot_id"], event["app_id"], text_of(user, "id")}
-    teams = {event["user_team"], event["source_team"], event["team"], text_of(user, "team_id")}
-    teams |= {text_of(object_of(event.raw.get("bot_profile")), "team_id")}
-    teams |= {text_of(object_of(event.raw.get("user_profile")), "team")}
+    ids = {event["user"], event["bot_id"], event["app_id"], text_in(user, "id")}
+    teams = {event["user_team"], event["source_team"], event["team"], text_in(user, "team_id")}
+    teams |= {text_in(object_of(event.raw.get("bot_profile")), "team_id")}
+    teams |= {text_in(object_of(event.raw.get("user_profile")), "team")}
     is_shared = object_of(body).get("is_ext_shared_channel")
     return Asker(
-        event.asker or text_of(user, "id"),
+        event.asker or text_in(user, "id"),
         frozenset(ids - {""}),
         frozenset(teams - {""}),
         is_shared if isinstance(is_shared, bool) else None,
@@ -244,40 +244,40 @@ def read_press(body: object) -> ButtonPress | Ignored:
     """Judge a `block_actions` of the buttons below an answer."""
     payload = object_of(body)
     action = _first(payload.get("actions"))
-    value, _, turn = text_of(action, "value").rpartition("|")
-    user = text_of(object_of(payload.get("user")), "id")
+    value, _, turn = text_in(action, "value").rpartition("|")
+    user = text_in(object_of(payload.get("user")), "id")
     if not (turn and user):
         return Ignored("a press without a turn")
-    is_feedback = text_of(action, "action_id") == FEEDBACK_ACTION
+    is_feedback = text_in(action, "action_id") == FEEDBACK_ACTION
     if is_feedback and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
     return ButtonPress(
-        action=text_of(action, "action_id"),
+        action=text_in(action, "action_id"),
         turn=turn,
         user=user,
         value=value if is_feedback else "",
-        channel=text_of(object_of(payload.get("channel")), "id") or text_of(container, "channel_id"),
-        thread_ts=text_of(message, "thread_ts") or text_of(container, "thread_ts") or text_of(message, "ts"),
-        private_url=text_of(payload, "response_url") if container.get("is_ephemeral") is True else "",
-        trigger=text_of(payload, "trigger_id"),
+        channel=text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id"),
+        thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or text_in(message, "ts"),
+        private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        trigger=text_in(payload, "trigger_id"),
     )
 
 
 def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] | None:
     """The turn, the user, and the reasons, the words and the other answer of the modal that asks why."""
     payload = object_of(body)
-    view, user = object_of(payload.get("view")), text_of(object_of(payload.get("user")), "id")
-    values, turn = object_of(object_of(view.get("state")).get("values")), text_of(view, "private_metadata")
+    view, user = object_of(payload.get("view")), text_in(object_of(payload.get("user")), "id")
+    values, turn = object_of(object_of(view.get("state")).get("values")), text_in(view, "private_metadata")
     if not (turn and user):
         return None
 
     def given(name: str) -> Mapping[str, Any]:
         return object_of(object_of(values.get(name)).get(name))
 
-    reasons = [text_of(each, "value") for each in objects_of(given("reasons").get("selected_options"))]
-    again = text_of(object_of(given("again").get("selected_option")), "value")
-    return turn, user, (tuple(filter(None, reasons)), text_of(given("words"), "value").strip(), again)
+    reasons = [text_in(each, "value") for each in objects_of(given("reasons").get("selected_options"))]
+    again = text_in(object_of(given("again").get("selected_option")), "value")
+    return turn, user, (tuple(filter(None, reasons)), text_in(given("words"), "value").strip(), again)
 
 
 def read_form_press(body: object) -> FormPress | None:
@@ -288,23 +288,23 @@ def read_form_press(body: object) -> FormPress | None:
         object_of(payload.get("view")),
         object_of(payload.get("user")),
     )
-    is_submission = text_of(payload, "type") == "view_submission"
-    name = text_of(view, "callback_id") if is_submission else text_of(action, "action_id").partition("-")[0]
-    given = text_of(view, "private_metadata") if is_submission else text_of(action, "value")
+    is_submission = text_in(payload, "type") == "view_submission"
+    name = text_in(view, "callback_id") if is_submission else text_in(action, "action_id").partition("-")[0]
+    given = text_in(view, "private_metadata") if is_submission else text_in(action, "value")
     handle, _, choice = given.partition("|")
-    if name not in set(FormAction) or not handle or not text_of(user, "id"):
+    if name not in set(FormAction) or not handle or not text_in(user, "id"):
         return None
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
-    ts = text_of(container, "message_ts") or text_of(message, "ts")
+    ts = text_in(container, "message_ts") or text_in(message, "ts")
     return FormPress(
         action=FormAction(name),
         handle=handle,
-        user=text_of(user, "id"),
-        user_team=text_of(user, "team_id"),
-        channel=text_of(object_of(payload.get("channel")), "id") or text_of(container, "channel_id"),
-        thread_ts=text_of(message, "thread_ts") or text_of(container, "thread_ts") or ts,
+        user=text_in(user, "id"),
+        user_team=text_in(user, "team_id"),
+        channel=text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id"),
+        thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or ts,
         message_ts=ts,
-        trigger_id=text_of(payload, "trigger_id"),
+        trigger_id=text_in(payload, "trigger_id"),
         choice=choice,
         state=object_of(object_of((view if is_submission else payload).get("state")).get("values")),
         is_submission=is_submission,
@@ -317,7 +317,7 @@ def read_visit(body: object) -> Visit:
     thread = object_of(event.raw.get("assistant_thread"))
     if thread:
         return Visit(
-            text_of(thread, "user_id"), False, text_of(thread, "channel_id"), text_of(thread, "thread_ts")
+            text_in(thread, "user_id"), False, text_in(thread, "channel_id"), text_in(thread, "thread_ts")
         )
     tab = event["tab"]
     return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
@@ -335,15 +335,15 @@ def read_home_stop(body: object) -> tuple[str, str] | None:
     """The turn that is to end, and who pressed."""
     payload = object_of(body)
     turn, user = (
-        text_of(_first(payload.get("actions")), "value"),
-        text_of(object_of(payload.get("user")), "id"),
+        text_in(_first(payload.get("actions")), "value"),
+        text_in(object_of(payload.get("user")), "id"),
     )
     return (turn, user) if turn and user else None
 
 
 def _channels_in(context: object) -> tuple[str, ...]:
     """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
-    values = [text_of(each, "value") for each in objects_of(object_of(context).get("entities"))]
+    values = [text_in(each, "value") for each in objects_of(object_of(context).get("entities"))]
     return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..turn.form import Answer, Field, FieldKind, Form, FormKind, Value, Verdict, number_of
-from ..turn.json_values import object_of, objects_of, text_of
+from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.open_form import FormAction
 from ..turn.people import PERSON_ID
 from .blocks import ANSWER_HERE, Args, Block, context, plain, shorten
@@ -273,7 +273,7 @@ def _value_of(asked: Field, given: Mapping[str, Any]) -> Value | None:
 
 
 def _option_value(asked: Field, option: Mapping[str, Any]) -> Value | None:
-    number = text_of(option, "value")
+    number = text_in(option, "value")
     values: list[Value] = [each.value for each in asked.choices]
     if asked.kind is FieldKind.BOOLEAN:
         values = [True, False]
@@ -282,12 +282,12 @@ def _option_value(asked: Field, option: Mapping[str, Any]) -> Value | None:
 
 def edited(state: Mapping[str, Any]) -> str:
     """The arguments in the modal of `EDIT`."""
-    return text_of(object_of(object_of(state.get(_ARGUMENTS)).get(_ARGUMENTS)), "value")
+    return text_in(object_of(object_of(state.get(_ARGUMENTS)).get(_ARGUMENTS)), "value")
 
 
 def reason_of(state: Mapping[str, Any]) -> str:
     """Why somebody rejects."""
-    return text_of(object_of(object_of(state.get(_REASON)).get(_REASON)), "value")
+    return text_in(object_of(object_of(state.get(_REASON)).get(_REASON)), "value")
 
 
 def errors_by_block(form: Form, faults: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..turn.json_values import object_of, objects_of, text_of
+from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.people import Organisation, PersonKind
 from ..turn.quotes import ThreadMessage
 from ..turn.record import MESSAGE_TS, SPOKEN
@@ -17,30 +17,30 @@ def thread_message(
     message: Mapping[str, Any], own: Mapping[str, Any], ours: Organisation
 ) -> ThreadMessage | None:
     """What somebody wrote; None: nobody did. `own`: the bot's `bot_user_id` and `bot_id`."""
-    ts, user, bot = (text_of(message, name) for name in ("ts", "user", "bot_id"))
-    if not MESSAGE_TS.fullmatch(ts) or text_of(message, "subtype") not in SPOKEN or message.get("hidden"):
+    ts, user, bot = (text_in(message, name) for name in ("ts", "user", "bot_id"))
+    if not MESSAGE_TS.fullmatch(ts) or text_in(message, "subtype") not in SPOKEN or message.get("hidden"):
         return None
     if not (user or bot) or message.get("is_ephemeral"):
         return None
     is_own = user == own.get("bot_user_id") or (bool(bot) and bot == own.get("bot_id"))
     is_bot = bool(bot or message.get("bot_profile")) or user == "USLACKBOT"
-    named = text_of(object_of(message.get("bot_profile")), "name")
-    names = [text_of(each, "name") or text_of(each, "title") for each in objects_of(message.get("files"))]
+    named = text_in(object_of(message.get("bot_profile")), "name")
+    names = [text_in(each, "name") or text_in(each, "title") for each in objects_of(message.get("files"))]
     return ThreadMessage(
         ts=ts,
         author=user or bot,
         kind=PersonKind.BOT if is_bot else _kind(message, ours),
         text=_words(message, is_bot=is_bot, is_own=is_own),
         files=tuple(name for name in names if name),
-        name=text_of(message, "username") or named if is_bot else "",
+        name=text_in(message, "username") or named if is_bot else "",
         is_own=is_own,
     )
 
 
 def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
     """As far as the message says it (facts: Slack 3.2)."""
-    named = [team for name in ("user_team", "source_team") if (team := text_of(message, name))]
-    teams = named or [text_of(message, "team") or ours.team]  # `team` may be that of the channel
+    named = [team for name in ("user_team", "source_team") if (team := text_in(message, name))]
+    teams = named or [text_in(message, "team") or ours.team]  # `team` may be that of the channel
     if not ours.has(*teams):
         return PersonKind.EXTERNAL
     profile = object_of(message.get("user_profile"))
@@ -50,7 +50,7 @@ def _kind(message: Mapping[str, Any], ours: Organisation) -> PersonKind:
 
 def _words(message: Mapping[str, Any], *, is_bot: bool, is_own: bool) -> str:
     """A person's blocks say what the text says; a bot's, and its attachments, may say all (hermes#33469)."""
-    text, blocks = text_of(message, "text"), message.get("blocks")
+    text, blocks = text_in(message, "text"), message.get("blocks")
     if is_own:
         return words_of(blocks).strip() or text  # without the cards
     parts = [text]
@@ -72,17 +72,17 @@ def _new(parts: list[str]) -> Iterator[str]:
 
 
 def _of_attachment(attachment: Mapping[str, Any]) -> Iterator[str]:
-    found = [text_of(attachment, name) for name in _TEXTS]
+    found = [text_in(attachment, name) for name in _TEXTS]
     for each in objects_of(attachment.get("fields")):
-        found.append(": ".join(filter(None, (text_of(each, "title"), text_of(each, "value")))))
+        found.append(": ".join(filter(None, (text_in(each, "title"), text_in(each, "value")))))
     found += _of_blocks(attachment.get("blocks"))
-    yield from filter(None, found) if any(found) else (text_of(attachment, "fallback"),)
+    yield from filter(None, found) if any(found) else (text_in(attachment, "fallback"),)
 
 
 def _of_blocks(blocks: object, depth: int = 0) -> Iterator[str]:
     """The words of blocks, but those of controls."""
     for block in objects_of(blocks):
-        kind = text_of(block, "type")
+        kind = text_in(block, "type")
         if kind in ("rich_text", "markdown"):
             yield words_of([block]).strip()
         elif kind == "table":
@@ -101,4 +101,4 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 def _text_of(value: object) -> str:
     """Of a text object, or of a plain text."""
-    return value if isinstance(value, str) else text_of(object_of(value), "text")
+    return value if isinstance(value, str) else text_in(object_of(value), "text")

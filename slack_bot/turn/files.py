@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from .json_values import objects_of, text_of
+from .json_values import objects_of, text_in
 
 _GONE = frozenset({"tombstone", "hidden_by_limit"})
 _UNKNOWN = "application/octet-stream"
@@ -64,7 +64,7 @@ def slack_files(files: object) -> tuple[SlackFile, ...]:
 
 def slack_file(file: Mapping[str, Any]) -> SlackFile:
     """One of them, or what `files.info` says."""
-    said = partial(text_of, file)
+    said = partial(text_in, file)
     size = file.get("size")
     kind: Literal["file", "stub", "link", "gone"] = "file"
     if said("file_access") == "check_file_info":

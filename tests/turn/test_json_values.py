@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.turn.json_values import object_of, objects_of, text_of
+from slack_bot.turn.json_values import object_of, objects_of, text_in, text_of
 
 OTHER = [None, 1, 1.5, True, "text"]
 
@@ -12,7 +12,7 @@ OTHER = [None, 1, 1.5, True, "text"]
 @pytest.mark.parametrize("value", [*OTHER, [], [{}]])
 def test_what_is_no_object_is_an_empty_one(value: object) -> None:
     assert object_of(value) == {}
-    assert text_of({"name": value}, "name") == (value if value == "text" else "")
+    assert text_of(value) == text_in({"name": value}, "name") == (value if value == "text" else "")
 
 
 @pytest.mark.parametrize("value", [*OTHER, {}, {"a": {}}])
@@ -24,5 +24,5 @@ def test_what_is_there_is_given() -> None:
     known = {"a": "b"}
     assert object_of(known) is known
     assert objects_of([1, known, "c", {}]) == [known, {}]
-    assert text_of(known, "a") == "b"
-    assert text_of(known, "c") == ""
+    assert text_in(known, "a") == "b"
+    assert text_in(known, "c") == ""

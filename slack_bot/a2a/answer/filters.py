@@ -10,10 +10,11 @@ import re
 from typing import Any
 
 from ...turn.form import Form
+from ...turn.json_values import object_of, text_of
 from ..content.data_markdown import as_markdown
 from ..content.forms import form_of
 from ..content.parts import extract_answer
-from ..wire.frames import Artifact, object_of, text_of
+from ..wire.frames import Artifact
 
 _MOST_HELD = 4_000  # characters of white space; a tag or an envelope behind more is text
 

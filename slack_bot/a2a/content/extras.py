@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ...turn.extras import Cell, Chart, ChartKind, DataTable, Extra, LinkedFile, OutFile, Series
-from ..wire.frames import FileRef, Part, object_of, text_of
+from ...turn.json_values import object_of, text_of
+from ..wire.frames import FileRef, Part
 from .data_markdown import TextBeside, is_machine_data
 
 _MOST_COLUMNS, _MOST_CELLS = 100, 50_000

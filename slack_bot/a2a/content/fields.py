@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ...turn.form import Choice, Field, FieldKind, Value
-from ..wire.frames import object_of, objects_of, text_of
+from ...turn.json_values import object_of, objects_of, text_of
 from .parts import first_text, is_true
 
 RawValues: TypeAlias = Mapping[str, Mapping[str, Any]]

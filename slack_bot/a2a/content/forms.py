@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
+from ...turn.json_values import object_of, objects_of, text_of
 from ..dialects import ADK_KEYS
-from ..wire.frames import Metadata, Part, object_of, objects_of, text_of
+from ..wire.frames import Metadata, Part
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .fields import Fields, listed_fields, schema_fields, schema_of
 from .parts import first_text, is_list_of_tools, is_true, tool_part

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 from ...turn.extras import Extra, LinkedFile
+from ...turn.json_values import object_of, objects_of, text_of
 from ..dialects import Dialect
-from ..wire.frames import AgentMessage, Artifact, Metadata, Part, object_of, objects_of, text_of
+from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, beside, from_json
 from .extras import extra_in
 from .sources import names_sources

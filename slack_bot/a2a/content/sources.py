@@ -10,17 +10,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ...turn.extras import Source
-from ..wire.frames import (
-    ArtifactUpdate,
-    Frame,
-    MessageReply,
-    Metadata,
-    Part,
-    Snapshot,
-    StatusUpdate,
-    object_of,
-    text_of,
-)
+from ...turn.json_values import object_of, text_of
+from ..wire.frames import ArtifactUpdate, Frame, MessageReply, Metadata, Part, Snapshot, StatusUpdate
 
 CITATION = "https://a2a-extensions.agentstack.beeai.dev/ui/citation/v1"
 _LISTS = ("citations", "sources")

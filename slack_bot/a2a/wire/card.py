@@ -15,10 +15,10 @@ import httpx
 
 from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
 from ...settings.models import AgentSettings
+from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
 from .auth import admits, bare, origin_of
 from .client import Interface, Wire
-from .frames import Object, object_of, objects_of, text_of
 from .transport import map_exceptions, media_type, parse_json, read_body
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before

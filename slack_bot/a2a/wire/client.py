@@ -20,6 +20,7 @@ import httpx
 from ...errors import BadAgentData, StreamCut, StreamIdle
 from ...settings.models import AgentSettings
 from ...turn.files import GivenFile
+from ...turn.json_values import Object, objects_of, text_of
 from . import frames, sse, transport
 from .auth import origin_of
 
@@ -255,10 +256,10 @@ class Client:
         for _ in range(_MOST_PAGES):
             body = list_body(self._interface, context_id, since, page)
             found, _ = await self._called(body, self._settings.call_timeout)
-            tasks = frames.objects_of(found.get("tasks"))
+            tasks = objects_of(found.get("tasks"))
             if task_id := await transport.offload(_holder, tasks, message_id):
                 return task_id
-            page = frames.text_of(found.get("nextPageToken"))
+            page = text_of(found.get("nextPageToken"))
             if not page:
                 break
         return None
@@ -272,7 +273,7 @@ class Client:
         body = delete_push_body(self._interface, task_id, push_id)
         await self._called(body, self._settings.call_timeout)
 
-    async def _called(self, body: Json | bytes, limit: float) -> tuple[frames.Object, int]:
+    async def _called(self, body: Json | bytes, limit: float) -> tuple[Object, int]:
         """The result, and the size of the answer in bytes."""
         with transport.map_exceptions(self._host):
             try:
@@ -322,13 +323,13 @@ class Client:
                 raise await transport.error_from_status(response, self._host)
             yield response
 
-    async def _result(self, response: httpx.Response) -> tuple[frames.Object, int]:
+    async def _result(self, response: httpx.Response) -> tuple[Object, int]:
         if "json" not in transport.media_type(response):
             raise transport.not_a2a(response, self._host)
         body = await transport.read_body(response, self._host, self._settings.max_event_bytes)
         return frames.unwrap(await transport.offload(transport.parse_json, body, self._host)), len(body)
 
-    async def _framed(self, raw: frames.Object, size: int) -> frames.Received:
+    async def _framed(self, raw: Object, size: int) -> frames.Received:
         frame = await transport.offload(frames.frame_of, raw)
         if isinstance(frame, frames.Unknown):
             raise BadAgentData(f"{self._host} sent JSON that is not A2A")
@@ -357,7 +358,7 @@ def _encoded(body: Json) -> bytes:
     return json.dumps(body).encode("ascii")
 
 
-def _holder(tasks: Sequence[frames.Object], message_id: str) -> str | None:
+def _holder(tasks: Sequence[Object], message_id: str) -> str | None:
     for each in tasks:
         task = frames.frame_of({"task": each})
         if isinstance(task, frames.Snapshot) and any(said.message_id == message_id for said in task.history):

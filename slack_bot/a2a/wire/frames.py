@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from ...errors import AgentFailed, BadAgentData
+from ...turn.json_values import Object, object_of, objects_of, text_of
 
-Object: TypeAlias = Mapping[str, Any]
 Metadata: TypeAlias = Object
 
 
@@ -406,21 +406,6 @@ def _file(part: Object) -> FileRef | None:
 
 
 # --- values that may be anything ----------------------------------------------------------------------------
-
-
-def object_of(value: Any) -> Object:
-    """`value` if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def objects_of(value: Any) -> list[Object]:
-    """The objects in `value` if it is a list."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def text_of(value: Any) -> str:
-    """`value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
 
 
 def _flag(value: Any) -> bool | None:

@@ -30,8 +30,9 @@ from ...errors import (
     WrongAddress,
 )
 from ...settings.models import AgentSettings
+from ...turn.json_values import object_of
 from .auth import origin_of
-from .frames import failure, object_of, quote
+from .frames import failure, quote
 from .network import use_asyncio
 
 T = TypeVar("T")
