@@ -41,7 +41,7 @@ from .turn.quotes import (
     time_of,
     unheard,
 )
-from .turn.record import Question, ThreadKey
+from .turn.record import Question, ThreadKey, is_direct
 
 _log = logging.getLogger(__name__)
 
@@ -183,7 +183,7 @@ class ThreadContext:
 
     def _view(self, question: Question, policy: ChannelSettings) -> dict[str, Any]:
         """What the asker of a direct message looks at: ids, which the agent may read itself or not."""
-        if "none" in (policy.context, policy.identity) or not question.thread.channel.startswith("D"):
+        if "none" in (policy.context, policy.identity) or not is_direct(question.thread.channel):
             return {}
         known = question.viewing or self._viewed.get((question.thread.team, question.user), ())
         return {"viewing": list(known)} if known else {}
@@ -264,7 +264,7 @@ class ThreadContext:
         channel = question.thread.channel
         people = [question.user, *(each.author for each in said if each.kind is not PersonKind.BOT)]
         asked = {user: asyncio.create_task(self.people.user(user)) for user in dict.fromkeys(people) if user}
-        if not channel.startswith("D"):
+        if not is_direct(channel):
             asked[channel] = asyncio.create_task(self.people.channel(channel))
         if asked:
             await asyncio.wait(asked.values(), timeout=max(0.0, seconds))
@@ -307,7 +307,7 @@ def _place(
     thread, ts = question.thread, question.ts
     link = question.permalink(own.get("url") or "https://slack.com/")
     place: dict[str, Any] = {"team": thread.team, "channel": thread.channel, "thread_ts": thread.ts, "ts": ts}
-    place |= {"permalink": link, "is_dm": thread.channel.startswith("D")}
+    place |= {"permalink": link, "is_dm": is_direct(thread.channel)}
     if question.is_ext_shared is not None:
         place["is_ext_shared"] = question.is_ext_shared
     if (channel := profiles.get(thread.channel)) is not None:

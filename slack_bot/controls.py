@@ -13,7 +13,7 @@ from .slack.blocks import DROP
 from .store.contracts import Store
 from .thread_lines import RunningTurn, ThreadLines
 from .turn.progress import Stage, TurnRecord
-from .turn.record import Outcome, Question, ThreadKey
+from .turn.record import Outcome, Question, ThreadKey, is_direct
 from .watches import Watches
 
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
@@ -69,7 +69,7 @@ class TurnControls:
         thread = word.thread
         if self.is_stop(word):
             return thread
-        is_line = thread.channel.startswith("D") and thread.ts == word.ts
+        is_line = is_direct(thread.channel) and thread.ts == word.ts
         if not is_stop_word(word) or not (is_line or self._store.lease):
             return None
         for turn in (await self._store.unfinished())[::-1]:

@@ -36,7 +36,7 @@ from .store.contracts import Signal, Store, workspace_name
 from .thread_lines import RunningTurn, ThreadLines, log_if_broken
 from .turn.progress import Stage, TurnRecord
 from .turn.quotes import Heard, Surroundings
-from .turn.record import Outcome, Question, ThreadKey
+from .turn.record import Outcome, Question, ThreadKey, is_direct
 from .watches import WatchedPush, Watches, watched_push
 
 log = logging.getLogger(__name__)
@@ -164,7 +164,7 @@ class TurnDispatcher:
         of two that come at once, even to two processes, one sees the other.
         """
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
-        is_line = channel.startswith("D") and question.ts == question.thread.ts and not question.attempt
+        is_line = is_direct(channel) and question.ts == question.thread.ts and not question.attempt
         thread = await self.controls.thread_to_stop(question) if is_line else None
         if thread is not None or not is_line or self._policies.of(channel).busy != "collect":
             return thread

@@ -4,6 +4,8 @@ _SAID_CHARS = 300
 
 CARD_ADDRESS = "must be the agent's base address or the full address of its card"
 """Follows the name of the setting or option that gave an address without a card."""
+ADD_SCOPE = "add it under OAuth & Permissions in your Slack app settings and install the app again"
+"""The remedy where the Slack app lacks a scope."""
 
 
 class BotError(Exception):

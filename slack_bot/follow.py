@@ -14,7 +14,7 @@ from .notices import Notices
 from .settings.channels import ChannelPolicies
 from .slack.blocks import STOP_LISTENING
 from .store.contracts import ChangeThread, ThreadStateStore
-from .turn.record import Question, ThreadKey
+from .turn.record import Question, ThreadKey, is_direct
 from .turn.thread_state import ListensTo, ThreadState, heard, mentioned, read_alone, stopped, went_on
 
 _log = logging.getLogger(__name__)
@@ -116,8 +116,7 @@ class FollowedThreads:
         await self._notices.post(question, _STOPPED)
 
     def _may_follow(self, thread: ThreadKey) -> bool:
-        is_direct = thread.channel.startswith("D")
-        return not is_direct and self._policies.of(thread.channel).respond != "mention"
+        return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
 
     async def _change(self, thread: ThreadKey, change: ChangeThread) -> ThreadState | None:
         return await self._store.change_thread_state(thread, change, self._clock.wall())

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote
 
+from .errors import ADD_SCOPE
+
 EVENTS_PATH = "/slack/events"
 NAME = "slack_bot"
 LONGEST_NAME = 35
@@ -148,7 +150,4 @@ def missing(granted: Collection[str], permissions: tuple[Permission, ...]) -> It
     """One sentence with the remedy for each that is not `granted`."""
     for each in permissions:
         if each.scope not in granted:
-            yield (
-                f"the Slack app lacks the scope {each.scope}: {each.lost}; add it under OAuth & Permissions"
-                " in your Slack app settings and install the app again"
-            )
+            yield f"the Slack app lacks the scope {each.scope}: {each.lost}; {ADD_SCOPE}"

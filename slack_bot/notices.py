@@ -19,7 +19,7 @@ from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .slack.surfaces import PostSurface
 from .turn.progress import MessageRecord, TurnRecord
-from .turn.record import Outcome, Question
+from .turn.record import Outcome, Question, is_direct
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Notices:
         refusals, starts = self._streaming_refusals, self._stream_starts
         client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
         channel = question.thread.channel
-        if not channel.startswith("D") and self._policies.of(channel).audience == "everyone":
+        if not is_direct(channel) and self._policies.of(channel).audience == "everyone":
             client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
         return client
 

@@ -16,7 +16,7 @@ from slack_bolt.authorization import AuthorizeResult
 
 from .clock import Clock
 from .dispatch import TurnDispatcher
-from .errors import BotError, SlackError, StoreError
+from .errors import ADD_SCOPE, BotError, SlackError, StoreError
 from .settings.load import Settings
 from .slack.blocks import fallback
 from .slack.faults import CallFailed
@@ -174,8 +174,5 @@ def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
 def _refused(failed: CallFailed, where: str) -> SlackError:
     remedy = _REMEDIES.get(failed.error, "say it again later, or look the name up in Slack's documentation")
     if failed.error == "missing_scope":
-        remedy = (
-            f"the Slack app lacks the scope {failed.needed or 'for it'}; add it under OAuth & Permissions in"
-            " your Slack app settings and install the app again"
-        )
+        remedy = f"the Slack app lacks the scope {failed.needed or 'for it'}; {ADD_SCOPE}"
     return SlackError(f"Slack does not take this for {where} ({failed.error}): {remedy}.", error=failed.error)

@@ -14,7 +14,7 @@ from ..clock import Clock
 from ..errors import BotError
 from ..settings.models import SlackSettings
 from ..store.contracts import TurnStore
-from ..turn.record import MESSAGE_TS, Question, ThreadKey
+from ..turn.record import MESSAGE_TS, Question, ThreadKey, is_direct
 from .authorizer import Authorize, identity_of
 from .events import SlackListeners
 from .inbound import BotIdentity, read_message
@@ -83,7 +83,7 @@ def places(known: Iterable[tuple[ThreadKey, str]], since: float) -> dict[ThreadK
     """
     found: dict[ThreadKey, float] = {}
     for thread, last in known:
-        if thread.channel.startswith("D"):
+        if is_direct(thread.channel):
             direct = ThreadKey(thread.team, thread.channel, "")
             found[direct] = min(found.get(direct, _at(thread.ts)), _at(thread.ts))
         if _at(last) >= since:

@@ -15,7 +15,7 @@ from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
-from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey
+from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
 
 FEEDBACK_ACTION = "feedback"
 FEEDBACK_VIEW = "feedback_why"
@@ -168,7 +168,7 @@ class _Event:
             asker_is_bot=self.is_from_bot(),
             is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
             files=slack_files(self.raw.get("files")),
-            viewing=_channels_in(self.raw.get("app_context")) if self["channel"][:1] == "D" else (),
+            viewing=_channels_in(self.raw.get("app_context")) if is_direct(self["channel"]) else (),
         )
 
 
@@ -181,7 +181,7 @@ def read_message(body: object, me: BotIdentity) -> Inbound:
         return Ignored(reason)
     wording = without_mention(event["text"], me.user)
     is_mention = event["type"] == "app_mention" or wording != event["text"]
-    is_dm = event["channel_type"] == "im" or event["channel"].startswith("D")
+    is_dm = event["channel_type"] == "im" or is_direct(event["channel"])
     question = event.question(to_text(wording))
     if is_mention or (is_dm and not question.asker_is_bot):
         return question
@@ -377,7 +377,7 @@ def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | N
         return MessageChanged(old.key, old.thread, old.user, None)
     wording = without_mention(now["text"], me.user)
     names_others = wording == now["text"] and _NAMED.search(wording) is not None
-    is_for_others = names_others and not event["channel"].startswith("D")
+    is_for_others = names_others and not is_direct(event["channel"])
     return MessageChanged(old.key, old.thread, old.user, to_text(wording), is_for_others)
 
 

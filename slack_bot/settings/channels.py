@@ -7,6 +7,7 @@ and variables (`SLACK_BOT_CHANNEL__BUSY`), which count in every channel.
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
+from ..turn.record import is_direct
 from .models import SettingsSection, Texts, ids_of
 
 ALL, DIRECT = "", "dm"
@@ -63,7 +64,7 @@ class ChannelPolicies:
     def of(self, channel: str) -> ChannelSettings:
         """What counts in `channel` now. A turn keeps what it was given: the file may be read again."""
         counted = dict(self._tables.get(ALL, {}))
-        if channel.startswith("D"):
+        if is_direct(channel):
             counted |= self._tables.get(DIRECT, {})
         return ChannelSettings(**{**counted, **self._tables.get(channel, {}), **self._fixed})
 

@@ -23,10 +23,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ..clock import Clock
+from ..errors import ADD_SCOPE
 from ..observe.facts import Observer, SlackCalled
 from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings, StreamSettings
-from ..turn.record import Question
+from ..turn.record import Question, is_direct
 from .download import download
 from .faults import (
     NO_ANSWER,
@@ -328,10 +329,10 @@ class SlackApi:
             self._missing_scopes.popitem(last=False)
         _log.log(
             logging.DEBUG if is_quiet else logging.WARNING,
-            "%s is refused because the Slack app lacks the scope %s, and is not tried again: add it in"
-            " your Slack app settings, install the app again and start the bot again",
+            "%s is refused because the Slack app lacks the scope %s, and not tried until the next start: %s",
             method,
             failed.needed or "for it",
+            ADD_SCOPE,
             extra=self.log_fields,
         )
 
@@ -473,7 +474,7 @@ class TurnClient:
 def _scope_key(method: str, channel: str) -> tuple[str, str]:
     """What a missing scope forbids until the next start, when a new token may have it. The scope of
     `conversations.*` depends on the kind of conversation; only that of direct messages shows in the id."""
-    where = channel[:1] if channel.startswith("D") else channel
+    where = channel[:1] if is_direct(channel) else channel
     return method, where if method.startswith("conversations.") else ""
 
 

@@ -6,7 +6,7 @@ the next one.
 
 import logging
 
-from ..errors import SlackError
+from ..errors import ADD_SCOPE, SlackError
 from ..turn.record import ThreadKey
 from .api import MISSING_SCOPE, Messages, SlackApi, call_until_known
 from .faults import CallFailed, Fault
@@ -46,9 +46,10 @@ class History:
         if found.error == MISSING_SCOPE and found.needed not in ("", *self._lacking):
             self._lacking.add(found.needed)
             _log.warning(
-                "questions asked while the bot was away are not found where the Slack app needs the scope %s:"
-                " add it under OAuth & Permissions in your Slack app settings and install the app again",
+                "questions asked while the bot was away are not found where the Slack app needs the scope"
+                " %s: %s",
                 found.needed,
+                ADD_SCOPE,
                 extra=self._api.log_fields,
             )
         return None

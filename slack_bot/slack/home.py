@@ -6,7 +6,7 @@ Everything an agent says of itself is shown as plain text: nothing in it is a me
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..turn.record import Introduction, Skill
+from ..turn.record import Introduction, Skill, is_direct
 from ..turn.sanitize import sanitize
 from .blocks import HOME_STOP, Args, Block, context, shorten
 
@@ -71,7 +71,7 @@ def _turn(turn: ShownTurn) -> Iterator[Block]:
     stop = {"type": "button", "text": label, "action_id": HOME_STOP, "value": turn.key}
     yield _section(_plain(turn.text, _QUESTION) or "…") | {"accessory": stop}
     in_channel = {"type": "channel", "channel_id": turn.channel}
-    place = () if turn.channel.startswith("D") else (_text(" · "), in_channel)
+    place = () if is_direct(turn.channel) else (_text(" · "), in_channel)
     link = {"type": "link", "url": turn.link, "text": "Open"}
     yield _rich("rich_text_section", _text(turn.state), *place, _text(" · "), link)
 

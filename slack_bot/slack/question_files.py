@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..errors import ADD_SCOPE
 from ..settings.files import FileSettings
 from ..turn.files import CANVAS, GivenFile, SlackFile, media_type_of, slack_file
 from ..turn.quotes import one_line
@@ -24,8 +25,7 @@ _NAME_CHARS = 255
 _MIB = 1024 * 1024
 _NO_SCOPE = "the bot may not read files in this workspace"
 _LACKS_SCOPE = (
-    "files of questions are not given to the agent: the Slack app lacks the scope files:read; add it in your"
-    " Slack app settings and install the app again"
+    f"files of questions are not given to the agent: the Slack app lacks the scope files:read; {ADD_SCOPE}"
 )
 _FAILED = "Slack did not give it to the bot"
 _REASONS = {

@@ -16,7 +16,7 @@ from ..errors import SlackError
 from ..turn.form import Form
 from ..turn.ledger import SendText, split_into_segments
 from ..turn.progress import MessageRecord
-from ..turn.record import Outcome
+from ..turn.record import Outcome, is_direct
 from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
 from . import blocks, forms
@@ -289,7 +289,7 @@ class Sink:
     async def _name_session(self) -> None:
         """Slack lists the threads of a direct message by the titles of their sessions (facts: Slack 1.9)."""
         asked, client = self._client.question, self._client
-        is_new = client.channel.startswith("D") and asked.ts == client.thread_ts
+        is_new = is_direct(client.channel) and asked.ts == client.thread_ts
         if client.session and is_new and not client.workspace.lacks(Feature.SESSIONS):
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
@@ -421,7 +421,7 @@ class Sink:
         self._is_note_posted = isinstance(posted, CallOk)
 
     async def _listens_to(self) -> ListensTo:
-        if self._client.channel.startswith("D"):
+        if is_direct(self._client.channel):
             return ListensTo.EVERYBODY
         return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
 

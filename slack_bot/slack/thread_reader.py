@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import ADD_SCOPE
 from ..settings.context import ContextSettings
 from ..turn.record import ThreadKey
 from .api import MISSING_SCOPE, SlackApi
@@ -72,8 +73,7 @@ class ThreadReader:
         if failed.error == MISSING_SCOPE:
             self._tell(
                 f"threads are not read where the Slack app needs the scope {failed.needed or '*:history'}, so"
-                " agents are asked without what was said there: add it under OAuth & Permissions in your"
-                " Slack app settings and install the app again"
+                f" agents are asked without what was said there: {ADD_SCOPE}"
             )
         elif failed.fault is Fault.LATER and (failed.retry_after or 0.0) >= settings.limited_after:
             self.is_limited = True

@@ -38,6 +38,11 @@ class Outcome(StrEnum):
         return True if self in (Outcome.ANSWERED, Outcome.ASKED) else None
 
 
+def is_direct(channel: str) -> bool:
+    """Whether `channel` is a direct message with the bot: only their ids begin so."""
+    return channel.startswith("D")
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadKey:
     """A conversation in Slack. `ts` is its root message's."""
