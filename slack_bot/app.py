@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from .a2a.agent import Agent
 from .a2a.wire.transport import new_http
-from .clock import Clock, loop_clock
+from .clock import Clock, system_clock
 from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
 from .event_keeper import EventKeeper
@@ -111,7 +111,7 @@ async def build(
     `slack_session` is an aiohttp session, or something in its place. `rate_limiter` is for bots that share
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
-    clock = clock or loop_clock()
+    clock = clock or system_clock()
     observer, health, outage = observer or LogObserver(), health or Health(), Outage(clock)
     async with AsyncExitStack() as stack:
         if store is None:
@@ -327,7 +327,7 @@ class _Ending:
 
 async def _run(settings: Settings, ending: _Ending, health: Health, *, http: bool) -> None:
     wait = settings.store.lock_wait
-    clock = loop_clock()
+    clock = system_clock()
     metrics = _new_metrics(settings, clock)
     async with AsyncExitStack() as stack:
         scrape = None if metrics is None else metrics.scrape

@@ -10,7 +10,7 @@ from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 from .app import ages_of, build
-from .clock import loop_clock
+from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
 from .settings.load import Settings
 from .settings.models import StoreSettings
@@ -91,7 +91,7 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
     kept = settings.store
     store, is_alone, is_held = await _join(kept)
     try:
-        new = OutboundRecord(key or uuid.uuid4().hex, message, loop_clock().wall())
+        new = OutboundRecord(key or uuid.uuid4().hex, message, system_clock().wall())
         record = await store.accept_outbound(new)
         if record.message != message:
             raise BotError(f"something else was said with --key {record.key}; give another key")

@@ -41,7 +41,7 @@ from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from slack_bot.clock import Clock, loop_clock
+from slack_bot.clock import Clock, system_clock
 from slack_bot.playground.hosting import host_app
 from slack_bot.testing.harness import bot_settings
 from slack_bot.testing.tape.json_file import Json
@@ -244,7 +244,7 @@ async def replay_live(
 ) -> Json:
     """The object of `replay --json` for the scenario's question to the agent at `url`."""
     settings = bot_settings(scenario.settings, url)
-    return (await observe(scenario, settings, clock or loop_clock(), transport, log)).result()
+    return (await observe(scenario, settings, clock or system_clock(), transport, log)).result()
 
 
 if __name__ == "__main__":

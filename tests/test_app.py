@@ -18,7 +18,7 @@ import pytest
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import build, check_agent, check_slack, run, serve
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
@@ -205,7 +205,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
     file, agent = tmp_path / "bot.sqlite", ScriptedAgent(answer("After the restart.", seconds=0.1))
     async with (
         serve_scripted(agent) as agent_url,
-        SlackServer(workspace, loop_clock(), ack_timeout=1.5, retry_delays=(0.05, 0.05, 0.05)) as face,
+        SlackServer(workspace, system_clock(), ack_timeout=1.5, retry_delays=(0.05, 0.05, 0.05)) as face,
     ):
         settings = settings_for(
             A2A_AGENT_URL=agent_url,
@@ -217,7 +217,7 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
         await face.sockets.connected()
         lock = sqlite3.connect(file, isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")  # as a backup does: the store waits for it
-        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
         await until(is_being_stored)
         stop.set()
         await serving
@@ -277,7 +277,7 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
         serve_scripted(agent) as agent_url,
         SlackServer(
             workspace,
-            loop_clock(),
+            system_clock(),
             bot_url=f"http://127.0.0.1:{port}{EVENTS_PATH}" if http else None,
             ack_timeout=0.2,
             retry_delays=(0.05, 0.05, 0.05),
@@ -296,10 +296,10 @@ async def test_a_run_whose_store_is_gone_finishes_its_answers_tells_the_asker_an
             running = asyncio.create_task(run(settings, http=http))
             await log.wait_for("waiting for Slack at" if http else "connected to Slack")
             text = f"<@{workspace.bot.user_id}> hi"
-            first = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            first = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             file.unlink()
-            second = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            second = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             with pytest.raises(
                 StoreError, match=r"^8 questions in a row .* removed or replaced .* The bot ends"
             ):
@@ -316,15 +316,15 @@ async def test_a_store_that_recovers_lets_the_bot_live(tmp_path: Path) -> None:
         tapes = (answer("Long.", seconds=4.0), answer("At last.", seconds=0.1))
         async with bot_on_network(*tapes, max_failures=2, **options) as (workspace, face, app):
             text = f"<@{workspace.bot.user_id}> hi"
-            workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             filler = fill(disk, leave=0)
-            root = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            root = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             await log.wait_for("The bot ends as soon as no answer runs.")
             filler.unlink()
             await wait_until(partial(is_answered, workspace, root), workspace)
             await app.dispatcher.idle()
-            again = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+            again = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
             await wait_until(partial(is_answered, workspace, again), workspace)
             await face.settle()
             await app.dispatcher.idle()
@@ -337,7 +337,7 @@ async def test_old_keys_are_removed_by_a_timer(tmp_path: Path) -> None:
     settings = {"store.url": f"sqlite:///{file}", "cleanup_interval": 0.01}
     async with bot_on_network(**settings):
         for _ in range(2):
-            add_yesterday_keys(file, loop_clock().wall())
+            add_yesterday_keys(file, system_clock().wall())
             await until(lambda: not count_keys(file))
     assert count_keys(file) == 0
 
@@ -354,12 +354,12 @@ async def test_a_run_serves_until_it_is_told_to_end_and_finishes_what_it_began(
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=1.0))
     loop = asyncio.get_running_loop()
-    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
         settings = settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)
         running = asyncio.create_task(run(settings))
         try:
             await face.sockets.connected()
-            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             os.kill(os.getpid(), sign)
             await asyncio.wait_for(running, 60)
@@ -376,7 +376,7 @@ async def test_a_run_that_answers_nothing_ends_at_once_and_says_so(caplog: pytes
     caplog.set_level(logging.INFO, "slack_bot")
     agent = ScriptedAgent(answer("Not asked for.", seconds=0.1))
     loop = asyncio.get_running_loop()
-    async with serve_scripted(agent) as agent_url, SlackServer(Workspace(), loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(Workspace(), system_clock()) as face:
         running = asyncio.create_task(run(settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url)))
         try:
             await face.sockets.connected()
@@ -399,12 +399,12 @@ async def test_the_file_is_read_again_on_sighup_and_a_bad_one_is_not(tmp_path: P
 
     def ask(user: str) -> str:
         text = f"<@{workspace.bot.user_id}> hi"
-        return workspace.say(user, CHANNEL, text, now=loop_clock().wall())
+        return workspace.say(user, CHANNEL, text, now=system_clock().wall())
 
     def told(user: str) -> int:
         return sum(call.args.get("user") == user for call in workspace.calls if "phemeral" in call.method)
 
-    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
         env = {
             "PYTHONPATH": str(Path(__file__).parents[1]),
             "SLACK_BOT_TOKEN": BOT_TOKEN,

@@ -1,4 +1,4 @@
-"""One clock: monotonic time is the loop's, wall time is given."""
+"""The clock of the running bot."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import asyncio
 
 from freezegun import freeze_time
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 
 
-async def test_monotonic_time_is_the_loops() -> None:
-    clock = loop_clock(wall=lambda: 42.0)
-    before = asyncio.get_running_loop().time()
-    assert before <= clock.monotonic() <= asyncio.get_running_loop().time()
-    assert clock.wall() == 42.0
+async def test_monotonic_time_is_that_of_event_loops() -> None:
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    assert before <= system_clock().monotonic() <= loop.time()
 
 
-def test_wall_time_is_the_worlds_unless_told_otherwise() -> None:
+def test_wall_time_counts_from_1970() -> None:
     with freeze_time("2026-11-21T00:00:00Z"):
-        assert loop_clock(wall=__import__("time").time).wall() == 1795219200.0
+        assert system_clock().wall() == 1795219200.0

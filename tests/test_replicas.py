@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from slack_bot.app import App
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.replicas import Replicas
 from slack_bot.slack.status import WAITING_REACTION
@@ -44,7 +44,7 @@ class Town:
         self.workspace = Workspace()
         self.workspace.add_channel(CHANNEL)
         tapes = [answer(LINES, seconds=seconds, ids=str(number)) for number in range(4)]
-        self.agent = ScriptedAgent(*tapes, clock=loop_clock())
+        self.agent = ScriptedAgent(*tapes)
         self.apps: list[App] = []
         self.lives: list[Life] = []
         self.gates: list[asyncio.Event] = []  # where one is not set, its process waits for the agent's answer
@@ -115,10 +115,10 @@ async def town(
             app = await build_in_memory(
                 there.workspace,
                 settings,
-                loop_clock(),
+                system_clock(),
                 _Gated(gate, MortalTransport(life, ScriptedTransport(there.agent))),
                 store=MortalStore(life, around(store)),  # type: ignore[arg-type]
-                slack_session=MortalSession(life, there.workspace, loop_clock(), timeout=5.0),
+                slack_session=MortalSession(life, there.workspace, system_clock(), timeout=5.0),
             )
             stack.push_async_callback(store.close)
             await stack.enter_async_context(app)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.cli import main
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError
 from slack_bot.say import message_of
 from slack_bot.store.sqlite import is_held
@@ -139,7 +139,7 @@ class Place:
 
 @asynccontextmanager
 async def place(folder: Path, *tapes: Tape) -> AsyncIterator[Place]:
-    workspace, clock = Workspace(), loop_clock()
+    workspace, clock = Workspace(), system_clock()
     workspace.add_channel(CHANNEL).members.add(workspace.add_user("U1").id)
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))
     async with serve_scripted(agent) as agent_url, SlackServer(workspace, clock) as server:

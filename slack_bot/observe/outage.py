@@ -2,7 +2,7 @@
 
 import logging
 
-from ..clock import Clock, loop_clock
+from ..clock import Clock, system_clock
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ class Outage:
     """What the calls of Redis tell, those of the store and those of the rate limiter."""
 
     def __init__(self, clock: Clock | None = None) -> None:
-        self._now = (clock or loop_clock()).monotonic
+        self._now = (clock or system_clock()).monotonic
         self._began: float | None = None  # None: it answers
         self._failed_at = 0.0
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from ..a2a.wire.sse import SseReader
-from ..clock import loop_clock
+from ..clock import system_clock
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
 from ..tools.capture.http_tap import rpc_call
@@ -125,7 +125,7 @@ class ReplayRouter(httpx.AsyncBaseTransport):
 
     def __init__(self, network: httpx.AsyncBaseTransport, recorder: Recorder | None = None) -> None:
         self._network = network
-        self.recorder = recorder or Recorder(loop_clock().monotonic)
+        self.recorder = recorder or Recorder(system_clock().monotonic)
         self.cut_after: int | None = None
         self.away = False
         self.on_ask: Callable[[str, Mapping[str, Any]], None] = lambda message_id, params: None

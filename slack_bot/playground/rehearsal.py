@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ..clock import loop_clock
+from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..testing.slack.rules import SHIPPED, AppManifest
 from ..testing.slack.server import SlackServer
@@ -113,7 +113,7 @@ async def open_rehearsal(
 
     `events`: where payloads are posted to, signed; None: Socket Mode. `manifest` is enforced.
     """
-    clock = loop_clock()
+    clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
     async with ReplayRouter(httpx.AsyncHTTPTransport()) as nobody:
         visitor = _RehearsalVisitor(workspace, nobody, clock, has_bot=False)

@@ -17,7 +17,7 @@ from aiohttp import web
 
 from ..a2a.wire.auth import bare
 from ..app import App, build
-from ..clock import loop_clock
+from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..settings.load import Settings, load, secrets_of
 from ..settings.models import ReferenceSettings
@@ -119,7 +119,7 @@ async def open_playground(
 
     Raises BotError if the page's address cannot be had.
     """
-    clock = loop_clock()
+    clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real())
     router = ReplayRouter(httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=None)))
     rate_limiter = RateLimiter((theirs or Settings()).governor, clock)

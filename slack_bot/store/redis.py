@@ -22,7 +22,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 from redis.maint_notifications import MaintNotificationsConfig
 
-from ..clock import loop_clock
+from ..clock import system_clock
 from ..errors import SettingsError, StoreError
 from ..observe.outage import Outage
 from ..turn.progress import TurnRecord
@@ -82,7 +82,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         outage: Outage,
     ) -> None:
         super().__init__(redis, url, patience, outage)
-        self._clock, self.lease = loop_clock(), lease
+        self._clock, self.lease = system_clock(), lease
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
         self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400

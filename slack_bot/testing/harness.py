@@ -14,7 +14,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..app import App, build, serve
-from ..clock import Clock, loop_clock
+from ..clock import Clock, system_clock
 from ..observe.facts import Fact, Observer, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
@@ -250,7 +250,7 @@ async def run_bot(
 
     workspace = after.workspace if after else _new_workspace(rules, faults)
     tapes = tapes or (answer("Hello."),)
-    agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after, clock=clock)
+    agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after)
     store, settings = (after.store if after else store) or MemoryStore(), bot_settings(overrides)
     app = await build_in_memory(
         workspace,
@@ -277,7 +277,7 @@ async def bot_on_network(
     *tapes: Tape, http: bool = False, retry_delays: Sequence[float] = (0.05, 0.05), **overrides: Any
 ) -> AsyncIterator[tuple[Workspace, SlackServer, App]]:
     """The same with real sockets and real time: Slack's HTTP or Socket Mode, the agent's HTTP."""
-    clock, port = loop_clock(), free_port()
+    clock, port = system_clock(), free_port()
     workspace = _new_workspace()
     agent = ScriptedAgent(*(tapes or (answer("Hello.", seconds=0.2),)))
     bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None

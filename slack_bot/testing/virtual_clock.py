@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import Any, ParamSpec, TypeVar, TypeVarTuple, Unpack
 
-from ..clock import Clock, loop_clock
+from ..clock import Clock
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,4 +97,8 @@ def on_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P,
 
 def new_clock(wall_zero: float = WALL_ZERO) -> Clock:
     """A clock for a virtual loop: wall time is `wall_zero` at virtual second 0 and moves with it."""
-    return loop_clock(wall=lambda: wall_zero + asyncio.get_running_loop().time())
+
+    def now() -> float:
+        return asyncio.get_running_loop().time()
+
+    return Clock(monotonic=now, wall=lambda: wall_zero + now())

@@ -18,7 +18,6 @@ from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
-from slack_bot.clock import loop_clock
 from slack_bot.errors import (
     AgentError,
     AgentFailed,
@@ -59,7 +58,7 @@ async def an_agent(
     server = Server(serve)
     found = AgentSettings(**{"url": URL, **settings})
     async with new_http(found, server) as http:
-        yield Agent(http, found, loop_clock()), server
+        yield Agent(http, found, virtual_clock.new_clock()), server
 
 
 async def ask(agent: Agent, text: str = "q", message_id: str = "m", **ids: Any) -> list[Frame]:
@@ -331,7 +330,7 @@ async def live(versions: tuple[str, ...] = ("1.0", "0.3"), **how: Any) -> AsyncI
     async with live_agent(versions, **how) as server:
         found = AgentSettings(url=server.url, **settings)
         async with new_http(found) as http:
-            yield Agent(http, found, loop_clock()), server
+            yield Agent(http, found, virtual_clock.new_clock()), server
 
 
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
@@ -591,7 +590,7 @@ async def ask_nasty(*sent: bytes, stay: bool = False, **settings: Any) -> list[F
     found = AgentSettings(url=f"http://127.0.0.1:{port}/", **settings)
     try:
         async with new_http(found) as http:
-            return await ask(Agent(http, found, loop_clock()))
+            return await ask(Agent(http, found, virtual_clock.new_clock()))
     finally:
         left.set()
         server.close()
@@ -653,7 +652,7 @@ async def test_nobody_listens() -> None:
     found = AgentSettings(url=f"http://127.0.0.1:{port}/")
     async with new_http(found) as http:
         with pytest.raises(AgentUnreachable, match=f":{port} cannot be reached"):
-            await ask(Agent(http, found, loop_clock()))
+            await ask(Agent(http, found, virtual_clock.new_clock()))
 
 
 # --- after a cut --------------------------------------------------------------------------------------------

@@ -106,7 +106,6 @@ class _Ordeal:
             *(said.source for said in planned.said),
             cut_after=planned.cut_after,
             goes_on=planned.way != "stuck",
-            clock=self._clock,
         )
         self._root = ""
         self._stopped_at: float | None = None

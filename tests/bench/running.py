@@ -40,7 +40,7 @@ class StampedAgent(ScriptedAgent):
     """A scripted agent that notes when it handed each event to the socket: (time, bytes)."""
 
     def __init__(self, *sources: Tape, clock: Clock) -> None:
-        super().__init__(*sources, clock=clock)
+        super().__init__(*sources)
         self._reading = clock
         self.sent: list[tuple[float, bytes]] = []
 

@@ -181,7 +181,7 @@ class _Soak:
 
     def _agent(self, planned: Plan) -> httpx.AsyncBaseTransport:
         goes_on = planned.way != "stuck"
-        agent = ScriptedAgent(planned.source, cut_after=planned.cut_after, goes_on=goes_on, clock=self._clock)
+        agent = ScriptedAgent(planned.source, cut_after=planned.cut_after, goes_on=goes_on)
         return Away(ScriptedTransport(agent), planned.way, self._random)
 
     async def _deliver(self, app: App) -> None:

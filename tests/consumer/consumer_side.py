@@ -18,10 +18,10 @@ from slack_bot.a2a.wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from slack_bot.clock import loop_clock
 from slack_bot.consumer.stream_consumer import StreamConsumer, TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.settings.models import AgentSettings
+from slack_bot.testing import virtual_clock
 from slack_bot.turn.events import AnswerReplaced, AnswerText, Event, FinalAnswer
 from slack_bot.turn.form import Answer, Form
 from slack_bot.turn.progress import TaskBaseline
@@ -91,7 +91,7 @@ class Scene:
             asked,
             agent,
             self.settings,
-            loop_clock(),
+            virtual_clock.new_clock(),
             self.handle,
             self.reported.on_event,
             self.reported.on_raw,

@@ -28,7 +28,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, free_port, wait_until
 from slack_bot.testing.slack.server import SlackServer
@@ -101,7 +101,7 @@ async def _live(image: Image) -> dict[str, float]:
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("It runs.", seconds=0.2), answer("It ends in order.", seconds=1.5))
     port = free_port()
-    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
         env = {
             **image.env,
             "SLACK_BOT_TOKEN": BOT_TOKEN,
@@ -191,7 +191,7 @@ async def _until_ready(port: int) -> None:
 
 async def _answer(workspace: Workspace, question: str) -> str:
     text = f"<@{workspace.bot.user_id}> {question}"
-    root = workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+    root = workspace.say("U1", CHANNEL, text, now=system_clock().wall())
     await wait_until(partial(_is_answered, workspace, root), workspace, _PATIENCE)
     return "".join(message.text for message in workspace.thread(CHANNEL, root) if message.state == "sealed")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.app import run
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.health import STORE_FAILED
 from slack_bot.store import sqlite, sqlite_file
@@ -155,7 +155,7 @@ async def test_a_store_that_breaks_under_a_running_answer(
 async def test_a_bot_whose_disk_breaks_ends_after_its_answer_and_goes_on_when_the_disk_is_mounted_again(
     tmp_path: Path,
 ) -> None:
-    workspace, clock, often = Workspace(), loop_clock(), (0.0, *(0.3 for _ in range(200)))
+    workspace, clock, often = Workspace(), system_clock(), (0.0, *(0.3 for _ in range(200)))
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer(LINES, seconds=3.0), answer("Works.", seconds=0.1))
     slack = SlackServer(workspace, clock, ack_timeout=1.0, retry_delays=often)

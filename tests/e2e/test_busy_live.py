@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from slack_bot.app import App
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, keep_delivering, wait_until
 from slack_bot.testing.slack.workspace import Workspace
@@ -91,7 +91,7 @@ async def bot_in(url: str, begun: str, whole: str, **overrides: Any) -> AsyncIte
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     settings = bot_settings(overrides, url)
-    async with await build_in_memory(workspace, settings, loop_clock(), None) as app:
+    async with await build_in_memory(workspace, settings, system_clock(), None) as app:
         delivering = asyncio.create_task(keep_delivering(app, workspace))
         try:
             yield Town(app, workspace, begun, whole)

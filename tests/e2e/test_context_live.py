@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver
 from slack_bot.testing.slack.workspace import Workspace
 from tests.live_agent import live_agent
@@ -14,7 +14,7 @@ from tests.live_agent import live_agent
 
 async def sent(version: str, *modes: str) -> dict[str, Any]:
     """The message that reaches the agent where somebody mentions the bot in the middle of a thread."""
-    workspace, clock = Workspace(), loop_clock()
+    workspace, clock = Workspace(), system_clock()
     workspace.add_channel(CHANNEL)
     async with live_agent([version], modes=modes) as agent:
         app = await build_in_memory(workspace, bot_settings(agent_url=agent.url), clock, None)

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from slack_bot.app import App, build
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import (
     CHANNEL,
@@ -37,7 +37,7 @@ def answers(workspace: Workspace, root: str) -> list[str]:
 
 def ask(workspace: Workspace, number: int = 0) -> str:
     text = f"<@{workspace.bot.user_id}> {number}"
-    return workspace.say("U1", CHANNEL, text, now=loop_clock().wall())
+    return workspace.say("U1", CHANNEL, text, now=system_clock().wall())
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def ask(workspace: Workspace, number: int = 0) -> str:
 async def test_a_modal_over_the_network(http: bool) -> None:
     tapes = asking(SIX, "Tell me."), answer("Deployed.", seconds=0.2)
     async with bot_on_network(*tapes, http=http) as (workspace, server, _):
-        now = loop_clock().wall
+        now = system_clock().wall
         root = ask(workspace)
         await wait_until(lambda: forms(workspace, root), workspace)
         workspace.press("U1", CHANNEL, forms(workspace, root)[0].ts, "form_fill", now=now())
@@ -65,7 +65,7 @@ async def test_a_modal_over_the_network(http: bool) -> None:
 
 @pytest.mark.slow
 async def test_any_replica_takes_the_press_and_the_answer_is_given_once(redis_server: RedisServer) -> None:
-    clock, workspace = loop_clock(), Workspace()
+    clock, workspace = system_clock(), Workspace()
     workspace.add_channel(CHANNEL).members.update(workspace.add_user(user).id for user in ("U1", "U2"))
     tapes = [asking(ONE, ids=str(number)) for number in range(4)]
     tapes += [answer("Deployed.", seconds=0.2, ids=str(number)) for number in range(4)]

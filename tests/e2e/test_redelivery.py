@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.app import App, build
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
@@ -107,7 +107,7 @@ async def served(
     monkeypatch: pytest.MonkeyPatch, http: bool, store: MemoryStore, **times: Any
 ) -> AsyncIterator[Served]:
     """In Socket Mode with two connections. `times` are Slack's."""
-    workspace, clock, port = Workspace(rules=WorkspaceRules.real()), loop_clock(), free_port()
+    workspace, clock, port = Workspace(rules=WorkspaceRules.real()), system_clock(), free_port()
     workspace.add_channel(CHANNEL)
     bot_url = f"http://127.0.0.1:{port}/slack/events" if http else None
     agent = ScriptedAgent(answer("Once and whole.", seconds=0.05))

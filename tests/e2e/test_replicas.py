@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from slack_bot.app import build
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_settings, connected, emulated, wait_until
 from slack_bot.testing.overrides import with_overrides
@@ -23,7 +23,7 @@ QUESTIONS = 26  # Slack takes 20 starts in a minute
 @pytest.mark.slow
 async def test_together_they_keep_slacks_limits(redis_server: RedisServer) -> None:
     """With a store of its own each, 325 calls are refused in 100 s, and 16 questions are asked twice."""
-    clock, workspace = loop_clock(), Workspace(rules=WorkspaceRules.real())
+    clock, workspace = system_clock(), Workspace(rules=WorkspaceRules.real())
     workspace.add_channel(CHANNEL).members.add(workspace.add_user("U1").id)
     agent = ScriptedAgent(answer(TEXT, seconds=4.0))
     async with AsyncExitStack() as stack:

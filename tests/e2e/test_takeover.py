@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from slack_bot.a2a.wire.client import MessageRequest
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.slack.readback import comparable
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, build_in_memory, run_bot, wait_until
@@ -405,7 +405,7 @@ async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(
         thread = replace(thread, ts=root)
         question = Question(thread, root, "U1", "T1", "echo of it", context_id=context)
         await store.accept(TurnRecord(question, time.time(), Stage.SENT, sent_at=time.time()))
-        app = await build_in_memory(workspace, settings, loop_clock(), None, store=store)
+        app = await build_in_memory(workspace, settings, system_clock(), None, store=store)
         async with app:
             request = MessageRequest(question.text, question.message_id, question.context_id)
             async with aclosing(app.agent.ask(request)) as events:

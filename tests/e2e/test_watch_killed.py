@@ -18,7 +18,7 @@ from typing import Literal
 import aiohttp
 import pytest
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.harness import CHANNEL, free_port
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import Workspace
@@ -89,7 +89,7 @@ async def town(home: Path, wire: str, push: Push) -> AsyncIterator[Town]:
         "SLACK_BOT_PUSH__PORT": str(port),
         "SLACK_BOT_PUSH__HINT_DELAY": "0.05",
     }
-    async with live_agent((wire,), push=push) as live, SlackServer(workspace, loop_clock()) as slack:
+    async with live_agent((wire,), push=push) as live, SlackServer(workspace, system_clock()) as slack:
         live.hold = 2
         there = Town(workspace, live, home, bot_environment(live.url, slack.api_url, settings))
         await there.start()

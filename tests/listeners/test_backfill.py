@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slack_bot.app import build
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.listeners.backfill import places
 from slack_bot.observe.facts import Fact
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
@@ -51,7 +51,7 @@ class Town:
     @asynccontextmanager
     async def bot(self, *tapes: Tape, **overrides: Any) -> AsyncIterator[BotHarness]:
         facts: list[Fact] = []
-        agent = ScriptedAgent(*(tapes or (answer("Hello."),)), clock=self.clock)
+        agent = ScriptedAgent(*(tapes or (answer("Hello."),)))
         # every read is one of the backfill's
         settings = bot_settings({"channel.context": "none", **overrides})
         transport = ScriptedTransport(agent)
@@ -468,7 +468,7 @@ async def test_a_slack_that_cannot_be_reached_ends_it(caplog: pytest.LogCaptureF
 
 async def test_it_looks_once_slack_is_connected() -> None:
     town = Town()
-    clock, workspace = loop_clock(), town.workspace
+    clock, workspace = system_clock(), town.workspace
     async with (
         serve_scripted(ScriptedAgent(answer("Hello.", seconds=0.1))) as agent_url,
         SlackServer(workspace, clock) as server,

@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 
 from slack_bot.app import App, build, check_agent, check_slack, run
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError
 from slack_bot.listeners.health_server import serving_health
 from slack_bot.observe.health import Health, HealthCheck
@@ -151,7 +151,7 @@ async def test_a_token_that_slack_no_longer_takes_is_seen() -> None:
     async with probed() as (face, app, probe):
         for method in ("assistant.threads.setStatus", "chat.startStream", "chat.postMessage"):
             face.workspace.faults.set(method, ["token_revoked"] * 20)
-        now = loop_clock().wall()
+        now = system_clock().wall()
         face.workspace.say("U1", CHANNEL, f"<@{face.workspace.bot.user_id}> hi", now=now)
         said = "Slack refuses the bot's token (token_revoked)."
         assert await probe.until(lambda checks: checks["token"] == said) == 503
@@ -161,12 +161,12 @@ async def test_a_token_that_slack_no_longer_takes_is_seen() -> None:
 async def test_an_agent_that_is_away_is_a_warning_only_until_it_answers_again() -> None:
     workspace, port = Workspace(), free_port()
     workspace.add_channel(CHANNEL)
-    async with SlackServer(workspace, loop_clock()) as face:
+    async with SlackServer(workspace, system_clock()) as face:
         settings = with_overrides(running(f"http://127.0.0.1:{port}", face), {"connect_retries": 0})
         probe = Probe(settings.health.port)
 
         async def ask_and_look(is_there: bool) -> None:
-            now = loop_clock().wall()
+            now = system_clock().wall()
             root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=now)
             await wait_until(lambda: len(workspace.thread(CHANNEL, root)) > 1, workspace)
             await app.dispatcher.idle()
@@ -224,12 +224,12 @@ async def test_the_next_process_on_one_machine_waits_for_the_port_and_the_store(
     workspace, loop = Workspace(), asyncio.get_running_loop()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=2.0))
-    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
         settings = with_overrides(running(agent_url, face), {"store.url": f"sqlite:///{tmp_path}/store"})
         try:
             old = asyncio.create_task(run(settings))
             await face.sockets.connected()
-            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             os.kill(os.getpid(), signal.SIGTERM)
             probe = Probe(settings.health.port)
@@ -252,13 +252,13 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
     workspace, loop = Workspace(), asyncio.get_running_loop()
     workspace.add_channel(CHANNEL)
     agent = ScriptedAgent(answer("Finished before the end.", seconds=2.0))
-    async with serve_scripted(agent) as agent_url, SlackServer(workspace, loop_clock()) as face:
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
         settings = running(agent_url, face)
         task, probe = asyncio.create_task(run(settings)), Probe(settings.health.port)
         try:
             await face.sockets.connected()
             assert await probe.until(lambda checks: checks == ALL_WELL) == 200
-            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=loop_clock().wall())
+            root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
             await wait_until(lambda: workspace.open_streams(), workspace)
             await probe.until_metrics(
                 "running 1.0", "ready 1.0", "connections 2.0", "first_text_seconds_count 1.0"

@@ -25,7 +25,7 @@ from slack_bot.a2a.push_target import PUSH_PATH, PushTarget
 from slack_bot.a2a.wire.client import MessageRequest
 from slack_bot.a2a.wire.frames import Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.listeners.http_mode import EVENTS_PATH, serve_http
 from slack_bot.listeners.push import PushReceiver
@@ -439,7 +439,7 @@ async def test_forged_and_misaddressed_posts_are_no_hints_and_leave_nothing(
 async def asking(url: str) -> AsyncIterator[Agent]:
     found = AgentSettings(url=url)
     async with new_http(found) as http:
-        agent = Agent(http, found, loop_clock())
+        agent = Agent(http, found, system_clock())
         await agent.ensure_card()
         yield agent
 

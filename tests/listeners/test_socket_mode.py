@@ -19,7 +19,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.app import serve
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.listeners.socket_mode import SocketConnections
 from slack_bot.observe.health import Health, HealthCheck
@@ -139,7 +139,7 @@ async def serving(ack_timeout: float = 60.0, **settings: Any) -> AsyncIterator[t
     workspace = Workspace()
     workspace.add_channel(CHANNEL)
     async with (
-        SlackServer(workspace, loop_clock(), ack_timeout=ack_timeout, retry_delays=(0.0, 0.0, 0.0)) as face,
+        SlackServer(workspace, system_clock(), ack_timeout=ack_timeout, retry_delays=(0.0, 0.0, 0.0)) as face,
         one_process(face.api_url, **settings) as process,
     ):
         await until(lambda: face.sockets.connections == settings.get("socket_connections", 2))
@@ -180,7 +180,7 @@ async def slack_api(
 
 
 async def test_a_handshake_that_breaks_is_repeated_with_another_ticket() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face, asyncio.timeout(60):
+    async with SlackServer(Workspace(), system_clock()) as face, asyncio.timeout(60):
         face.sockets.breaks = 2
         async with one_process(face.api_url, **QUICK) as process:
             await process.ready.wait()
@@ -198,7 +198,7 @@ async def test_a_reconnect_that_breaks_is_repeated_with_another_ticket() -> None
 
 
 async def test_who_is_told_to_end_ends_though_slack_lets_nobody_in() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face:
+    async with SlackServer(Workspace(), system_clock()) as face:
         face.sockets.breaks = 1_000_000
         async with one_process(face.api_url, **QUICK) as process:
             await until(lambda: face.sockets.breaks < 1_000_000)
@@ -278,7 +278,7 @@ ALONE = "INFO: no other process is connected to Slack as this app"
 
 
 async def test_a_second_process_that_stays_is_warned_of_with_the_remedy() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face, one_process(face.api_url) as first:
+    async with SlackServer(Workspace(), system_clock()) as face, one_process(face.api_url) as first:
         await first.ready.wait()
         await until(lambda: face.sockets.connections == 2)
         with log_watch() as log:
@@ -289,7 +289,7 @@ async def test_a_second_process_that_stays_is_warned_of_with_the_remedy() -> Non
 
 
 async def test_at_a_restart_the_old_process_is_no_false_alarm() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face, AsyncExitStack() as old:
+    async with SlackServer(Workspace(), system_clock()) as face, AsyncExitStack() as old:
         await old.enter_async_context(one_process(face.api_url))
         await until(lambda: face.sockets.connections == 2)
         with log_watch() as log:
@@ -321,7 +321,7 @@ async def test_where_processes_share_a_store_another_one_is_no_reason_to_look_ag
 
 
 async def test_a_second_look_that_fails_is_no_alarm() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face, one_process(face.api_url):
+    async with SlackServer(Workspace(), system_clock()) as face, one_process(face.api_url):
         await until(lambda: face.sockets.connections == 2)
         with log_watch() as log:
             async with one_process(face.api_url, connection_check_delay=4.0):
@@ -510,7 +510,7 @@ async def others(face: SlackServer, session: aiohttp.ClientSession, count: int) 
 
 
 async def test_one_connection_is_enough_where_the_app_has_no_room_for_two() -> None:
-    async with SlackServer(Workspace(), loop_clock()) as face, aiohttp.ClientSession() as session:
+    async with SlackServer(Workspace(), system_clock()) as face, aiohttp.ClientSession() as session:
         nine = await others(face, session, 9)
         with log_watch() as log:
             async with one_process(face.api_url, **QUICK) as process:
@@ -525,7 +525,7 @@ async def test_one_connection_is_enough_where_the_app_has_no_room_for_two() -> N
 
 async def test_an_app_without_socket_mode_is_told_where_to_switch_it_on() -> None:
     workspace = Workspace(manifest=replace(SHIPPED, socket_mode=False))
-    async with SlackServer(workspace, loop_clock()) as face:
+    async with SlackServer(workspace, system_clock()) as face:
         with log_watch() as log:
             async with one_process(face.api_url, **QUICK):
                 await log.wait_for("Socket Mode is off in the settings of the Slack app")

@@ -10,7 +10,7 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.facts import FeedbackSent, ToAll
 from slack_bot.observe.health import Health, HealthCheck
@@ -125,7 +125,7 @@ async def test_alert_agent_fails_and_answers_not_whole() -> None:
 
 async def test_alert_not_ready() -> None:
     """SlackBotNotReady."""
-    metrics, health = Metrics(loop_clock()), Health()
+    metrics, health = Metrics(system_clock()), Health()
     metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
     for check in HealthCheck:
         health.passed(check)
@@ -140,7 +140,7 @@ async def test_alert_not_ready() -> None:
 
 async def test_alert_loop_late() -> None:
     """SlackBotLoopLate: something holds the loop."""
-    metrics = Metrics(loop_clock())
+    metrics = Metrics(system_clock())
     looking = asyncio.create_task(metrics.measure_loop())
     await asyncio.sleep(0)
     time.sleep(0.6)  # noqa: ASYNC251  that is what is measured
@@ -189,7 +189,7 @@ async def test_a_message_that_is_not_for_the_bot_is_counted() -> None:
 
 
 def test_feedback_and_connections_are_counted() -> None:
-    metrics, health = Metrics(loop_clock()), Health()
+    metrics, health = Metrics(system_clock()), Health()
     metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
     assert read(metrics, "connections") == 0
     health.connections = lambda: 2
@@ -201,7 +201,7 @@ def test_feedback_and_connections_are_counted() -> None:
 
 
 def test_every_metric_is_read_here_and_in_the_documents() -> None:
-    metrics, health = Metrics(loop_clock()), Health()
+    metrics, health = Metrics(system_clock()), Health()
     metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
     told = re.findall(r"# TYPE slack_bot_(\w+) ", metrics.scrape()[1].decode())
     names = {re.sub(r"_(total|created)$", "", name) for name in told}
@@ -240,7 +240,7 @@ async def test_a_turn_that_another_process_left_is_counted() -> None:
 
 def test_every_alert_reads_metrics_that_are_there_and_a_test_brings_it_about() -> None:
     text, here = ALERTS.read_text("utf-8"), Path(__file__).read_text("utf-8")
-    metrics = Metrics(loop_clock())
+    metrics = Metrics(system_clock())
     metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, Health())
     known = metrics.scrape()[1].decode()
     expressions = re.sub(r"(?m)^ *(summary|remedy): .*$", "", text)
@@ -252,7 +252,7 @@ def test_every_alert_reads_metrics_that_are_there_and_a_test_brings_it_about() -
 
 
 def test_no_label_names_a_person_a_channel_or_a_turn() -> None:
-    metrics = Metrics(loop_clock())
+    metrics = Metrics(system_clock())
     source = Path(__file__).parents[2] / "slack_bot" / "observe" / "metrics.py"
     labels = set(re.findall(r'self\._(?:counter|times)\(.*"(\w+)"\)', source.read_text("utf-8")))
     assert labels <= {"outcome", "surface", "reason", "method", "fault", "target"}

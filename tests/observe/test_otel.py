@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from slack_bot.app import App, run
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.observe.facts import QuestionStored
 from slack_bot.observe.otel import tracing
 from slack_bot.settings.load import load
@@ -106,7 +106,7 @@ def new_workspace(*users: str) -> Workspace:
 
 
 def ask(workspace: Workspace, user: str, text: str) -> str:
-    return workspace.say(user, CHANNEL, f"<@{workspace.bot.user_id}> {text}", now=loop_clock().wall())
+    return workspace.say(user, CHANNEL, f"<@{workspace.bot.user_id}> {text}", now=system_clock().wall())
 
 
 def is_answered(workspace: Workspace, root: str) -> bool:
@@ -123,7 +123,7 @@ async def test_two_turns_at_once_are_two_traces_that_the_agent_gets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace, loop = new_workspace("U1", "U2"), asyncio.get_running_loop()
-    async with receiver() as got, live_agent() as live, SlackServer(workspace, loop_clock()) as face:
+    async with receiver() as got, live_agent() as live, SlackServer(workspace, system_clock()) as face:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", got.url)
         monkeypatch.setenv("OTEL_SERVICE_NAME", "helpdesk")
         monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
@@ -179,7 +179,7 @@ async def test_two_turns_at_once_are_two_traces_that_the_agent_gets(
 @asynccontextmanager
 async def traced_bot(workspace: Workspace, file: Path, live: Live, url: str) -> AsyncIterator[App]:
     """A process with its own exporter, on a store that outlives it."""
-    clock, settings = loop_clock(), bot_settings(agent_url=live.url)
+    clock, settings = system_clock(), bot_settings(agent_url=live.url)
     store = await open_sqlite(file, Ages())
     try:
         async with tracing(TraceSettings(enabled=True, endpoint=f"{url}/v1/traces"), clock) as spans:
@@ -224,7 +224,7 @@ async def test_killed_in_the_middle_it_is_one_trace_and_one_line_of_the_audit(tm
     """Two real processes, one after the other."""
     workspace, audit = new_workspace("U1"), tmp_path / "audit"
     audit.mkdir()
-    async with receiver() as got, live_agent() as live, SlackServer(workspace, loop_clock()) as face:
+    async with receiver() as got, live_agent() as live, SlackServer(workspace, system_clock()) as face:
         live.hold = 2
         env = {
             "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -298,7 +298,7 @@ async def test_the_sdk_s_own_variables_count(monkeypatch: pytest.MonkeyPatch, na
     monkeypatch.setenv(name, value)
     async with receiver() as got:
         settings = TraceSettings(enabled=True, endpoint=f"{got.url}/v1/traces")
-        async with tracing(settings, loop_clock()) as spans:
+        async with tracing(settings, system_clock()) as spans:
             spans(QuestionStored(1.0, "T1:C1:1.0", took=0.1, ok=True))
             assert (spans.traceparent("T1:C1:1.0") or "").startswith("00-")
         assert got.requests == []

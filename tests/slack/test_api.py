@@ -14,7 +14,7 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.observe.facts import SlackCalled
 from slack_bot.settings.models import GovernorSettings, SlackSettings, StreamSettings
 from slack_bot.slack.api import DROPPED, UNANSWERED, SlackApi, TurnClient, new_web_client
@@ -342,7 +342,7 @@ async def test_answers_that_are_no_answers(
             settings = SlackSettings(
                 bot_token=SecretStr("xoxb-secret"), api_url=f"http://127.0.0.1:{port}/api/"
             )
-            clock, client = loop_clock(), new_web_client(settings, session)
+            clock, client = system_clock(), new_web_client(settings, session)
             api = SlackApi(client, clock, lambda fact: None, 0.1, unlimited(clock))
             result = await api.call("chat.postMessage", {"text": "x"})
     finally:

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, SlackError
 from slack_bot.settings.load import Settings, load
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
@@ -144,7 +144,7 @@ async def test_the_same_on_the_network(http: bool) -> None:
 
 
 async def test_a_bot_that_cannot_connect_says_why() -> None:
-    workspace, clock = Workspace(), loop_clock()
+    workspace, clock = Workspace(), system_clock()
     async with SlackServer(workspace, clock) as server:
         settings = bot_settings({"app_token": "xapp-other", "api_url": server.api_url})
         async with await build_in_memory(workspace, settings, clock, None) as app:

@@ -5,7 +5,7 @@ With the local model that is on virtual time. A model behind an endpoint takes t
 
 import asyncio
 
-from ...clock import loop_clock
+from ...clock import system_clock
 from ...settings.load import Settings
 from ...settings.models import ReferenceSettings
 from ...testing import virtual_clock
@@ -29,7 +29,7 @@ def observe_mode(mode: str, scenario: Scenario, settings: Settings, log: TurnLog
     is_local = chosen.model_url is None
 
     async def ask() -> Observation:
-        served, clock = AgentApp(AGENT_URL, chosen), virtual_clock.new_clock() if is_local else loop_clock()
+        served, clock = AgentApp(AGENT_URL, chosen), virtual_clock.new_clock() if is_local else system_clock()
         try:
             bot = bot_settings(scenario.settings)
             return await observe(scenario, bot, clock, AsgiTransport(served.asgi), log=log)

@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 from aiohttp import web
 
-from ...clock import Clock, loop_clock
 from ..tape.tape import Recording, Tape
 from .playback import (
     Beat,
@@ -125,7 +124,6 @@ class ScriptedAgent:
         speed: float = 1.0,
         goes_on: bool = True,
         streaming: bool = True,
-        clock: Clock | None = None,
     ) -> None:
         if not sources or not speed > 0:
             raise ValueError("a scripted agent needs a tape and a speed above 0")
@@ -134,7 +132,7 @@ class ScriptedAgent:
             for source in sources
         ]
         self.wire: Wire = self._playbacks[0].wire
-        self._speed, self._streaming, self._clock = speed, streaming, clock or loop_clock()
+        self._speed, self._streaming = speed, streaming
         self._playings: list[_Playing] = []
         self.calls: list[AgentCall] = []
 
@@ -176,7 +174,7 @@ class ScriptedAgent:
     async def _dispatch(self, call: AgentCall) -> ScriptedAnswer:
         if call.method in _SEND | _STREAM:
             number = min(len(self._playings), len(self._playbacks) - 1)
-            playing = _Playing(self._playbacks[number], self._clock.monotonic())
+            playing = _Playing(self._playbacks[number], _now())
             self._playings.append(playing)
             if call.method in _STREAM or playing.playback.is_json:
                 body = self._play(playing, playing.playback.beats(call.id), call.id)
@@ -241,7 +239,7 @@ class ScriptedAgent:
 
     async def _reached(self, playing: _Playing, t: float) -> bool:
         """Wait until `t` of the tape. False: the task was canceled before."""
-        delay = playing.started + t / self._speed - self._clock.monotonic()
+        delay = playing.started + t / self._speed - _now()
         if delay > 0:
             try:
                 async with asyncio.timeout(delay):
@@ -253,7 +251,11 @@ class ScriptedAgent:
     def _elapsed(self, playing: _Playing) -> float:
         if math.isinf(self._speed):
             return math.inf
-        return (self._clock.monotonic() - playing.started) * self._speed
+        return (_now() - playing.started) * self._speed
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _read_call(body: bytes, headers: Mapping[str, str]) -> AgentCall:

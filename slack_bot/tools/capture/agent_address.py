@@ -12,7 +12,7 @@ from ...a2a.agent import Agent
 from ...a2a.wire.auth import admits, origin_of
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.transport import new_http
-from ...clock import loop_clock
+from ...clock import system_clock
 from ...errors import (
     CARD_ADDRESS,
     AgentError,
@@ -81,7 +81,7 @@ async def card_of(settings: Settings, argument: str) -> AgentCard:
     """
     async with new_http(settings.agent, None) as http:
         try:
-            return await Agent(http, settings.agent, loop_clock()).ensure_card()
+            return await Agent(http, settings.agent, system_clock()).ensure_card()
         except AgentError as error:
             raise with_remedy(error, argument, masks_of(settings)) from error
 

@@ -24,7 +24,7 @@ from ...a2a.wire.card import AgentCard
 from ...a2a.wire.client import MessageRequest
 from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
 from ...a2a.wire.transport import new_http
-from ...clock import Clock, loop_clock
+from ...clock import Clock, system_clock
 from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
 from ...settings.load import Settings, load
 from ...settings.models import AgentSettings
@@ -105,7 +105,7 @@ async def capture(
     The secrets of `settings` and `also` are kept out of the file and of `progress`. `transport` replaces the
     network. Raises BotError if nothing came.
     """
-    clock = loop_clock()
+    clock = system_clock()
     masks = masks_of(settings, *also)
     progress.masks = masks
     writer: TapeWriter | RawWriter

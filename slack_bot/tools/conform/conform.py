@@ -20,7 +20,7 @@ import httpx
 from rich.console import Console
 
 from ...a2a.wire.auth import bare
-from ...clock import loop_clock
+from ...clock import system_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import AgentEvent, Fact
 from ...settings.load import Settings, load
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     suite = _selected(suite, args.only)
     target = _live(args.url, args.limit) if args.url else reference(args.mode)
     _check_selected(suite, args.only, target)
-    started = loop_clock().wall()
+    started = system_clock().wall()
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
     accept_any_script()
@@ -191,7 +191,7 @@ class LiveTarget:
         overrides, log = case.around.settings, _RedactedLog(self.masks)
         settings = emulated(with_overrides(self.settings, overrides) if overrides else self.settings)
         asking = ReplayQuestions(case.then, limit=self.limit, profiles=self.profiles)
-        seen = asyncio.run(observe(case.around, settings, loop_clock(), log=log, asking=asking))
+        seen = asyncio.run(observe(case.around, settings, system_clock(), log=log, asking=asking))
         return measure(seen, self.masks)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 import aiohttp
 from rich.console import Console
 
-from ...clock import Clock, loop_clock
+from ...clock import Clock, system_clock
 from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
 from ...settings.channels import ChannelPolicies
@@ -55,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
     found: list[Diagnosis] = []
 
     async def run() -> None:
-        async for finding in findings(http=args.http, person=args.probe, clock=loop_clock()):
+        async for finding in findings(http=args.http, person=args.probe, clock=system_clock()):
             found.append(finding)
             if not args.json:
                 _show(console, finding)

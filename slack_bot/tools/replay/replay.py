@@ -18,7 +18,7 @@ from typing import Any, Literal, TextIO
 import httpx
 
 from ...app import App
-from ...clock import Clock, loop_clock
+from ...clock import Clock, system_clock
 from ...errors import SettingsError, UnreadableInput
 from ...observe.facts import Fact, TurnEnded, TurnStarted
 from ...settings.load import Settings
@@ -148,7 +148,7 @@ def replayed(
     around = as_captured(scenario or Scenario(), capture)
     turns = turns_of(capture)
     agent = agent_of(turns, around, speed or 1.0)
-    clock = virtual_clock.new_clock() if speed is None else loop_clock()
+    clock = virtual_clock.new_clock() if speed is None else system_clock()
     stops = interrupted_at(turns[-1][1])
     asking = ReplayQuestions(
         follow_ups=tuple(text or "" for text, _ in turns[1:]),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...clock import loop_clock
+from ...clock import system_clock
 from ...errors import BotError, UnreadableInput
 from ...observe.facts import TurnStarted
 from ...settings.load import Settings, load
@@ -113,7 +113,7 @@ def _live(args: argparse.Namespace, scenario: Scenario) -> Timeline:
     # without a card the bot would answer in the thread; here it is an error
     asyncio.run(card_of(settings, "URL"))
     printer = RowPrinter(masks_of(given, settings), everything=args.all)
-    seen = asyncio.run(observe(asked, emulated(settings), loop_clock(), log=TurnLog(printer.take)))
+    seen = asyncio.run(observe(asked, emulated(settings), system_clock(), log=TurnLog(printer.take)))
     return printer.finish(url, seen)
 
 

@@ -17,7 +17,7 @@ from slack_bot.a2a.wire.card import AgentCard
 from slack_bot.a2a.wire.client import Interface, MessageRequest
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.app import App
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError
 from slack_bot.settings.models import AgentSettings
 from slack_bot.testing.agent.scripted import ScriptedAgent, scripted_app
@@ -261,7 +261,7 @@ async def test_the_threads_used_last_are_remembered() -> None:
     async with server.running():
         settings = AgentSettings(url=server.url, cookie_threads=2)
         async with new_http(settings) as http:
-            agent = Agent(http, settings, loop_clock())
+            agent = Agent(http, settings, system_clock())
             for key in ("a", "b", "a", "c", "a", "b"):
                 async for _ in agent.in_conversation(key).ask(MessageRequest(key, "m")):
                     pass

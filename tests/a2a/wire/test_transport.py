@@ -33,7 +33,7 @@ from slack_bot.a2a.wire.transport import (
     unpack,
     unpacked,
 )
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import (
     AgentError,
     AgentFailed,
@@ -314,7 +314,7 @@ async def served(
             url=f"http://127.0.0.1:{runner.addresses[0][1]}/", protocol_version="0.3", max_event_bytes=limit
         )
         async with new_http(settings) as http:
-            yield Agent(http, settings, loop_clock())
+            yield Agent(http, settings, system_clock())
     finally:
         await runner.cleanup()
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.settings.models import GovernorSettings
 from slack_bot.slack.rate_limiter import shared
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority, Rate
@@ -31,7 +31,7 @@ class Replica:
 
     def __init__(self, server: RedisServer, settings: GovernorSettings = SETTINGS) -> None:
         self.redis = connect(server.url)
-        self.limiter = SharedRateLimiter(settings, loop_clock(), self.redis)
+        self.limiter = SharedRateLimiter(settings, system_clock(), self.redis)
         self.went: list[float] = []
         self._answers: set[asyncio.Task[None]] = set()
 

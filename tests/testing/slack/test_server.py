@@ -26,7 +26,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.testing.slack.server import EventsApi, SlackServer, sign
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Envelope
 
@@ -38,7 +38,7 @@ BEARER = {"Authorization": f"Bearer {BOT_TOKEN}"}
 @asynccontextmanager
 async def a_face(**kwargs: Any) -> AsyncIterator[tuple[Scene, SlackServer, ClientSession]]:
     scene = Scene(**kwargs)
-    async with ClientSession() as http, SlackServer(scene.workspace, loop_clock()) as face:
+    async with ClientSession() as http, SlackServer(scene.workspace, system_clock()) as face:
         yield scene, face, http
 
 
@@ -133,7 +133,7 @@ async def test_a_face_that_closes_leaves_nobody_hanging() -> None:
     scene, came = Scene(faults={"chat.postMessage": ["timeout!"]}), asyncio.Event()
     scene.workspace.listen(lambda change: came.set())
     async with ClientSession() as http:
-        async with SlackServer(scene.workspace, loop_clock()) as face:
+        async with SlackServer(scene.workspace, system_clock()) as face:
             url, args = f"{face.api_url}chat.postMessage", {"channel": "C1", "text": "t"}
             call = asyncio.create_task(asked(http, url, json=args, headers=BEARER))
             await came.wait()
@@ -210,7 +210,7 @@ async def hears_everything(scene: Scene, face: SlackServer, app: App) -> None:
     await stream.stop(blocks=[feedback()])
     await face.settle()
     answer = scene.workspace.thread(scene.direct, root)[-1]
-    now = loop_clock().wall()
+    now = system_clock().wall()
     scene.workspace.press("U1", scene.direct, answer.ts, "feedback", now=now, value="negative")
     kind, body = await app.heard.get()
     while kind == "message":  # the changed root of a session: an app hears that too
@@ -254,7 +254,7 @@ async def test_bolt_hears_everything_through_the_events_api() -> None:
     scene = Scene()
     async with ClientSession() as http:
         runner, url, apps = await serve_bolt()
-        async with SlackServer(scene.workspace, loop_clock(), bot_url=url) as face:
+        async with SlackServer(scene.workspace, system_clock(), bot_url=url) as face:
             app = App(face, http)
             apps.append(app)
             assert face.events is not None and await face.events.verify()
@@ -286,7 +286,7 @@ QUICK = {"ack_timeout": 0.05, "retry_delays": (0.0, 0.0, 0.0)}
 @asynccontextmanager
 async def a_server(**times: Any) -> AsyncIterator[tuple[Scene, SlackServer, ClientSession]]:
     scene = Scene()
-    async with ClientSession() as http, SlackServer(scene.workspace, loop_clock(), **times) as face:
+    async with ClientSession() as http, SlackServer(scene.workspace, system_clock(), **times) as face:
         yield scene, face, http
 
 
@@ -495,7 +495,7 @@ async def an_app(answer: Callable[[int, str], Any]) -> AsyncIterator[tuple[str, 
 
 def a_posting_face(scene: Scene, url: str, **times: Any) -> SlackServer:
     """A workspace that posts to `url` and comes again at once."""
-    return SlackServer(scene.workspace, loop_clock(), bot_url=url, retry_delays=AT_ONCE, **times)
+    return SlackServer(scene.workspace, system_clock(), bot_url=url, retry_delays=AT_ONCE, **times)
 
 
 def yes(number: int, body: str) -> web.Response:
@@ -513,7 +513,7 @@ async def test_events_and_presses_arrive_signed() -> None:
     scene = Scene()
     ts = scene.post(text="t", blocks=[feedback()])
     scene.workspace.take()
-    async with an_app(yes) as (url, heard), SlackServer(scene.workspace, loop_clock(), bot_url=url) as face:
+    async with an_app(yes) as (url, heard), SlackServer(scene.workspace, system_clock(), bot_url=url) as face:
         scene.workspace.say("U1", "C1", "hello", now=NOW)
         await face.settle()
         scene.workspace.press("U1", "C1", ts, "feedback", now=NOW)
@@ -608,10 +608,10 @@ async def test_the_handshake() -> None:
     async with an_app(
         lambda number, body: web.json_response({"challenge": json.loads(body)["challenge"]})
     ) as (url, _):
-        events = EventsApi(url, loop_clock())
+        events = EventsApi(url, system_clock())
         assert await events.verify()
         await events.close()
     async with an_app(yes) as (url, _):
-        events = EventsApi(url, loop_clock())
+        events = EventsApi(url, system_clock())
         assert not await events.verify()
         await events.close()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import httpx
 import pytest
 
-from slack_bot.clock import loop_clock
+from slack_bot.clock import system_clock
 from slack_bot.errors import BadEncoding
 from slack_bot.testing.tape.items import Moment
 from slack_bot.tools.capture.http_tap import HttpTap
@@ -60,7 +60,7 @@ async def overheard(
     """What the listener gets of an answer, and what the client reads of it."""
     listener, server = Listener(), Server(lambda _: response)
     async with httpx.AsyncClient(transport=server) as http:
-        tap = HttpTap(http, [listener], loop_clock(), most)
+        tap = HttpTap(http, [listener], system_clock(), most)
         assert tap.now() == 0
         async with http.stream("POST", "http://a/", content=json.dumps(body)) as got:
             read = b""
@@ -149,7 +149,7 @@ async def test_other_requests_are_not_listened_to(body: Any) -> None:
 async def test_forms_and_cards_are_not_listened_to() -> None:
     listener, server = Listener(), Server(lambda _: reply(b"{}", headers=JSON))
     async with httpx.AsyncClient(transport=server) as http:
-        HttpTap(http, [listener], loop_clock(), 100)
+        HttpTap(http, [listener], system_clock(), 100)
         await http.get("http://a/card")
         await http.post("http://a/token", data={"client_secret": "x"})
     assert listener.calls == [] and listener.statuses == []
@@ -162,7 +162,7 @@ async def test_who_leaves_early_cuts_unless_all_was_said(hung_up: bool, expected
         Server(lambda _: reply(event({"result": TASK}), event({"result": TASK}), headers=SSE)),
     )
     async with httpx.AsyncClient(transport=server) as http:
-        tap = HttpTap(http, [listener], loop_clock(), 1000)
+        tap = HttpTap(http, [listener], system_clock(), 1000)
         async with http.stream("POST", "http://a/", content=json.dumps(QUESTION)) as got:
             await anext(got.aiter_bytes())
             tap.is_done = hung_up

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slack_bot.clock import Clock, loop_clock
+from slack_bot.clock import Clock, system_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, CONFIG_TOKEN, Workspace
@@ -30,7 +30,7 @@ class Setup:
         self, *, http: bool = False, person: str | None = None, ahead: float = 0.0
     ) -> list[Diagnosis]:
         """What the doctor says. `ahead`: seconds that this machine's clock is wrong by."""
-        usual = loop_clock()
+        usual = system_clock()
         clock = Clock(usual.monotonic, lambda: usual.wall() + ahead)
         return [each async for each in doctor.findings(http=http, person=person, clock=clock)]
 
@@ -62,7 +62,7 @@ async def well(environment: dict[str, str]) -> AsyncIterator[Setup]:
     workspace = Workspace()
     workspace.add_user("U1")
     agent = ScriptedAgent(answer("Hello."))
-    async with SlackServer(workspace, loop_clock()) as server, serve_scripted(agent) as agent_url:
+    async with SlackServer(workspace, system_clock()) as server, serve_scripted(agent) as agent_url:
         for name, value in {
             "SLACK_BOT_TOKEN": BOT_TOKEN,
             "SLACK_APP_TOKEN": APP_TOKEN,
