@@ -38,7 +38,7 @@ from .listeners.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
 from .observe.facts import Observer, ToAll
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
-from .observe.logs import LogObserver
+from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
@@ -236,10 +236,13 @@ async def serve(
     speaking = asyncio.create_task(app.outbound.run(), name="outbound")
     sending = asyncio.create_task(app.feedback.run(), name="feedback")
     tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking, sending]
+    for task in tasks:
+        task.add_done_callback(log_if_broken)
 
     def let_in() -> None:
         app.dispatcher.context.forget()
         tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
+        tasks[-1].add_done_callback(log_if_broken)
         if ready is not None:
             ready()
 

@@ -26,6 +26,7 @@ from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
 from .observe.facts import MessageIgnored, Observer, QuestionStored, TurnRecorded, TurnTakenOver
 from .observe.health import STORE_FAILED, Health, HealthCheck
+from .observe.logs import log_if_broken
 from .replicas import Replicas
 from .runner import TurnRunner
 from .settings.channels import ChannelPolicies
@@ -33,7 +34,7 @@ from .settings.load import Settings
 from .slack.api import SlackApi
 from .slack.stream_starts import StreamStartTracker
 from .store.contracts import Signal, Store, workspace_name
-from .thread_lines import RunningTurn, ThreadLines, log_if_broken
+from .thread_lines import RunningTurn, ThreadLines
 from .turn.progress import Stage, TurnRecord
 from .turn.quotes import Heard, Surroundings
 from .turn.record import Outcome, Question, ThreadKey, is_direct
@@ -476,7 +477,7 @@ class TurnDispatcher:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        task.add_done_callback(partial(log_if_broken, question=question))
+        task.add_done_callback(partial(log_if_broken, turn=None if question is None else question.key))
         return task
 
 

@@ -6,12 +6,13 @@ Where there is one process only, nothing of this runs.
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from .errors import StoreError
+from .observe.logs import log_if_broken
 from .store.contracts import RENEWALS, Signal, Store
 from .turn.progress import TurnRecord
 from .turn.record import ThreadKey
@@ -32,7 +33,7 @@ class Replicas:
         store: Store,
         on_left: Callable[[TurnRecord], None],
         on_lost: Callable[[ThreadKey], None],
-        on_signal: Callable[[Signal], Awaitable[None]],
+        on_signal: Callable[[Signal], Coroutine[Any, Any, None]],
         is_used: Callable[[ThreadKey], bool],
         spawn: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
@@ -135,27 +136,41 @@ class Replicas:
     async def _hold(self) -> None:
         while True:
             await asyncio.sleep(self._store.lease / RENEWALS)
-            try:
-                for thread in await self._store.renew():
-                    self._on_lost(thread)
-                if not self.is_closing:
-                    await self._take_over()
-                self._note(None)
-            except StoreError as error:
-                self._note(error)
+            await self._worked(self._renew())
 
     async def _listen(self) -> None:
         while True:
-            try:
-                signals = await self._store.signals()
-                for signal in signals:
-                    if signal.kind != "left":
-                        await self._on_signal(signal)
-                if not self.is_closing and any(signal.kind == "left" for signal in signals):
-                    await self._take_over()
-            except StoreError as error:
-                self._note(error)
+            if not await self._worked(self._hear()):
                 await asyncio.sleep(self._store.lease / RENEWALS)
+
+    async def _worked(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Only logs what breaks: without its loops a process cannot hold its threads, nor hear of a Stop."""
+        task = asyncio.create_task(work, name="replicas")
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+        error = task.exception()
+        if isinstance(error, StoreError):
+            self._note(error)
+        else:
+            log_if_broken(task)
+        return error is None
+
+    async def _renew(self) -> None:
+        for thread in await self._store.renew():
+            self._on_lost(thread)
+        if not self.is_closing:
+            await self._take_over()
+        self._note(None)
+
+    async def _hear(self) -> None:
+        signals = await self._store.signals()
+        for signal in signals:
+            if signal.kind != "left":
+                await self._worked(self._on_signal(signal))
+        if not self.is_closing and any(signal.kind == "left" for signal in signals):
+            await self._take_over()
 
     def _note(self, error: StoreError | None) -> None:
         """Said once: running answers go on."""

@@ -1,7 +1,6 @@
 """The line of each thread: the turn that runs there, and the questions that wait behind it."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,14 +10,13 @@ from .clock import Clock
 from .consumer.stream_consumer import TurnHandle
 from .journal import Journal, TurnJournal
 from .notices import RESTARTING, Notices
+from .observe.logs import log_if_broken
 from .settings.channels import ChannelPolicies
 from .settings.models import TurnSettings
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -312,7 +310,7 @@ class ThreadLines:
 
     def _on_done(self, task: asyncio.Task[None], line: _Line, running: RunningTurn) -> None:
         self.tasks.discard(task)
-        log_if_broken(task, running.question)
+        log_if_broken(task, running.question.key)
         line.running = None
         if line.waiting:
             self._hold(line)
@@ -344,9 +342,3 @@ def _merged(turns: Sequence[TurnRecord]) -> TurnRecord:
     tasks = tuple(task for each in turns for task in each.question.references)
     whole = replace(first.question, text=text, merged=more, files=files, references=tasks)
     return replace(first, question=whole)
-
-
-def log_if_broken(task: asyncio.Task[None], question: Question | None) -> None:
-    """For a task that nobody waits for."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("a background task broke", exc_info=error, extra={"turn": question and question.key})

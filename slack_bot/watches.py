@@ -9,12 +9,14 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from .a2a.agent import Agent
 from .a2a.push_target import PushTarget
 from .a2a.recovery_policy import FORGOTTEN, NOT_OFFERED, TASK_NOT_FOUND
 from .clock import Clock
 from .errors import AgentError, AgentFailed
+from .observe.logs import log_if_broken
 from .settings.load import Settings
 from .turn.progress import TurnRecord
 from .turn.record import ThreadKey
@@ -74,6 +76,7 @@ class Watches:
         """Watch the task of `turn` from now on."""
         watch = self._watches[turn.key] = _Watch(turn)
         watch.task = asyncio.create_task(self._run(watch), name=f"watch {turn.key}")
+        watch.task.add_done_callback(partial(log_if_broken, turn=turn.key))
 
     def get(self, key: str) -> TurnRecord | None:
         """The turn with this key, if it is watched."""

@@ -25,7 +25,15 @@ from slack_bot.settings.load import Settings, load
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_sqlite, open_store
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
-from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, free_port, run_bot, wait_until
+from slack_bot.testing.harness import (
+    CHANNEL,
+    bot_on_network,
+    bot_settings,
+    connected,
+    free_port,
+    run_bot,
+    wait_until,
+)
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Workspace
@@ -234,6 +242,29 @@ async def test_a_question_that_was_being_stored_when_the_bot_ended_is_answered_a
             await serving
     assert face.lost == []
     assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["After the restart."]
+
+
+class _BreakingStore(MemoryStore):
+    async def remove_old(self, now: float) -> None:
+        raise ZeroDivisionError
+
+
+async def test_work_beside_the_answers_that_breaks_is_logged_and_answers_go_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    workspace, agent = Workspace(), ScriptedAgent(answer("Still answered.", seconds=0.1))
+    workspace.add_channel(CHANNEL)
+    async with (
+        serve_scripted(agent) as agent_url,
+        SlackServer(workspace, system_clock()) as face,
+        await build(
+            settings_for(A2A_AGENT_URL=agent_url, SLACK_API_URL=face.api_url), store=_BreakingStore()
+        ) as app,
+        connected(app),
+    ):
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
+        await wait_until(partial(is_answered, workspace, root), workspace)
+        assert "a background task broke" in [record.getMessage() for record in caplog.records]
 
 
 async def test_a_question_is_answered_though_the_request_that_brought_it_was_cancelled(

@@ -35,14 +35,14 @@ ROOMS: dict[str, set[str]] = {
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
     "event_keeper": {"store", "errors", "clock", "observe"},
-    "replicas": {"turn", "store", "errors"},
-    "watches": {"turn", "a2a", "errors", "clock", "settings"},
+    "replicas": {"turn", "store", "errors", "observe"},
+    "watches": {"turn", "a2a", "errors", "clock", "settings", "observe"},
     "context": {"turn", "slack", "store", "errors", "clock", "settings"},
     "runner": {
         "journal", "consumer", "turn", "a2a", "slack", "web", "errors", "clock", "settings", "observe",
     },
     "notices": {"journal", "turn", "slack", "errors", "clock", "settings", "observe"},
-    "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock"},
+    "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock", "observe"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
     "form_desk": {

@@ -196,6 +196,20 @@ async def test_a_stop_at_another_process_ends_the_turn(redis_server: RedisServer
         assert [call.method for call in there.agent.calls].count("tasks/cancel") == 1
 
 
+async def test_what_another_version_says_does_not_make_a_process_deaf(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with town(redis_server, 2, seconds=600.0) as there:
+        root = await there.ask(0, "one")
+        await there.until(lambda: there.answers(root))
+        odd = Signal(ThreadKey("T1", CHANNEL, root), "stop", {"since": "another version"})
+        assert await there.apps[1].store.signal(odd)
+        there.workspace.stop("U1", CHANNEL, root, now=time.time())
+        await there.deliver(1)
+        await there.until(lambda: "Stopped." in str(_read(there, root)))
+        assert "a background task broke" in caplog.text
+
+
 async def test_the_turn_of_a_killed_process_is_finished_by_another(
     redis_server: RedisServer,
 ) -> None:
@@ -250,6 +264,27 @@ class _Leased(MemoryStore):
     async def signals(self) -> list[Signal]:
         await asyncio.sleep(1)
         return []
+
+
+class _Broken(_Leased):
+    async def renew(self) -> frozenset[ThreadKey]:
+        held = await super().renew()
+        if self.renewals == 1:
+            raise ZeroDivisionError
+        return held
+
+
+@on_virtual_time
+async def test_a_process_goes_on_holding_its_threads_when_that_broke_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = _Broken()
+    replicas = _replicas(store)
+    await replicas.start()
+    await asyncio.sleep(2)
+    assert [record.getMessage() for record in caplog.records] == ["a background task broke"]
+    assert store.renewals > 3
+    await replicas.close()
 
 
 @on_virtual_time

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+import httpx
 import pytest
 
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, free_port, run_bot, wait_until
@@ -73,6 +74,36 @@ async def test_the_plan_of_a_task_that_is_watched_does_not_read_as_done() -> Non
         (shown,) = bot_messages(bot, root)
         assert {task.status for task in shown.tasks} == {"complete"}, "Slack has no other state"
         assert shown.plan_title == "Continues below"
+
+
+class _Breaking(httpx.AsyncBaseTransport):
+    """A transport that breaks where the agent is asked for a task, from a moment on."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner, self.is_broken = inner, False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.is_broken:
+            raise ZeroDivisionError
+        return await self._inner.handle_async_request(request)
+
+
+@on_virtual_time
+async def test_a_watch_that_breaks_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    transports: list[_Breaking] = []
+
+    def through(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        transports.append(_Breaking(inner))
+        return transports[0]
+
+    async with run_bot(slow(), cut_after=2, through=through) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["watched"]
+        transports[0].is_broken = True
+        await asyncio.sleep(HOUR)
+        broken = [vars(each) for each in caplog.records if each.getMessage() == "a background task broke"]
+        assert [each["turn"] for each in broken] == [f"T1:{CHANNEL}:{root}"]
 
 
 @on_virtual_time

@@ -3,12 +3,13 @@
 slack_sdk logs whole request headers at debug. Message text is logged at debug only.
 """
 
+import asyncio
 import json
 import logging
 import re
 import sys
 import time
-from typing import assert_never
+from typing import Any, assert_never
 
 from . import facts
 
@@ -63,6 +64,12 @@ def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
     if root.level > logging.DEBUG:
         for chatty in _CHATTY:
             logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def log_if_broken(task: asyncio.Task[Any], turn: str | None = None) -> None:
+    """For a task that nobody waits for, when it is done. `turn`: the key of the turn that it is about."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a background task broke", exc_info=error, extra={"turn": turn})
 
 
 class LogObserver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -20,7 +21,7 @@ from slack_bot.observe.facts import (
     reference_of,
     wants_details,
 )
-from slack_bot.observe.logs import LogLines, LogObserver, setup
+from slack_bot.observe.logs import LogLines, LogObserver, log_if_broken, setup
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +121,21 @@ def test_turns_are_logged_at_info_without_their_text(caplog: pytest.LogCaptureFi
     assert [vars(entry)["thread_ts"] for entry in spoken] == ["1.0", "1.0"]
     assert vars(spoken[1])["task"] == "task-1"
     assert len(caplog.records) == len(FACTS) + 1
+
+
+async def test_a_task_is_logged_only_if_it_broke(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(error: Exception | None = None) -> None:
+        if error is not None:
+            raise error
+
+    tasks = [asyncio.create_task(work(error)) for error in (None, ValueError("no"), None)]
+    tasks[2].cancel()
+    await asyncio.wait(tasks)
+    for task in tasks:
+        log_if_broken(task, "T1:C1:1.0")
+    (entry,) = caplog.records
+    assert entry.getMessage() == "a background task broke" and vars(entry)["turn"] == "T1:C1:1.0"
+    assert entry.exc_info is not None and isinstance(entry.exc_info[1], ValueError)
 
 
 def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from ...clock import Clock
+from ...observe.logs import log_if_broken
 from ...observe.outage import Outage
 from ...settings.models import GovernorSettings
 from .governor import BudgetKey, CallRequest, TokenBucket, key_of
@@ -62,6 +63,7 @@ class SharedRateLimiter(RateLimiter):
         """Return when there is a share, or Redis does not answer."""
         await self._sync_or_go_on()
         self._task = asyncio.create_task(self._keep_in_step(), name="shares of Slack's budgets")
+        self._task.add_done_callback(log_if_broken)
 
     async def close(self) -> None:
         """Leave the budgets to the other replicas."""
