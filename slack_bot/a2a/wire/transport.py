@@ -90,7 +90,8 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     place, connect = origin_of(settings.url or ""), settings.connect_timeout
     client = httpx.AsyncClient(
         transport=transport,
-        verify=httpx.create_ssl_context(),  # by SSL_CERT_FILE, which `trust_env` would leave out, too
+        # by SSL_CERT_FILE, which `trust_env` would leave out, too
+        verify=httpx.create_ssl_context() if transport is None else True,
         # None to read: the callers bound the silence
         timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
         limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
