@@ -8,7 +8,6 @@ goes on in the *worker*, with the loop in between; later events wait for it.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
 
@@ -89,6 +88,7 @@ class TurnRunner:
         self._deadline: float | None = None  # the text's, as the writer knows it
         self._backlog: deque[Iterator[None]] = deque()  # events that take more than a step, and later ones
         self._worker: asyncio.Task[None] | None = None
+        self._broken: BaseException | None = None  # why the worker or the writer ended
         self._ids: list[actions.SaveIds] = []  # to be kept before anything is shown
         self._status: str | None = None  # that waits
         self._form: Form | None = None
@@ -126,18 +126,19 @@ class TurnRunner:
         try:
             await self._consumer.consume(self._journal.record if self._journal.is_takeover else None)
             self._observer(facts.AgentLeft(self._now(), asked.key))
-            if self._worker is not None and (self._worker.done() or not self._handle.is_gone):
+            if self._worker is not None and not self._handle.is_gone:
                 await self._worker
+            if self._broken is not None:
+                raise self._broken
             await writer
         except asyncio.CancelledError:
             self._buffer.release(self._now(), is_late=True)  # goes along where the stream is stopped
             raise
         finally:
-            for task in (writer, self._worker, self._around):
-                if task is not None:
-                    task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+            tasks = [task for task in (writer, self._worker, self._around) if task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
         if self._consumer.view.heard or self._journal.record.task_id is not None:
             await self._journal.taken()
         if self._handle.is_gone:
@@ -177,7 +178,8 @@ class TurnRunner:
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         """A writer or a worker that broke ends the listening too."""
-        if not task.cancelled() and task.exception() is not None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broken = self._broken or error
             self._handle.mark_gone()
 
     def _on_agent_event(self, kind: str, raw: Mapping[str, Any]) -> None:
@@ -200,7 +202,7 @@ class TurnRunner:
         if not self._backlog and next(work, _DONE) is _DONE:
             return self._wake.is_set()
         self._backlog.append(work)
-        if self._worker is None or self._worker.done():
+        if self._broken is None and (self._worker is None or self._worker.done()):
             self._worker = asyncio.create_task(self._work_off(), name=f"worker {self._question.key}")
             self._worker.add_done_callback(self._task_ended)
         return True
@@ -228,7 +230,7 @@ class TurnRunner:
             if number % _ACTIONS == 0:
                 yield
         if isinstance(event, NarrationConfirmed):
-            self._buffer.start_new_text(self._now())
+            self._buffer.start_new_text()
             may_be_due = True
         self._handle.is_waiting_for_human = self._machine.waits_for_human
         # the writer is woken only for what is earlier than it knows

@@ -8,12 +8,21 @@ from typing import Any
 
 import pytest
 
-from slack_bot.observe.facts import AgentEvent, EventHandled, Measure, SlackCalled, TurnEnded, TurnStarted
+from slack_bot.observe.facts import (
+    AgentEvent,
+    EventHandled,
+    Fact,
+    Measure,
+    SlackCalled,
+    TurnEnded,
+    TurnStarted,
+)
 from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.events import AnswerReplaced
 from slack_bot.turn.files import GivenFile
 from slack_bot.turn.machine import NO_ANSWER
 from slack_bot.turn.record import ThreadKey
@@ -229,6 +238,57 @@ def test_what_the_agent_was_given_as_its_key_is_shown_nowhere(said: tuple[dict[s
             assert "removed]" in str(bot.workspace.calls) or "[secre" in str(bot.workspace.calls)
 
     story()
+
+
+@pytest.mark.parametrize(
+    "front, back, danger", [("<!chan", "nel> hi", "<!channel>"), ("xoxb-123456", "7890-abcdefghij", "xoxb-")]
+)
+@on_virtual_time
+async def test_what_is_dangerous_only_behind_a_tool_call_is_neutralised(
+    front: str, back: str, danger: str
+) -> None:
+    """An agent of ADK writes its text again when the tool has answered."""
+    said = f"This is a line before it.\nCalling {front}"
+    call = {"kind": "data", "data": {"id": "1", "name": "search"}, "metadata": {"adk_type": "function_call"}}
+    tool = status("working")
+    tool["status"]["message"] = {"kind": "message", "role": "agent", "messageId": "m", "parts": [call]}
+    whole = {**chunk(said + back), "append": False}
+    events = (0.1, task()), (0.5, {**chunk(said), "append": False}), (4.0, tool), (8.0, whole)
+    async with run_bot(tape(*events, (9.0, status("completed"))), dialect="adk") as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (text,) = bot.read(root)
+        assert text.startswith("This is a line before it.\nCalling ")
+        assert danger not in str(bot.workspace.calls)
+
+
+class _BreaksAtARewrite:
+    """An observer that breaks when a rewritten answer is decided, which is a later step of a long one."""
+
+    wants_details = True
+
+    def __call__(self, fact: Fact) -> None:
+        if isinstance(fact, EventHandled) and isinstance(fact.event, AnswerReplaced):
+            raise ZeroDivisionError
+
+
+@on_virtual_time
+async def test_a_turn_that_breaks_between_two_steps_is_logged_and_its_reader_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    words = "word " * 30_000
+    long = tape(
+        (0.1, task()),
+        (0.5, chunk(words)),
+        (4.0, {**chunk(words[:-12] + "other words"), "append": False}),
+        (9.0, status("completed")),
+    )
+    async with run_bot(long, observer=_BreaksAtARewrite()) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["failed"]
+        assert "Try again" in "".join(seen.read for seen in bot.thread(root))
+        assert any(record.exc_info for record in caplog.records)
 
 
 @on_virtual_time

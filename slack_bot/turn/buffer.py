@@ -3,6 +3,7 @@
 Slack trims white space: alone it is not sent, and cuts are behind it (delivery.md 3).
 """
 
+import copy
 import re
 
 from .fit import best_cut
@@ -45,7 +46,7 @@ class StreamBuffer:
         self._unproven_delay, self._not_before = unproven_delay, 0.0
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
-        self._sanitizer = StreamSanitizer(secrets)
+        self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
         self._raw: list[str] = []  # not sanitized yet: it changes nothing about when text is ready
         self._raw_size = 0
         # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
@@ -100,14 +101,20 @@ class StreamBuffer:
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
 
-    def start_new_text(self, now: float) -> None:
-        """What comes now may be retracted without what came before."""
+    def start_new_text(self) -> None:
+        """What comes now may be retracted without what came before.
+
+        The sanitizer goes on: text that is written again hands on only what it adds, so a secret may begin
+        before the mark and end behind it.
+        """
         self._settle()
-        self._add(self._sanitizer.end(), now)
-        self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
+        self._at_mark, self._since_mark = copy.deepcopy(self._sanitizer), 0
 
     def end(self, now: float) -> None:
-        self.start_new_text(now)
+        self._settle()
+        self._add(self._sanitizer.end(), now)
+        self._sanitizer = StreamSanitizer(self._secrets)
+        self.start_new_text()
         self.flush()
 
     def flush(self) -> None:
@@ -128,7 +135,7 @@ class StreamBuffer:
         self._settle()
         assert self.is_unsent, "it was released"
         self._waiting.drop_last(self._since_mark)
-        self._sanitizer, self._since_mark = StreamSanitizer(self._secrets), 0
+        self._sanitizer, self._since_mark = copy.deepcopy(self._at_mark), 0
         self._forced = min(self._forced, self._waiting.size)
         self._look_again()
         if not self._is_visible:

@@ -519,7 +519,7 @@ def test_what_is_taken_back_leaves_no_trace() -> None:
 def test_only_the_end_is_taken_back(most: int) -> None:
     buffer = new(most=most)
     buffer.push("one two ", 0.0)
-    buffer.start_new_text(0.0)
+    buffer.start_new_text()
     buffer.push("three", 0.0)
     buffer.flush()
     buffer.retract()
@@ -532,7 +532,7 @@ def test_only_the_end_is_taken_back(most: int) -> None:
 def test_text_that_is_under_way_cannot_be_taken_back() -> None:
     buffer = new()
     buffer.push("one\n", 0.0)
-    buffer.start_new_text(0.0)
+    buffer.start_new_text()
     buffer.push("two", 0.0)
     assert buffer.ready(0.0) == "one\n"
     assert buffer.is_unsent
@@ -545,7 +545,7 @@ def test_what_nobody_has_seen_is_taken_back_to_the_last_mark() -> None:
     buffer = new()
     buffer.push("It stands.\n", 0.0)
     assert buffer.shown(0.0) == "It stands.\n"
-    buffer.start_new_text(0.0)
+    buffer.start_new_text()
     assert buffer.is_unsent
     buffer.push("Let me look <", 0.0)
     assert buffer.is_unsent
@@ -556,6 +556,20 @@ def test_what_nobody_has_seen_is_taken_back_to_the_last_mark() -> None:
     assert buffer.ready(5.0) == "Found it."
 
 
+@pytest.mark.parametrize("front", ["Calling <!chan", "The key xoxb-123456", "A secret e-mail-"])
+def test_what_is_dangerous_on_both_sides_of_a_mark_is_found(front: str) -> None:
+    buffer = new(secrets=HELD)
+    buffer.push(front, 0.0)
+    buffer.start_new_text()
+    buffer.push("nel> or key" if "<" in front else "key or 7890-abcdefghij", 0.0)
+    buffer.retract()
+    buffer.push("nel> hi" if "<" in front else "7890-abcdefghij ok" if "xoxb" in front else "key ok", 1.0)
+    buffer.end(1.0)
+    shown = buffer.remaining()
+    assert not any(each in shown for each in ("<!channel>", "xoxb-1234567890", "e-mail-key"))
+    assert shown.endswith((" hi", " ok"))
+
+
 def test_what_is_under_way_has_been_seen() -> None:
     buffer = new()
     buffer.push("Let me look.\nThere", 0.0)
@@ -563,7 +577,7 @@ def test_what_is_under_way_has_been_seen() -> None:
     assert not buffer.is_unsent
     buffer.acknowledge(0.0)
     assert not buffer.is_unsent
-    buffer.start_new_text(0.0)
+    buffer.start_new_text()
     assert buffer.is_unsent
     assert buffer.remaining() == "There"
 
@@ -672,7 +686,7 @@ def do(buffer: Buffer, what: str, now: float) -> object:
         case "flush":
             buffer.flush()
         case "mark":
-            buffer.start_new_text(now)
+            buffer.start_new_text()
         case "retract" if is_unsent := buffer.is_unsent:
             buffer.retract()
             return is_unsent
