@@ -228,7 +228,8 @@ async def serve(
 
     Raises SettingsError, SlackError, and StoreError if the store failed for good.
     """
-    slack = app.settings.slack
+    slack, bot = app.settings.slack, app.dispatcher
+    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     cleaning = asyncio.create_task(_clean_up(app), name="store cleanup")
     checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
@@ -247,8 +248,6 @@ async def serve(
             ready()
 
     health = app.health
-    bot = app.dispatcher
-    push = await PushReceiver.new(app.settings.push, bot.push_watch, bot.on_hint, app.clock)
     try:
         if http:
             others = push.routes if push else None

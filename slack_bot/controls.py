@@ -243,8 +243,7 @@ class TurnControls:
             is_watched = known is not None and known.stage is Stage.WATCHED
             if known is None or not is_watched or not known.question.is_of(user):
                 return _OVER
-            is_told = await self._replicas.tell(known.question.thread, "stop watch", turn=key, user=user)
-            return None if is_told else _OVER
+            return None if await self._stop_news(known, user) else _OVER
         if not turn.question.is_of(user):
             return _NOT_YOURS_TO_STOP
         turn = replace(turn, stopped_by=user)
@@ -253,6 +252,15 @@ class TurnControls:
             await self._journal.keep(turn)
             self._lines.add(turn)
         return None
+
+    async def _stop_news(self, watched: TurnRecord, user: str) -> bool:
+        """Its task has news: the turn runs again, waits to, or is watched by another process."""
+        thread, running = watched.question.thread, self._lines.get(watched.question.thread)
+        if running is not None and running.question.key == watched.key:
+            return await self.stop(thread, user)
+        if (waiting := self._lines.stop_waiting(watched.key, thread, user)) is not None:
+            return await self._journal.keep(waiting)
+        return await self._replicas.tell(thread, "stop watch", turn=watched.key, user=user)
 
     async def stop_turn(self, key: str, user: str) -> None:
         """End a turn, wherever it stands: only its asker may. Raises StoreError."""
@@ -268,13 +276,17 @@ class TurnControls:
         else:
             await self.stop(thread, user)
 
-    async def retry(self, turn: str, user: str) -> str | None:
-        """Ask the question of `turn` again: only its asker may, and once. Else why not. Raises BotError."""
+    async def retry(self, turn: str, user: str, refusal: Callable[[], Awaitable[str | None]]) -> str | None:
+        """Ask the question of `turn` again: only its asker may, and once. Else why not, with
+        `refusal` as the last reason. Raises BotError.
+        """
         known = await self._store.turn(turn)
         if known is None:
             return _FORGOTTEN
         if not known.question.is_of(user):
             return _NOT_YOURS
+        if (refused := await refusal()) is not None:
+            return refused
         await self.stop_watch(turn, user)
         attempt = known.question.attempt + 1
         question = known.question

@@ -160,9 +160,9 @@ class TurnDispatcher:
                 self._start(now, is_new=True)
 
     async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
-        """In a direct message each line begins a thread. One that is written right after another which is not
-        asked yet belongs to that one's, and "stop" to that of what it ends. `question` is stored already: so
-        of two that come at once, even to two processes, one sees the other.
+        """In a direct message each line begins a thread. One that is written shortly after a line that is not
+        asked yet joins the thread of that line; "stop" joins that of the turn it ends. `question` is stored
+        already: so of two that come at once, even to two processes, one sees the other.
         """
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
         is_line = is_direct(channel) and question.ts == question.thread.ts and not question.attempt

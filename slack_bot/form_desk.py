@@ -141,7 +141,10 @@ class FormDesk:
         """Accept an answer, once. The question is stored first: what is taken and not asked would be lost."""
         question = self._asked(form, press, answer)
         if await self._accept(question):
-            await self._store.take_form(form.handle, question.key, press.user, self._clock.wall())
+            try:
+                await self._store.take_form(form.handle, question.key, press.user, self._clock.wall())
+            except StoreError as error:  # `before` takes it
+                _log.warning("a form is taken later: %s", error, extra={"turn": question.key})
             return None
         return _answered(await self._store.form(form.handle))
 
@@ -166,7 +169,7 @@ class FormDesk:
 
     async def before(self, turn: TurnJournal) -> str | None:
         """The form that the question answers is taken for it. Else what its asker is told: then the question
-        is not asked, and the turn ends with the `outcome`. Raises StoreError.
+        is not asked. Raises StoreError.
         """
         asked, record = turn.question, turn.record
         form = await self._form_of(asked)

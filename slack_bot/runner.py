@@ -67,8 +67,7 @@ class TurnRunner:
         handle: TurnHandle,
         look_around: LookAround,
     ) -> None:
-        question = journal.question
-        self._question, self._settings, self._journal = question, settings, journal
+        self._question, self._settings, self._journal = journal.question, settings, journal
         self._sink, self._delivery, self._look_around = sink, sink.delivery, look_around
         self._secrets = secrets_of(settings)  # never to reach Slack
         self._clock, self._now, self._observer, self._handle = clock, clock.monotonic, observer, handle
@@ -99,8 +98,8 @@ class TurnRunner:
         self._rewrite: str | None = None
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
-            question,
-            agent.in_conversation(question.thread, question.key),
+            self._question,
+            agent.in_conversation(journal.question.thread, journal.question.key),
             settings.agent,
             clock,
             handle,

@@ -215,6 +215,13 @@ class ThreadLines:
             await asyncio.wait({dropped.saving})
         await self._journal.end(dropped.turn, Outcome.STOPPED)
 
+    def stop_waiting(self, key: str, thread: ThreadKey, user: str) -> TurnRecord | None:
+        """A turn that waits is ended when it is its place. None: it does not wait here."""
+        if (found := self._find(key, thread)) is None:
+            return None
+        found.turn = replace(found.turn, stopped_by=user)
+        return found.turn
+
     def refer(self, key: str, thread: ThreadKey, task_id: str) -> None:
         """The question that waits refers to a task that it interrupted."""
         if (found := self._find(key, thread)) is not None:

@@ -18,6 +18,10 @@ from slack_bot.turn.progress import Stage, TurnRecord
 from .test_dispatch import asked, thread_of
 
 
+async def free() -> None:
+    """Everybody may ask again."""
+
+
 @on_virtual_time
 async def test_a_stop_ends_the_running_turn_of_its_thread() -> None:
     async with run_bot(answer("A very long answer indeed.", seconds=60)) as bot:
@@ -101,16 +105,16 @@ async def test_a_question_can_be_asked_again_once_by_its_asker() -> None:
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
         controls = bot.app.dispatcher.controls
-        assert (await controls.retry(key, "U2") or "").startswith("Only the person who asked")
-        assert (await controls.retry("T1:C1:9.9", "U1") or "").startswith("I no longer know")
-        assert await controls.retry(key, "U1") is None
-        assert await controls.retry(key, "U1") == "This question is already being asked again."
+        assert (await controls.retry(key, "U2", free) or "").startswith("Only the person who asked")
+        assert (await controls.retry("T1:C1:9.9", "U1", free) or "").startswith("I no longer know")
+        assert await controls.retry(key, "U1", free) is None
+        assert await controls.retry(key, "U1", free) == "This question is already being asked again."
         await bot.idle()
         assert bot.outcomes == ["failed", "answered"]
         assert bot.read(root)[-1] == "Luck."
         messages = [call.params["message"]["messageId"] for call in bot.agent.questions]
         assert len(set(messages)) == 2
-        assert await bot.app.dispatcher.controls.retry(f"{key}:1", "U1") is None
+        assert await bot.app.dispatcher.controls.retry(f"{key}:1", "U1", free) is None
         await bot.idle()
 
 

@@ -179,6 +179,25 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
 
 
 @on_virtual_time
+async def test_stop_counts_also_while_a_watched_task_with_news_waits_behind_a_question() -> None:
+    said = {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": "Yes."}]}
+    late = Tape({"wire": "0.3"}, (Moment(1500.0, event=said), Moment(1500.1, end="closed")))
+    async with run_bot(slow(), late, cut_after=2) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (shown,) = bot_messages(bot, root)
+        await asyncio.sleep(2 * HOUR - 60)
+        await bot.ask("and?", user="U2", thread_ts=root)
+        await asyncio.sleep(1300)
+        bot.workspace.press("U1", CHANNEL, shown.ts, "stop", now=bot.now)
+        await bot.deliver()
+        assert "over already" not in str(bot.ephemeral(root))
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered", "stopped"]
+        assert REST not in str(bot.read(root))
+
+
+@on_virtual_time
 async def test_only_the_asker_stops_a_watch() -> None:
     async with run_bot(slow(), cut_after=2) as bot:
         root = await bot.ask("hi")

@@ -47,6 +47,8 @@ class _Known:
 
     card: AgentCard | None = None
     card_until: float = 0.0
+    failure: AgentError | None = None
+    failed_at: float = 0.0
     wire: Wire | None = None
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -104,8 +106,10 @@ class Agent:
 
         Raises AgentUnreachable or CardError if there is none.
         """
-        known = self._known
+        known, asked_at = self._known, self._clock.monotonic()
         async with known.fetching:
+            if known.failure is not None and known.failed_at > asked_at:
+                raise known.failure  # it came while this one waited
             if known.card is None or self._clock.monotonic() >= known.card_until:
                 try:
                     known.card = await fetch_card(self._http, self._card_auth, self._settings)
@@ -115,6 +119,7 @@ class Agent:
                 except AgentError as error:
                     self._health.failed(HealthCheck.AGENT, _AWAY)
                     if known.card is None:
+                        known.failure, known.failed_at = error, self._clock.monotonic()
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
                 known.card_until = self._clock.monotonic() + self._settings.card_ttl

@@ -95,10 +95,10 @@ class FeedbackCollector:
             return _NOT_YOURS
         return _ASKED if await self._accept(_again(asked.question, why.again)) else _ALREADY
 
-    async def place(self, turn: str) -> tuple[str, str] | None:
-        """The channel and the thread of a turn. Raises StoreError."""
+    async def question(self, turn: str) -> Question | None:
+        """What a turn is about; None: it is not known any more. Raises StoreError."""
         asked = await self._store.turn(turn)
-        return None if asked is None else (asked.question.thread.channel, asked.question.thread.ts)
+        return None if asked is None else asked.question
 
 
 def _again(question: Question, how: str) -> Question:

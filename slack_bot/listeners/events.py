@@ -297,8 +297,12 @@ class SlackListeners:
             return await self._dispatcher.stop_listening(press.turn)
         if press.action == DROP_ACTION:
             return await self._dispatcher.controls.drop(press.turn, press.user)
-        refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
-        return refused.words if refused else await self._dispatcher.controls.retry(press.turn, press.user)
+
+        async def refusal() -> str | None:
+            refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+            return None if refused is None else refused.words
+
+        return await self._dispatcher.controls.retry(press.turn, press.user, refusal)
 
 
 async def _do_nothing() -> None:

@@ -75,9 +75,10 @@ class FeedbackListeners:
         turn, user, said = given
         why, place, refused = Why(*said), None, None
         try:
-            place = await self._collector.place(turn)
-            if why.again and place is not None:
-                refused = await self._hourly.refusal(user, place[0], f"{turn} another")
+            asked = await self._collector.question(turn)
+            place = None if asked is None else (asked.thread.channel, asked.thread.ts)
+            if why.again and asked is not None and asked.is_of(user):
+                refused = await self._hourly.refusal(user, asked.thread.channel, f"{turn} another")
             if refused is not None:
                 why = Why(why.reasons, why.words)
             reply = await self._collector.explain(turn, user, why)

@@ -43,7 +43,8 @@ class LogLines(logging.Formatter):
             level = record.levelname.lower()
             entry = {"time": stamp, "level": level, "logger": record.name, "message": said, **ids}
             return json.dumps(entry, ensure_ascii=False)
-        named = " ".join(f"{name}={value}" for name, value in ids.items())
+        # an agent chooses the ids of its tasks: none may begin a line
+        named = " ".join(f"{name}={id if id.isprintable() else ascii(id)}" for name, id in ids.items())
         return f"{stamp} {record.levelname} {record.name}: {said}" + (f" [{named}]" if named else "")
 
     def _said(self, record: logging.LogRecord) -> str:

@@ -5,6 +5,7 @@ pydantic-settings reads the `.env` file; its other sources ignore unknown names,
 setting, and do not say which variable a wrong value came from.
 """
 
+import base64
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -412,13 +413,16 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
     urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint
-    passwords = [_password_of(url) for url in urls if url]
-    parts = (part for part in (key, *passwords, *map(unquote, passwords)) if len(part) >= _MIN_SECRET)
+    logins = [part for url in urls if url for part in _logins_of(url)]
+    parts = (part for part in (key, *logins) if len(part) >= _MIN_SECRET)
     return tuple(dict.fromkeys([*found, *parts]))
 
 
-def _password_of(url: str) -> str:
+def _logins_of(url: str) -> tuple[str, ...]:
+    """The password in an address, as it stands there, decoded, and with the name as it is sent."""
     try:
-        return urlsplit(url).password or ""
+        user, password = urlsplit(url).username or "", urlsplit(url).password or ""
     except ValueError:
-        return ""
+        return ()
+    pair = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    return (password, unquote(password), pair) if password else ()

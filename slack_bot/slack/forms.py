@@ -43,7 +43,7 @@ _FIELD = "field"  # of a block_id, before the number
 
 
 def form_blocks(form: Form, handle: str) -> list[Block]:
-    """The controls under the text of a form. None: it is answered in words, or elsewhere."""
+    """The controls under the text of a form; empty where it is answered in words, or elsewhere."""
     if form.is_auth:
         return [_actions(_button(FormAction.LINK, "Get the link", handle))] if form.url else []
     if form.kind is FormKind.APPROVAL:

@@ -204,7 +204,7 @@ class FormStore(Protocol):
         """Store it, or replace it while it is open (`OpenForm.put`). Atomic."""
 
     async def form(self, handle: str) -> OpenForm | None:
-        """It, as long as it is kept."""
+        """The form with this handle; None: it is not kept, or no longer."""
 
     async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
         """Those of a thread, the oldest first."""
@@ -223,7 +223,7 @@ class OutboundStore(Protocol):
         """Replace it. StoreError if another process works on it."""
 
     async def outbound(self, key: str) -> OutboundRecord | None:
-        """It, as long as it is kept."""
+        """The record with this key; None: it is not kept, or no longer."""
 
     async def unfinished_outbound(self) -> list[OutboundRecord]:
         """What has not ended, in the order it was accepted, and is for this process to deliver.

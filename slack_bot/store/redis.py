@@ -53,7 +53,6 @@ from .redis_outbound import RedisOutbound
 
 _log = logging.getLogger(__name__)
 
-SCHEMES = ("redis://", "rediss://")
 VERSION = 1
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica

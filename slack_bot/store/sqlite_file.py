@@ -1,6 +1,6 @@
 """The file of a SQLite store: opened, brought up to date, and worked on by one thread.
 
-Each call is one transaction, so a call that is cancelled is still done whole.
+Each call is one transaction, so a call that is cancelled is done whole or not at all.
 """
 
 import asyncio
@@ -76,7 +76,9 @@ class SqliteFile:
 
     async def _records(self, kind: TypeAdapter[_T], query: str, *values: object) -> list[_T]:
         """What `query` finds, each row a record as JSON."""
-        return [kind.validate_json(data) for (data,) in await self._read(query, *values)]
+        found = await self._read(query, *values)
+        with as_store_errors(self._path):
+            return [kind.validate_json(data) for (data,) in found]
 
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.

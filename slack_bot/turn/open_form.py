@@ -51,7 +51,7 @@ class FormPress:
 
 @dataclass(frozen=True, slots=True)
 class OpenForm:
-    """It, and who may answer what. Times are seconds since 1970 (UTC).
+    """A form that was shown, and who may answer it. Times are seconds since 1970 (UTC).
 
     `handle` names it in buttons; nobody can guess it. `turn`: the key of the turn that asked, for `user`.
     `message`: the one below which it stands. `taken_by`: the key of the question that answers it, or why

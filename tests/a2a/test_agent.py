@@ -145,6 +145,33 @@ def test_an_old_card_is_better_than_none(caplog: pytest.LogCaptureFixture) -> No
     assert "kept though it is old" in caplog.text
 
 
+class _Away(httpx.AsyncBaseTransport):
+    """A host that nobody reaches, which takes a second to be known."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.tries += 1
+        await asyncio.sleep(1)
+        raise httpx.ConnectError("away")
+
+
+def test_who_waits_for_a_card_that_cannot_be_had_is_told_with_the_first() -> None:
+    async def run() -> None:
+        settings, away = AgentSettings(url=URL), _Away()
+        async with new_http(settings, away) as http:
+            agent = Agent(http, settings, virtual_clock.new_clock())
+            await asyncio.gather(agent.ensure_card(), return_exceptions=True)
+            tries, began = away.tries, asyncio.get_running_loop().time()
+            found = await asyncio.gather(*(agent.ensure_card() for _ in range(8)), return_exceptions=True)
+            assert {type(each) for each in found} == {AgentUnreachable}
+            assert away.tries == 2 * tries
+            assert asyncio.get_running_loop().time() - began <= tries
+
+    virtual_clock.run(run())
+
+
 async def test_without_a_card_nothing_is_asked() -> None:
     async with an_agent(lambda _: None, card_json=httpx.ConnectError("down")) as (agent, server):
         with pytest.raises(AgentUnreachable):

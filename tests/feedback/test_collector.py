@@ -53,4 +53,7 @@ async def test_a_turn_that_is_forgotten_can_be_rated_and_not_asked_again() -> No
     words = await feedback.explain("T1:C1:9.0", "U1", Why(again="shorter"))
     assert "I no longer know the question" in words
     assert (await kept(store, "T1:C1:9.0")).task_id is None
-    assert (await feedback.place("T1:C1:9.0"), await feedback.place(ASKED.key)) == (None, ("C1", "1.0"))
+    assert (await feedback.question("T1:C1:9.0"), await feedback.question(ASKED.key)) == (
+        None,
+        ASKED.question,
+    )

@@ -328,6 +328,19 @@ async def test_asking_again_by_the_button_counts() -> None:
         assert "Please ask again in" in told(bot)[0][1]
 
 
+@on_virtual_time
+async def test_who_presses_below_the_answer_of_another_person_loses_no_question() -> None:
+    async with run_bot(failure("broke"), answer("Hello."), hourly_person=1) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        bot.workspace.press("U2", CHANNEL, bot.thread(root)[-1].ts, "retry", now=bot.now)
+        await bot.deliver()
+        await bot.ask("mine", user="U2")
+        await bot.idle()
+        assert [call.text for call in bot.agent.questions] == ["hi", "mine"]
+        assert "Only the person who asked can ask again" in told(bot)[0][1]
+
+
 # -- other bots
 
 

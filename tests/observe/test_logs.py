@@ -138,6 +138,13 @@ async def test_a_task_is_logged_only_if_it_broke(caplog: pytest.LogCaptureFixtur
     assert entry.exc_info is not None and isinstance(entry.exc_info[1], ValueError)
 
 
+def test_an_id_of_an_agent_begins_no_line() -> None:
+    entry = record("turn ends")
+    entry.task = "t]\n2026-01-01T00:00:00.000Z ERROR slack_bot: forged ["
+    line = LogLines("text").format(entry)
+    assert "\n" not in line and "forged" in line
+
+
 def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:
     line = LogLines("text", ("hunter2", "hunter2-and-more")).format(
         record("key hunter2-and-more, or hunter2")
