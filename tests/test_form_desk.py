@@ -9,11 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
+from slack_bot.errors import StoreError
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.record import ThreadKey
 
 from .examples import at_each_third
@@ -60,6 +62,30 @@ async def test_only_the_asker_answers_and_only_once() -> None:
         await bot.idle()
         assert told(bot, root, "U1") == ["This was answered already by <@U1>."]
         assert len(bot.agent.questions) == 2
+
+
+class _FailingOnce(MemoryStore):
+    """A form is ended for the question that answers it, and then for the press: the second one fails."""
+
+    ends = 0
+
+    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
+        self.ends += 1
+        if self.ends == 2:
+            raise StoreError("the disk is full")
+        return await super().take_form(handle, by, user, at)
+
+
+@on_virtual_time
+async def test_an_answer_that_was_accepted_is_not_asked_for_again_though_the_store_failed_then() -> None:
+    async with run_bot(asking(ONE), DONE, store=_FailingOnce()) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await press(bot, root, "form_choose-1")
+        await bot.idle()
+        assert told(bot, root, "U1") == []
+        assert {"kind": "data", "data": {"env": "prod"}} in sent(bot)["parts"]
+        assert "<@U1> answered" in bot.thread(root)[1].read
 
 
 @on_virtual_time
