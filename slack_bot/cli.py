@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import errno
 import gc
+import io
 import os
 import re
 import sys
@@ -77,6 +78,8 @@ def _run_verb(words: Sequence[str]) -> int:
 def run_guarded(verb: Callable[[], int]) -> int:
     """The status of `verb`, whose output is flushed. Raises BotError if it cannot be written."""
     _open_missing_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what its encoding cannot show is replaced
+        sys.stdout.reconfigure(errors="replace")
     try:
         status = verb()
         sys.stdout.flush()

@@ -138,7 +138,7 @@ class _Page(web.WebSocketResponse):
             if len(updates) > _MOST_WAITING:
                 break
             try:
-                await self.send_str(json.dumps(updates, ensure_ascii=False, separators=(",", ":")))
+                await self.send_str(json.dumps(updates, separators=(",", ":")))
             except ConnectionError:
                 return
         await self.close()

@@ -15,10 +15,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 
+from ..a2a.wire.auth import origin_of
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..testing.slack.rules import SHIPPED, AppManifest
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
     for port in (args.port, args.api_port):
         check_port(port)
     manifest = SHIPPED if args.manifest is None else _manifest_of(Path(args.manifest))
-    if args.events is not None and urlsplit(args.events).scheme not in ("http", "https"):
+    if args.events is not None and origin_of(args.events) is None:
         raise UnreadableInput(
             f"--events is {args.events!r}; give the address of `slack-bot run --http`,"
             " such as http://127.0.0.1:3000/slack/events"

@@ -9,7 +9,7 @@ from ..turn.form import Field, Form, FormKind
 def in_words(form: Form) -> str:
     """What kind of question it is; "" for one in words."""
     if form.kind is FormKind.AUTH:
-        return f"a sign-in at {urlsplit(form.url).hostname}" if form.url else ""
+        return f"a sign-in at {_host(form.url)}" if form.url else ""
     how = f", answered as {form.reply.name}" if form.reply.name != "text" else ""
     if form.kind is FormKind.APPROVAL:
         calls = " and ".join(call.name for call in form.calls) or "what it says"
@@ -17,6 +17,13 @@ def in_words(form: Form) -> str:
     if form.fields:
         return f"a form ({'; '.join(map(_field, form.fields))}){how}"
     return f"a question in words{how}" if how else ""
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "no host"
+    except ValueError:
+        return "an address that cannot be read"
 
 
 def _field(asked: Field) -> str:

@@ -32,7 +32,7 @@ from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .files import Output, OutputFile, open_capture, taped
 from .replay.diff import common_prefix
-from .replay.replay import accept_any_script, tell_assumed
+from .replay.replay import tell_assumed
 from .replay.result import STATES
 from .replay.scenario import Scenario
 from .terminal import told_if_interrupted
@@ -70,7 +70,6 @@ def main(args: argparse.Namespace) -> int:
         raise UnreadableInput("live agents want a question: slack-bot compare URL URL TEXT")
     if args.text is not None and not any(map(is_address, (args.one, args.two))):
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
-    accept_any_script()
     out = OutputFile(args.output, [args.one, args.two]) if args.output else None
     with told_if_interrupted(lambda: "nothing was compared"):
         captures = [

@@ -5,11 +5,11 @@ import json
 import re
 import sys
 from functools import partial
-from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.table import Table
 
+from ..a2a.wire.auth import origin_of
 from ..errors import SettingsError
 from ..manifest import LONGEST_NAME, Wants, install_link, manifest_of, wanted
 from ..settings.channels import ChannelPolicies
@@ -46,6 +46,6 @@ def _name(word: str) -> str:
 
 
 def _https(word: str | None) -> str | None:
-    if word is not None and (urlsplit(word).scheme != "https" or not urlsplit(word).hostname):
+    if word is not None and (origin_of(word) is None or not word.lower().startswith("https:")):
         raise SettingsError(f"--http is {word!r}; give the https address at which Slack reaches the bot")
     return word

@@ -126,6 +126,17 @@ async def test_a_file_of_a_message_is_given_as_plain_text(site: Site) -> None:
         assert answer.status == 403
 
 
+async def test_half_a_surrogate_pair_does_not_end_the_page(site: Site) -> None:
+    async with site.ws() as link:
+        await told(link)
+        await link.send_json({"type": "say", "text": "half \ud83d"})
+        said = await told(link)
+        while "half" not in json.dumps(said):
+            said = await told(link)
+    async with site.ws() as again:
+        assert await told(again)
+
+
 async def test_a_picture_of_a_message_is_given_as_one(site: Site) -> None:
     workspace = site.visitor.workspace
     content = b"\x89PNG\r\n\x1a\n<script>"

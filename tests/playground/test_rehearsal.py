@@ -142,6 +142,7 @@ async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
         (["--manifest", "none.json"], "none.json cannot be read"),
         (["--manifest", "half.json"], "half.json is no manifest"),
         (["--events", "bot.example.com"], "--events is 'bot.example.com'"),
+        (["--events", "http://["], "--events is 'http://['"),
         (["--api-port", "99999"], "There is no port 99999"),
     ],
 )

@@ -30,6 +30,10 @@ CALLS = (ProposedCall("pay"), ProposedCall("tell"))
         ),
         (Form("", kind=FormKind.AUTH), ""),
         (Form("", kind=FormKind.AUTH, url="https://a.b/c?secret"), "a sign-in at a.b"),
+        (
+            Form("", kind=FormKind.AUTH, url="https://[oops/x"),
+            "a sign-in at an address that cannot be read",
+        ),
     ],
 )
 def test_in_words(form: Form, words: str) -> None:

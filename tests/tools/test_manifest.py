@@ -62,6 +62,7 @@ def test_the_link_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
             "--http is 'http://bot.example.com'; give the https address at which Slack reaches the bot",
         ),
         (("--http", "https:///slack"), "give the https address"),
+        (("--http", "https://["), "give the https address"),
     ],
 )
 def test_what_slack_would_refuse_is_one_sentence(

@@ -70,7 +70,7 @@ def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json, root
 
     fitting = [m for m in messages if m.ephemeral_for is None and is_asked_for(m)]
     cursor = args.get("cursor") or "0"
-    if not cursor.isdigit():
+    if not (cursor.isascii() and cursor.isdigit()):
         raise Refused("invalid_cursor")
     first, limit = int(cursor), args.get("limit") or _PAGE
     end = first + (limit if state.rules.page is None else min(limit, state.rules.page))

@@ -221,7 +221,7 @@ def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json
 
 
 def _size(text: str) -> int:
-    return len(text.encode())
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _ends_at(state: WorkspaceState, message: StoredMessage) -> float | None:

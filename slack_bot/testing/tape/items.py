@@ -14,6 +14,7 @@ RESULT_KEYS = frozenset(
 )
 """An object with one of these is an A2A result of 0.3 or 1.0, whole or flat."""
 
+_LONGEST = 1e9  # seconds
 _CAIPE_TASK = {"taskId": "replayed-task", "contextId": "replayed-context"}
 
 
@@ -110,7 +111,7 @@ class Items:
         given = (item.get("_t"), item.get("t"), inner.get("_t") if isinstance(inner, dict) else None)
         t = next((value for value in given if value is not None), None)
         if t is not None:
-            if isinstance(t, bool) or not isinstance(t, int | float) or not 0 <= t < math.inf:
+            if isinstance(t, bool) or not isinstance(t, int | float) or not 0 <= t < _LONGEST:
                 raise self._wrong(number, "a time must be a number of seconds from the start")
         elif (stamp := item.get("timestamp")) is not None:
             seconds = self._stamp(stamp, number)

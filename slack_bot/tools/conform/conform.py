@@ -33,7 +33,7 @@ from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import rpc_call
 from ..capture.redaction import Redactor
 from ..files import OutputFile, check_distinct
-from ..replay.replay import ReplayQuestions, accept_any_script, observe, replayed
+from ..replay.replay import ReplayQuestions, observe, replayed
 from ..terminal import told_if_interrupted
 from ..turn_log import TurnLog
 from .cases import PLAYGROUND, Case, CaseResult, CaseRun, Suite, SuiteResult, open_suite
@@ -66,7 +66,6 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     started = system_clock().wall()
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
-    accept_any_script()
     masks = target.masks
     inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
     with ExitStack() as files:

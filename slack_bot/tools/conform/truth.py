@@ -22,7 +22,7 @@ from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, turns_of
 from ..files import open_capture, read_text, taped
 from ..replay.diff import CHANCE, matches
-from ..replay.replay import accept_any_script, replayed
+from ..replay.replay import replayed
 from ..replay.result import live_chars
 from ..replay.scenario import Scenario
 from ..sent import all_sayings, sent_curve, visible_chars
@@ -82,14 +82,15 @@ def main(args: argparse.Namespace) -> int:
     earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
         raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
-    accept_any_script()
     plays, line = list[TruePlay](), LiveLine(sys.stderr)
     with told_if_interrupted(lambda: f"{len(plays)} plays were judged"):
-        for recording, before in zip(recordings, earlier, strict=True):
-            for play in chain(plays_of(recording, before), cuts_of(recording) if args.cuts else ()):
-                plays.append(play)
-                line.show(f"{play.recording}: {play.play}")
-    line.wipe()
+        try:
+            for recording, before in zip(recordings, earlier, strict=True):
+                for play in chain(plays_of(recording, before), cuts_of(recording) if args.cuts else ()):
+                    plays.append(play)
+                    line.show(f"{play.recording}: {play.play}")
+        finally:
+            line.wipe()
     _print(args, plays, recordings)
     return int(any(play.verdict == "WRONG" for play in plays))
 

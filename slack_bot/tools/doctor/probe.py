@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -123,4 +124,6 @@ async def _call(client: AsyncWebClient, method: str, **args: Any) -> Mapping[str
     except SlackApiError as error:
         body = getattr(error.response, "data", None)
         raise _Refused(str(body.get("error")) if isinstance(body, dict) else "no answer") from error
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise _Refused("no answer") from error
     return answer.data if isinstance(answer.data, dict) else {}

@@ -170,6 +170,10 @@ async def check_events(
             params={"app_id": app.app_id},
             headers={"Authorization": f"Bearer {token.get_secret_value()}"},
         )
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        problem = f"Slack did not answer the configuration token ({type(error).__name__})"
+        yield unknown("events", problem, f"look again, or {by_hand}", page)
+        return
     except SlackApiError as error:
         why = error.response.get("error") if isinstance(error.response, AsyncSlackResponse) else "no answer"
         remedy = f"make a new one at {_APPS} (it lives 12 hours), or {by_hand}"

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ...errors import UnreadableInput
 from ..files import open_capture
-from .replay import accept_any_script, read_scenario_file, replayed
+from .replay import read_scenario_file, replayed
 from .result import Observation, as_text
 
 _DONE = {"new": "kept", "differs": "changed", "same": "same"}
@@ -46,7 +46,6 @@ def main(args: argparse.Namespace) -> int:
             raise UnreadableInput(f"{other} and {path} have one name; give each its own folder of threads")
     scenario = read_scenario_file(args.scenario)
     captures = [(name, open_capture(path, args.key, scenario)) for name, path in files.items()]
-    accept_any_script()
     threads = []
     for name, capture in captures:
         threads.append(GoldenThread(name, kept(folder / name), golden(replayed(capture, scenario))))

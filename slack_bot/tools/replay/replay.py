@@ -5,7 +5,6 @@ Only HTTP is in memory: a replay takes milliseconds and gives the same result ev
 
 import argparse
 import asyncio
-import io
 import math
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -82,7 +81,6 @@ def print_threads(args: argparse.Namespace) -> int:
     """Each capture's thread, or its result as JSON."""
     scenario = read_scenario_file(args.scenario)
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
-    accept_any_script()
     for path, capture in zip(args.files, captures, strict=True):
         log = _log_for(args)
         try:
@@ -339,9 +337,3 @@ def read_scenario_file(path: str | None, settings: Settings | None = None) -> Sc
     except SettingsError as error:
         raise SettingsError(indent(str(error), f"{path}: ")) from error
     return scenario
-
-
-def accept_any_script() -> None:
-    """Let stdout replace what its encoding cannot show."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

@@ -25,7 +25,7 @@ from ..sent import visible_chars
 from ..terminal import LiveLine
 from ..turn_log import TurnLog
 from .golden import first_change, folder_of, golden, kept, name_of
-from .replay import accept_any_script, read_scenario_file, replayed
+from .replay import read_scenario_file, replayed
 from .scenario import Scenario, as_captured
 
 PROMISES = (
@@ -63,7 +63,6 @@ def main(args: argparse.Namespace) -> int:
     smaller = OutputFile(args.output, [args.files[0], args.scenario, None if known is None else str(known)])
     capture = open_capture(path, args.key)
     around = as_captured(read_scenario_file(args.scenario), capture)
-    accept_any_script()
     tape = taped(capture)
     if known is None:
         found = broken_promise(tape, around)

@@ -21,7 +21,6 @@ from ..capture.agent_address import card_of, check_there, is_address, masks_of, 
 from ..capture.redaction import Redactor
 from ..files import OutputFile, check_distinct, open_capture
 from ..replay.replay import (
-    accept_any_script,
     observe,
     read_scenario_file,
     replayed,
@@ -52,7 +51,6 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
     if live and len(args.targets) != 2:
         raise UnreadableInput("a live trace wants an address and a question: slack-bot trace URL TEXT")
     check_distinct(args.html or None, args.svg or None)
-    accept_any_script()
     scenario = read_scenario_file(args.scenario, load() if live or args.modes else None)
     inputs = [*args.targets, args.scenario]
     outs = [(OutputFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]

@@ -16,6 +16,7 @@ RULES: list[tuple[str, dict[str, Any], str | None]] = [
     ("conversations.replies", {"channel": "C9", "ts": ROOT}, "channel_not_found"),
     ("conversations.replies", {"channel": "C2", "ts": ROOT}, "not_in_channel"),
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "cursor": "x"}, "invalid_cursor"),
+    ("conversations.replies", {"channel": "C1", "ts": ROOT, "cursor": "²"}, "invalid_cursor"),
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "oldest": "x"}, "invalid_ts_oldest"),
     ("conversations.replies", {"channel": "C1", "ts": ROOT, "latest": "x"}, "invalid_ts_latest"),
     ("conversations.info", {"channel": "C3"}, None),

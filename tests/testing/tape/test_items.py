@@ -126,6 +126,7 @@ def test_unknown_events_are_kept_among_known_ones_only() -> None:
         ({**STATUS, "_t": True}, "a time must be a number of seconds from the start"),
         ({**STATUS, "_t": -1}, "a time must be a number of seconds from the start"),
         ({**STATUS, "_t": float("inf")}, "a time must be a number of seconds from the start"),
+        ({**STATUS, "_t": 10**400}, "a time must be a number of seconds from the start"),
         ({"timestamp": "noon", "raw": STATUS}, "its timestamp is not an ISO 8601 time"),
         ({"timestamp": [], "raw": STATUS}, "its timestamp is not an ISO 8601 time"),
         ({"timestamp": True, "raw": STATUS}, "its timestamp is not an ISO 8601 time"),

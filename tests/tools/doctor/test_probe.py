@@ -25,6 +25,15 @@ async def test_12_a_person_who_cannot_be_written_to_and_a_workspace_without_stre
         assert not_kept.text.startswith("there is no store yet that could remember")
 
 
+async def test_a_connection_that_breaks_is_a_finding(environment: dict[str, str]) -> None:
+    async with well(environment) as setup:
+        setup.workspace.faults.set("chat.startStream", ["cut"])
+        setup.workspace.faults.set("apps.manifest.export", ["cut"])
+        found = {each.check: each.text for each in await setup.look(person="U1") if each.state != OK}
+        assert "no answer" in found["streams"]
+        assert found["events"].startswith("Slack did not answer the configuration token")
+
+
 async def test_whether_streams_draw_tables_is_remembered_for_the_bot(environment: dict[str, str]) -> None:
     url, team = "sqlite:///bot.sqlite", "T1"
     async with well(environment) as setup:
