@@ -95,3 +95,20 @@ async def test_a_refused_block_leaves_the_text_and_no_further_one_is_tried() -> 
     async with run_bot(answer(text, seconds=9.0), tables="no", faults=faults) as bot:
         assert await read(bot) == text
         assert sum(chunk["type"] == "blocks" for chunk in chunks(bot)) == 1
+
+
+@on_virtual_time
+async def test_tables_that_are_too_much_for_one_message_all_stand_there() -> None:
+    """Slack takes 10,000 characters in the cells of all tables of a message."""
+    row = f"| {'word ' * 50}| {{}} |\n"
+    tables = [
+        "| a | n |\n| --- | --- |\n" + "".join(row.format(f"t{t}r{n}") for n in range(12)) for t in range(5)
+    ]
+    said = "\n\nThen:\n\n".join(tables)
+    async with run_bot(answer(said, seconds=20.0), tables="no") as bot:
+        shown = await read(bot)
+        for t in range(5):
+            for n in range(12):
+                assert shown.count(f"t{t}r{n} ") == 1, f"t{t}r{n}"
+        assert bot.workspace.open_streams() == []
+        assert [call.error for call in bot.workspace.calls if call.error] == []

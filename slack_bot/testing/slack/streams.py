@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from . import blocks as blockkit
 from . import payloads, rendering
+from .data_blocks import check_message
 from .state import PLAN_FAILED, Json, Refused, SeenTask, StoredMessage, WorkspaceState
 
 SESSIONS = ("active", "processing", "suspended", "closed")
@@ -218,6 +219,11 @@ def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json
         message.full = True
     if message.full and more > 0:
         raise Refused("msg_too_long", "the message holds as much as it can")
+    chunks = [] if isinstance(content, str) else content
+    given = [block for chunk in chunks for block in chunk.get("blocks", ())[: state.rules.blocks]]
+    shown = [*message.blocks, *(table for _, table in message.tables), *given]
+    if given and (reason := check_message(shown)):
+        raise Refused("invalid_blocks", reason)
 
 
 def _size(text: str) -> int:

@@ -44,6 +44,7 @@ def without(*names: str, **more: Any) -> Step:
     return ("chat.startStream", {k: v for k, v in {**START[1], **more}.items() if k not in names})
 
 
+TABLE = {"type": "table", "rows": [[{"type": "raw_text", "text": "w" * 3_000}] * 2]}
 RULES: list[tuple[str, list[Step], str | None]] = [
     # starting
     ("start", [START], None),
@@ -123,6 +124,8 @@ RULES: list[tuple[str, list[Step], str | None]] = [
     ("stop with the rest", [CHUNKED, stop(chunks=[text("b")])], None),
     ("stop in the other mode", [CHUNKED, stop(markdown_text="b")], "streaming_mode_mismatch"),
     ("stop twice", [CHUNKED, STOP, STOP], "message_not_in_streaming_state"),
+    ("a table", [CHUNKED, chunk(type="blocks", blocks=[TABLE])], None),
+    ("tables with too much for a message", [CHUNKED, *[chunk(type="blocks", blocks=[TABLE])] * 2], "invalid_blocks"),
     ("50 blocks", [CHUNKED, stop(blocks=[context()] * 50)], None),
     ("51 blocks", [CHUNKED, stop(blocks=[context()] * 51)], "msg_blocks_too_many"),
     ("bad blocks", [CHUNKED, stop(blocks=[{"type": "actions", "elements": []}])], "invalid_blocks"),
