@@ -9,9 +9,9 @@ from .form_desk import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas
-from .slack.blocks import DROP
 from .store.contracts import Store
 from .thread_lines import RunningTurn, ThreadLines
+from .turn.buttons import TurnButton
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome, Question, ThreadKey, is_direct
 from .watches import Watches
@@ -116,7 +116,7 @@ class TurnControls:
         waiting = self._lines.waiting(running.question.thread, user)
         if waiting and waiting[-1].key != running.offered:
             running.offered = waiting[-1].key
-            labels = {DROP: f"Drop {len(waiting)} waiting"}
+            labels = {TurnButton.DROP: f"Drop {len(waiting)} waiting"}
             await self._notices.offer(waiting[-1].question, user, _KEPT, labels)
 
     async def stop_by_word(self, turn: TurnRecord) -> None:
@@ -248,7 +248,7 @@ class TurnControls:
             return _NOT_YOURS_TO_STOP
         turn = replace(turn, stopped_by=user)
         with self._replicas.keep(turn.question.thread):
-            self._watches.take(key)
+            self._watches.remove(key)
             await self._journal.keep(turn)
             self._lines.add(turn)
         return None

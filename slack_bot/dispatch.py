@@ -69,31 +69,22 @@ class TurnDispatcher:
         self._store_error: StoreError | None = None  # once there were too many
         self._store_broken = asyncio.Event()
         self._stream_starts = StreamStartTracker(self._spawn)
-        interval = settings.store.checkpoint_interval
-        self._journal = Journal(store, agent.name, clock, interval, self._lose_thread, self._recorded)
-        noted = self._journal, self._stream_starts, lambda: store.is_sure
-        self._notices = Notices(api, settings.stream, policies, clock, observer, *noted)
-        notices = self._notices
+        turns, interval, spawn = settings.turns, settings.store.checkpoint_interval, self._spawn
+        journal = Journal(store, agent.name, clock, interval, self._lose_thread, self._recorded)
+        starts, is_sure = self._stream_starts, lambda: store.is_sure
+        notices = Notices(api, settings.stream, policies, clock, observer, journal, starts, is_sure)
+        replicas = Replicas(store, self.go_on, self._lose_thread, self._on_signal, self._is_used, spawn)
+        let_go = replicas.let_go_of
+        lines = ThreadLines(notices, journal, policies, turns, clock, self._turn, let_go, spawn)
+        self._journal, self._notices, self._replicas, self._lines = journal, notices, replicas, lines
         self.reply, self.client = notices.reply, notices.client
-        told = self.go_on, self._lose_thread, self._on_signal
-        self._replicas = Replicas(store, *told, self._is_used, self._spawn)
-        self.watches = Watches(agent, settings, clock, self._start, self._lose, self._journal.keep)
+        self.watches = Watches(agent, settings, clock, self._start, self._lose, journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
-        follow_for = settings.turns.follow_for
-        self.follow = FollowedThreads(store, policies, follow_for, clock, self._notices, self._spawn)
-        self._lines = ThreadLines(
-            *(self._notices, self._journal, policies, settings.turns, clock),
-            *(self._turn, self._replicas.let_go_of, self._spawn),
-        )
-        self._interruptions = Interruptions(
-            agent, self._lines, self._notices, settings.agent.stop_timeout, self._spawn
-        )
+        self.follow = FollowedThreads(store, policies, turns.follow_for, clock, notices, spawn)
+        self._interruptions = Interruptions(agent, lines, notices, settings.agent.stop_timeout, spawn)
         answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
-        beside = clock, observer, self.accept, self._spawn
-        self.forms = FormDesk(agent, store, self._notices, answerers, *beside)
-        self.controls = TurnControls(
-            self._lines, self.watches, self._journal, self._replicas, self._notices, store, self.accept
-        )
+        self.forms = FormDesk(agent, store, notices, answerers, clock, observer, self.accept, spawn)
+        self.controls = TurnControls(lines, self.watches, journal, replicas, notices, store, self.accept)
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
@@ -210,7 +201,7 @@ class TurnDispatcher:
         """Another process works on it: nothing of this one may appear there any more."""
         log.error("a thread is another process's now", extra={"thread_ts": thread.ts})
         for turn in self.watches.turns_in(thread):
-            self.watches.take(turn.key)
+            self.watches.remove(turn.key)
         self._lines.lose(thread)
 
     async def _on_signal(self, signal: Signal) -> None:

@@ -12,8 +12,8 @@ from .clock import Clock
 from .errors import StoreError
 from .notices import Notices
 from .settings.channels import ChannelPolicies
-from .slack.blocks import STOP_LISTENING
 from .store.contracts import ChangeThread, ThreadStateStore
+from .turn.buttons import TurnButton
 from .turn.record import Question, ThreadKey, is_direct
 from .turn.thread_state import ListensTo, ThreadState, heard, mentioned, read_alone, stopped, went_on
 
@@ -56,7 +56,7 @@ class FollowedThreads:
             is_new = not is_awaited
             before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
             if is_new and before is not None and not before.is_shown:
-                buttons = {STOP_LISTENING: "Stop listening"}
+                buttons = {TurnButton.STOP_LISTENING: "Stop listening"}
                 self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
 
     async def heard(self, message: Question) -> None:

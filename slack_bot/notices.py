@@ -18,6 +18,7 @@ from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .slack.surfaces import PostSurface
+from .turn.buttons import TurnButton
 from .turn.progress import MessageRecord, TurnRecord
 from .turn.record import Outcome, Question, is_direct
 
@@ -124,8 +125,8 @@ class Notices:
         posts = PostSurface(self.client(question), _NOT_OF_ANSWER)
         await posts.post("", (), (), "note", says=text)
 
-    async def offer(self, question: Question, user: str, text: str, labels: Mapping[str, str]) -> None:
-        """Tell `user` alone, with buttons of the turn: their action ids and labels."""
+    async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:
+        """Tell `user` alone, with buttons of the turn, and their labels."""
         thread = question.thread
         args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
         args["blocks"] = [markdown(text), actions(labels, question.key)]

@@ -92,7 +92,7 @@ class Watches:
         turns = [watch.turn for watch in self._watches.values()]
         return [turn for turn in turns if turn.question.thread == thread]
 
-    def take(self, key: str) -> None:
+    def remove(self, key: str) -> None:
         """Watch this turn no longer."""
         watch = self._watches.pop(key)
         if watch.task is not None and watch.task is not asyncio.current_task():
@@ -162,7 +162,7 @@ class Watches:
         return task.state.is_terminal or task.state.is_asking
 
     def _end(self, watch: _Watch, note: str | None) -> None:
-        self.take(watch.turn.key)
+        self.remove(watch.turn.key)
         if note is None:
             self._on_news(watch.turn)
         else:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.blocks import STOP_LISTENING
 from slack_bot.store.contracts import Store
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.turn.buttons import TurnButton
 
 from .form_tapes import approval
 
@@ -268,7 +268,7 @@ async def test_stop_listening_is_acknowledged_and_lasts_until_the_next_mention(h
             await bot.ask("stop listening", thread_ts=root)
         else:
             (offer,) = [seen for seen in bot.thread(root) if seen.ephemeral_for]
-            bot.workspace.press("U1", CHANNEL, offer.ts, STOP_LISTENING, now=bot.now)
+            bot.workspace.press("U1", CHANNEL, offer.ts, TurnButton.STOP_LISTENING, now=bot.now)
             await bot.deliver()
         await bot.idle()
         assert bot.read(root)[-1] == STOPPED

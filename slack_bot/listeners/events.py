@@ -23,15 +23,12 @@ from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
 from ..settings.channels import ChannelPolicies
+from ..turn.buttons import TurnButton
 from ..turn.people import Organisation
 from ..turn.record import Question
 from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
 from .inbound import (
-    DROP_ACTION,
-    RETRY_ACTION,
-    STOP_ACTION,
-    STOP_LISTENING_ACTION,
     BotIdentity,
     ButtonPress,
     Ignored,
@@ -92,7 +89,7 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (RETRY_ACTION, STOP_ACTION, STOP_LISTENING_ACTION, DROP_ACTION):
+        for button in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
             bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
         for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
@@ -291,11 +288,11 @@ class SlackListeners:
 
     async def _pressed(self, press: ButtonPress) -> str | None:
         """What the person is told. Raises BotError."""
-        if press.action == STOP_ACTION:
+        if press.action == TurnButton.STOP:
             return await self._dispatcher.controls.stop_watch(press.turn, press.user)
-        if press.action == STOP_LISTENING_ACTION:
+        if press.action == TurnButton.STOP_LISTENING:
             return await self._dispatcher.stop_listening(press.turn)
-        if press.action == DROP_ACTION:
+        if press.action == TurnButton.DROP:
             return await self._dispatcher.controls.drop(press.turn, press.user)
 
         async def refusal() -> str | None:

@@ -11,10 +11,11 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..feedback.collector import FeedbackCollector, Why
+from ..turn.buttons import FEEDBACK_MODAL, TurnButton
 from ..turn.feedback import NEGATIVE
 from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
 from .authorizer import identity_of
-from .inbound import FEEDBACK_ACTION, FEEDBACK_VIEW, ButtonPress, Ignored, read_asker, read_press, read_why
+from .inbound import ButtonPress, Ignored, read_asker, read_press, read_why
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +36,8 @@ class FeedbackListeners:
         self._access, self._hourly = access, hourly
 
     def register(self, bolt: AsyncApp) -> None:
-        bolt.action(FEEDBACK_ACTION)(self.press)
-        bolt.view(FEEDBACK_VIEW)(self.explain)
+        bolt.action(TurnButton.FEEDBACK)(self.press)
+        bolt.view(FEEDBACK_MODAL)(self.explain)
 
     async def press(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """What is pressed is stored before Slack is told that it came."""

@@ -11,7 +11,8 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..home import Home
-from .inbound import HOME_STOP_ACTION, read_home_stop, read_view, read_visit
+from ..turn.buttons import TurnButton
+from .inbound import read_home_stop, read_view, read_visit
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ class HomeListeners:
         bolt.event("app_home_opened")(self.visit)
         bolt.event("assistant_thread_started")(self.visit)
         bolt.event("app_context_changed")(self.view)
-        bolt.action(HOME_STOP_ACTION)(self.stop)
+        bolt.action(TurnButton.STOP_IN_HOME)(self.stop)
 
     async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
         """Somebody opens the Home tab, the messages with the bot, or a new thread there (facts: Slack 9)."""

@@ -10,20 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..turn.buttons import AGAIN, REASONS, WORDS, TurnButton
 from ..turn.files import slack_files
 from ..turn.json_values import object_of, objects_of, text_in
 from ..turn.mrkdwn import to_text
 from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
 from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
-
-FEEDBACK_ACTION = "feedback"
-FEEDBACK_VIEW = "feedback_why"
-RETRY_ACTION = "retry"
-STOP_ACTION = "stop"
-STOP_LISTENING_ACTION = "stop_listening"
-DROP_ACTION = "drop"
-HOME_STOP_ACTION = "stop_in_home"
 
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
@@ -248,7 +241,7 @@ def read_press(body: object) -> ButtonPress | Ignored:
     user = text_in(object_of(payload.get("user")), "id")
     if not (turn and user):
         return Ignored("a press without a turn")
-    is_feedback = text_in(action, "action_id") == FEEDBACK_ACTION
+    is_feedback = text_in(action, "action_id") == TurnButton.FEEDBACK
     if is_feedback and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
@@ -275,9 +268,9 @@ def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] 
     def given(name: str) -> Mapping[str, Any]:
         return object_of(object_of(values.get(name)).get(name))
 
-    reasons = [text_in(each, "value") for each in objects_of(given("reasons").get("selected_options"))]
-    again = text_in(object_of(given("again").get("selected_option")), "value")
-    return turn, user, (tuple(filter(None, reasons)), text_in(given("words"), "value").strip(), again)
+    reasons = [text_in(each, "value") for each in objects_of(given(REASONS).get("selected_options"))]
+    again = text_in(object_of(given(AGAIN).get("selected_option")), "value")
+    return turn, user, (tuple(filter(None, reasons)), text_in(given(WORDS), "value").strip(), again)
 
 
 def read_form_press(body: object) -> FormPress | None:

@@ -55,7 +55,7 @@ def _serve(args: argparse.Namespace) -> int:
         if args.name == "play":
             from .server import main
         elif args.name == "workspace":
-            from .rehearsal import main
+            from .workspace import main
         else:
             from .reference.agent import main
     return main(args)

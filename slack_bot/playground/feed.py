@@ -20,9 +20,9 @@ from ..observe.facts import (
     TurnEnded,
     TurnStarted,
 )
-from ..slack.blocks import RETRY
 from ..testing.slack.state import PLAN_FAILED
 from ..testing.slack.workspace import Change, SeenFile, SeenMessage, Workspace
+from ..turn.buttons import TurnButton
 from ..turn.events import StopRequested, StreamEnded, TurnBegun
 from ..turn.record import message_id_of
 from .windows import Windows
@@ -96,7 +96,7 @@ class Feed:
             ),
             "suggestions": self._suggestions,
             "agent": self._agent,
-            "rehearsal": not self._has_bot,
+            "bot_elsewhere": not self._has_bot,
             "faults": self._faults,
             **self.windows.snapshot(),
         }
@@ -164,7 +164,7 @@ class Feed:
         before = _attempt_before(fact.turn)
         for message in tuple(self._messages.get((fact.channel, fact.thread_ts), {}).values()):
             if before is not None and before in _retries(message):
-                self.pressed(fact.channel, message["ts"], RETRY, before)
+                self.pressed(fact.channel, message["ts"], TurnButton.RETRY, before)
 
     def _send_visible(self, place: tuple[str, str], seen: Iterable[SeenMessage]) -> None:
         """The first text of a turn is in the thread, whatever became of the call that wrote it."""
@@ -256,7 +256,7 @@ def _without_repeats(seen: Sequence[SeenMessage]) -> list[SeenMessage]:
 def _retries(message: PageUpdate) -> set[str]:
     """The turns that the buttons of a message ask again."""
     elements = [element for block in message["blocks"] for element in block.get("elements") or ()]
-    return {element["value"] for element in elements if element.get("action_id") == RETRY}
+    return {element["value"] for element in elements if element.get("action_id") == TurnButton.RETRY}
 
 
 def _attempt_before(turn: str) -> str | None:

@@ -10,15 +10,15 @@ from typing import Any
 from ..clock import Clock
 from ..errors import SettingsError, UnreadableInput
 from ..observe.facts import Fact
-from ..slack.blocks import RETRY
 from ..slack.rate_limiter.local import RateLimiter
 from ..testing.slack.faults import METHODS as FAULT_METHODS
 from ..testing.slack.workspace import Workspace
 from ..testing.tape.tape import SeveralStreams, read_tape, write_tape
 from ..tools.replay.scenario import Scenario, as_captured, make_scenario
+from ..turn.buttons import TurnButton
 from ..turn.record import message_id_of
 from .feed import Feed, PageUpdate
-from .hands import Hands, RefusedOrder
+from .page_orders import PageOrders, RefusedOrder
 from .recorder import ReplayRouter
 from .replays import REPLAYER, REPLAYING_BOT, PlannedReplay, Replays
 
@@ -84,7 +84,7 @@ class Visitor:
             has_bot=has_bot,
         )
         self._workspace, self.router = workspace, router
-        self._hands = Hands(workspace, self.feed, clock, self._meet)
+        self._orders = PageOrders(workspace, self.feed, clock, self._meet)
         self._faults, self._is_away = Scenario(), False
         router.on_ask = self.feed.asked
         self.planned: list[PlannedReplay] = []
@@ -109,7 +109,7 @@ class Visitor:
         self.feed.set_faults({"slack_faults": faults, "cut_after": around.cut_after, "away": away})
 
     async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:
-        """Carry out an order: what `Hands` knows, `replay`, `faults` or `export`.
+        """Carry out an order: what `PageOrders` knows, `replay`, `faults` or `export`.
 
         The update is for the page that gave it.
         """
@@ -123,8 +123,8 @@ class Visitor:
     def _do(self, order: Mapping[str, Any]) -> PageUpdate | None:
         if order.get("user") not in (None, *PEOPLE):
             raise RefusedOrder("Nobody here has that name.")
-        if self._hands.knows(order):
-            return self._hands.do(order)
+        if self._orders.knows(order):
+            return self._orders.do(order)
         match order:
             case {"type": "replay", "name": str(name), "text": str(text), "speed": int() | float() as speed}:
                 return self._replay(name, text, float(speed), order.get("key"))
@@ -155,7 +155,7 @@ class Visitor:
     def _meet(self, order: Mapping[str, Any]) -> None:
         """Before a question of a person, or a press that may ask again."""
         is_new = order["type"] == "say"
-        if is_new or order["action_id"] == RETRY:
+        if is_new or order["action_id"] == TurnButton.RETRY:
             self._arm()
             self.router.away = is_new and (self._is_away or bool(order.get("away")))
 

@@ -8,18 +8,11 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import TaskCard
+from ..turn.buttons import TurnButton
 from ..turn.extras import Source
 from ..turn.sanitize import sanitize
 from ..turn.thread_state import ListensTo
 
-FEEDBACK = "feedback"
-"""action_id of the feedback buttons; their values are `positive|<turn>` and `negative|<turn>`."""
-RETRY = "retry"
-STOP = "stop"
-STOP_LISTENING = "stop_listening"
-DROP = "drop"
-HOME_STOP = "stop_in_home"
-"""action_ids of the buttons of a turn; their value is its key."""
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
 ANSWER_HERE = "Reply in this thread to answer."
@@ -146,7 +139,7 @@ def feedback(turn: str) -> Block:
 
     element = {
         "type": "feedback_buttons",
-        "action_id": FEEDBACK,
+        "action_id": TurnButton.FEEDBACK,
         "positive_button": button("Helpful", "positive"),
         "negative_button": button("Not helpful", "negative"),
     }
@@ -160,11 +153,11 @@ def context(text: str) -> Block:
 
 def buttons(turn: str, *, can_stop: bool = False) -> Block:
     """Asks the same question again, or stops the task that is watched."""
-    return actions({RETRY: "Try again", **({STOP: "Stop"} if can_stop else {})}, turn)
+    return actions({TurnButton.RETRY: "Try again", **({TurnButton.STOP: "Stop"} if can_stop else {})}, turn)
 
 
-def actions(shown: Mapping[str, str], turn: str) -> Block:
-    """Buttons of a turn: their action ids and labels."""
+def actions(shown: Mapping[TurnButton, str], turn: str) -> Block:
+    """Buttons of a turn, and their labels."""
     value = turn[:_BUTTON_VALUE]
     elements = [
         {"type": "button", "text": plain(label), "action_id": action, "value": value}

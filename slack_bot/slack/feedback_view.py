@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS
 from .blocks import Args, Block, plain
 
-CALLBACK = "feedback_why"
-"""callback_id of the modal; its private_metadata is the turn's key."""
-REASONS, WORDS, AGAIN = "reasons", "words", "again"
-"""block_ids, and action_ids, of its inputs."""
 _WORDS_CHARS = 3000  # Slack: characters of a text input
 
 
@@ -25,7 +22,7 @@ def feedback_view(turn: str, reasons: Sequence[str], others: Mapping[str, str]) 
         blocks.append(_input(AGAIN, "Ask for another answer", choice))
     return {
         "type": "modal",
-        "callback_id": CALLBACK,
+        "callback_id": FEEDBACK_MODAL,
         "private_metadata": turn,
         "title": plain("Not helpful"),
         "submit": plain("Send"),

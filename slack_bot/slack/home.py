@@ -6,9 +6,10 @@ Everything an agent says of itself is shown as plain text: nothing in it is a me
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..turn.buttons import TurnButton
 from ..turn.record import Introduction, Skill, is_direct
 from ..turn.sanitize import sanitize
-from .blocks import HOME_STOP, Args, Block, context, shorten
+from .blocks import Args, Block, context, shorten
 
 _QUESTION = 300
 _HEADER = 150  # Slack: characters of a header
@@ -68,7 +69,7 @@ def _examples(skills: Sequence[Skill]) -> Iterator[str]:
 
 def _turn(turn: ShownTurn) -> Iterator[Block]:
     label = {"type": "plain_text", "text": "Stop"}
-    stop = {"type": "button", "text": label, "action_id": HOME_STOP, "value": turn.key}
+    stop = {"type": "button", "text": label, "action_id": TurnButton.STOP_IN_HOME, "value": turn.key}
     yield _section(_plain(turn.text, _QUESTION) or "…") | {"accessory": stop}
     in_channel = {"type": "channel", "channel_id": turn.channel}
     place = () if is_direct(turn.channel) else (_text(" · "), in_channel)

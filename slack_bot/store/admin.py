@@ -19,6 +19,7 @@ from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
 from ..turn.feedback import FeedbackRecord
 from ..turn.record import ThreadKey
+from .adapters import FEEDBACK, FORM, OUTBOUND, OVERHEARD, THREAD
 from .contracts import (
     MOST_SHOWN,
     Ages,
@@ -31,10 +32,8 @@ from .contracts import (
     StoreSummary,
 )
 from .private_file import inode_of, unusable
-from .sqlite import OUTBOUND, SAID, THREAD, SqliteStore, file_of
-from .sqlite_feedback import FEEDBACK
+from .sqlite import SqliteStore, file_of
 from .sqlite_file import VERSION, as_store_errors
-from .sqlite_forms import FORM
 
 if TYPE_CHECKING:
     from .redis_admin import RedisAdmin
@@ -125,7 +124,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
             tuple(KeptEvent(*each) for each in events),
             tuple(await self._records(OUTBOUND, outbound, user)),
             tuple(await self._records(THREAD, asked_in, user, team)),
-            tuple(await self._records(SAID, said, user, team)),
+            tuple(await self._records(OVERHEARD, said, user, team)),
             tuple(await self._records(FORM, forms, user, team)),
         )
 

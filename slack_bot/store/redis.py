@@ -29,14 +29,12 @@ from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
+from .adapters import MESSAGE, OVERHEARD, THREAD
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
 from .redis_feedback import RedisFeedback
 from .redis_format import (
-    MESSAGE,
     PREFIX,
-    SAID,
     SENT,
-    THREAD,
     conversation_key,
     json_of,
     name_of,
@@ -234,7 +232,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     async def overhear(
         self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
     ) -> None:
-        key, data, at = overheard_key(thread), SAID.dump_json(message).decode(), float(message.ts)
+        key, data, at = overheard_key(thread), OVERHEARD.dump_json(message).decode(), float(message.ts)
 
         async def put(pipeline: Any) -> None:
             is_known = bool(await pipeline.zcount(key, at, at))
@@ -251,9 +249,8 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         async with self._calling():
-            return [
-                SAID.validate_json(data) for data in await self._redis.zrange(overheard_key(thread), 0, -1)
-            ]
+            found = await self._redis.zrange(overheard_key(thread), 0, -1)
+        return [OVERHEARD.validate_json(data) for data in found]
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         async with self._calling():

@@ -18,6 +18,7 @@ from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
+from .adapters import FORM, OUTBOUND, OVERHEARD, THREAD, TURN
 from .contracts import (
     MOST_SHOWN,
     Count,
@@ -30,19 +31,15 @@ from .contracts import (
 from .redis import VERSION, RedisStore, refuse_newer
 from .redis_feedback import feedback_key, read_feedback
 from .redis_format import (
-    OUTBOUND,
     PREFIX,
-    SAID,
     SENT,
-    THREAD,
-    TURN,
     UNSENT,
     conversation_key,
     name_of,
     outbound_key,
     signal_of,
 )
-from .redis_forms import FORM, form_key
+from .redis_forms import form_key
 
 _UNFINISHED = f"{PREFIX}unfinished"
 _AT_ONCE = 500  # keys in one round trip
@@ -115,7 +112,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
             tuple([event for turn in turns for event in await self.events(turn.key)]),
             tuple([each for each in await self._outbound() if each.message.user == user]),
             tuple([state for _, state in await self._asked_in(user, team)]),
-            tuple([SAID.validate_json(data) for _, data in await self._overheard_of(user, team)]),
+            tuple([OVERHEARD.validate_json(data) for _, data in await self._overheard_of(user, team)]),
             tuple(await self._forms_of(user, team)),
         )
 
@@ -132,7 +129,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
             (name, data)
             async for name, kept in self._of_each("ZRANGE", await self._names("overheard"), "0", "-1")
             for data in kept
-            if SAID.validate_json(data).author == user and team in (None, _about(name)[0])
+            if OVERHEARD.validate_json(data).author == user and team in (None, _about(name)[0])
         ]
 
     async def feedback(self) -> list[FeedbackRecord]:

@@ -3,14 +3,12 @@
 import json
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ..turn.feedback import FeedbackRecord
+from .adapters import FEEDBACK
 from .contracts import ChangeFeedback, FeedbackStore
 from .redis_calls import RedisCalls
 from .redis_format import PREFIX
 
-_RECORD = TypeAdapter(FeedbackRecord)
 _DUE = f"{PREFIX}feedback_due"
 
 
@@ -27,7 +25,7 @@ class RedisFeedback(RedisCalls, FeedbackStore):
             after = change(before)
             pipeline.multi()
             if after is not None and after != before:
-                pipeline.hset(key, user, _RECORD.dump_json(after).decode())
+                pipeline.hset(key, user, FEEDBACK.dump_json(after).decode())
                 pipeline.expire(key, self._feedback_age)
                 if after.due is None:
                     pipeline.zrem(_DUE, member)
@@ -62,4 +60,4 @@ def read_feedback(turn: str, user: str, found: str | None) -> FeedbackRecord | N
     if found.startswith("["):
         value, at = json.loads(found)
         return FeedbackRecord(turn, user, value, at)
-    return _RECORD.validate_json(found)
+    return FEEDBACK.validate_json(found)

@@ -6,19 +6,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter
-
 from ..turn.outbound import OutboundRecord
-from ..turn.progress import MessageRecord, TurnRecord
-from ..turn.quotes import ThreadMessage
+from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
+from .adapters import MESSAGE, OUTBOUND, THREAD, TURN
 from .contracts import APART, Signal
 
 PREFIX = "{slack_bot}:"  # the braces keep all keys on one node
-TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
-SAID = TypeAdapter(ThreadMessage)
 UNSENT, SENT = f"{PREFIX}outbound_unsent", f"{PREFIX}outbound_ended"  # sorted by time
 
 

@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ..turn.open_form import OpenForm
 from ..turn.record import ThreadKey
+from .adapters import FORM
 from .contracts import FormStore
 from .redis_calls import RedisCalls
 from .redis_format import PREFIX, name_of
-
-FORM = TypeAdapter(OpenForm)
 
 
 class RedisForms(RedisCalls, FormStore):

@@ -3,9 +3,10 @@
 from typing import Any
 
 from ..turn.outbound import OutboundRecord, accepted
+from .adapters import OUTBOUND
 from .contracts import OutboundStore
 from .redis_calls import RedisCalls
-from .redis_format import OUTBOUND, UNSENT, outbound_key, outbound_lease_key, put_outbound
+from .redis_format import UNSENT, outbound_key, outbound_lease_key, put_outbound
 
 
 class RedisOutbound(RedisCalls, OutboundStore):

@@ -14,14 +14,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from ..errors import SettingsError, StoreError, StoreInUse
 from ..turn.outbound import OutboundRecord, accepted
-from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
+from .adapters import MESSAGE, OUTBOUND, OVERHEARD, THREAD, TURN
 from .contracts import APART, Ages, ChangeThread, Conversation, KeptEvent, Store
 from .private_file import PRIVATE, unusable
 from .sole import SoleProcess
@@ -35,10 +34,6 @@ URL = "sqlite:///"
 _KEYS_AT_ONCE = 100
 """SQLite copies every page that it changes to its journal: fewer keys need less free space."""
 _LOCK_SECONDS = 0.2  # between two looks at a lock that another process holds
-
-_TURN, _MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
-SAID = TypeAdapter(ThreadMessage)
 
 
 class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
@@ -76,7 +71,7 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
                 connection.executemany(
                     "INSERT INTO messages (turn, number, ts, data) VALUES (?, ?, ?, ?)",
                     [
-                        (turn.key, number, message.ts, _MESSAGE.dump_json(message).decode())
+                        (turn.key, number, message.ts, MESSAGE.dump_json(message).decode())
                         for number, message in enumerate(turn.messages[unchanged:], unchanged)
                     ],
                 )
@@ -105,7 +100,7 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
         found = await self._run(work, reads=True)
         with as_store_errors(self._path):
             return [
-                replace(_TURN.validate_json(data), messages=tuple(map(_MESSAGE.validate_json, messages)))
+                replace(TURN.validate_json(data), messages=tuple(map(MESSAGE.validate_json, messages)))
                 for data, messages in found
             ]
 
@@ -185,7 +180,7 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
         self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
     ) -> None:
         place, there = (thread.team, thread.channel, thread.ts), "(team, channel, thread) = (?1, ?2, ?3)"
-        row = *place, message.ts, message.author, float(message.ts), SAID.dump_json(message).decode()
+        row = *place, message.ts, message.author, float(message.ts), OVERHEARD.dump_json(message).decode()
         newest = f"SELECT ts FROM overheard WHERE {there} ORDER BY at DESC LIMIT ?4"
         old = f"DELETE FROM overheard WHERE {there} AND ts NOT IN ({newest})"
 
@@ -198,7 +193,7 @@ class SqliteStore(SqliteFeedback, SqliteForms, SoleProcess, Store):
 
     async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
         query = "SELECT data FROM overheard WHERE (team, channel, thread) = (?, ?, ?)"
-        return await self._records(SAID, query, thread.team, thread.channel, thread.ts)
+        return await self._records(OVERHEARD, query, thread.team, thread.channel, thread.ts)
 
     async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
         return await self._run(lambda connection: _thread_state(connection, thread))
@@ -361,4 +356,4 @@ def _put_outbound(connection: sqlite3.Connection, record: OutboundRecord) -> Non
 
 
 def _json(turn: TurnRecord) -> str:
-    return _TURN.dump_json(turn, exclude=APART).decode()
+    return TURN.dump_json(turn, exclude=APART).decode()

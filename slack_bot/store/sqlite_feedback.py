@@ -2,13 +2,10 @@
 
 import sqlite3
 
-from pydantic import TypeAdapter
-
 from ..turn.feedback import FeedbackRecord
+from .adapters import FEEDBACK
 from .contracts import ChangeFeedback, FeedbackStore
 from .sqlite_file import SqliteFile
-
-FEEDBACK = TypeAdapter(FeedbackRecord)
 
 
 class SqliteFeedback(SqliteFile, FeedbackStore):

@@ -2,14 +2,11 @@
 
 import sqlite3
 
-from pydantic import TypeAdapter
-
 from ..turn.open_form import OpenForm
 from ..turn.record import ThreadKey
+from .adapters import FORM
 from .contracts import FormStore
 from .sqlite_file import SqliteFile
-
-FORM = TypeAdapter(OpenForm)
 
 
 class SqliteForms(SqliteFile, FormStore):

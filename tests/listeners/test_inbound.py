@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.listeners.inbound import (
-    FEEDBACK_ACTION,
-    RETRY_ACTION,
     BotIdentity,
     ButtonPress,
     Ignored,
@@ -24,6 +22,7 @@ from slack_bot.listeners.inbound import (
     read_stop,
     without_mention,
 )
+from slack_bot.turn.buttons import TurnButton
 from slack_bot.turn.mrkdwn import to_text
 from slack_bot.turn.people import Organisation
 from slack_bot.turn.record import Question, ThreadKey
@@ -284,7 +283,7 @@ def test_what_is_no_press_of_a_form(changes: dict[str, Any]) -> None:
     assert read_form_press({**body, **changes}) is None
 
 
-def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> dict[str, Any]:
+def press(value: object, action_id: str = TurnButton.FEEDBACK, **changes: Any) -> dict[str, Any]:
     return {
         "type": "block_actions",
         "user": {"id": "U1", "team_id": "T1"},
@@ -299,13 +298,13 @@ def press(value: object, action_id: str = FEEDBACK_ACTION, **changes: Any) -> di
 
 def test_a_feedback_press() -> None:
     assert read_press(press("negative|T1:C1:1.0")) == ButtonPress(
-        FEEDBACK_ACTION, "T1:C1:1.0", "U1", "negative", "C1", "1.0"
+        TurnButton.FEEDBACK, "T1:C1:1.0", "U1", "negative", "C1", "1.0"
     )
 
 
 def test_a_retry_press_carries_only_the_turn() -> None:
-    assert read_press(press("T1:C1:1.0", RETRY_ACTION)) == ButtonPress(
-        RETRY_ACTION, "T1:C1:1.0", "U1", "", "C1", "1.0"
+    assert read_press(press("T1:C1:1.0", TurnButton.RETRY)) == ButtonPress(
+        TurnButton.RETRY, "T1:C1:1.0", "U1", "", "C1", "1.0"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a page is told of prompts; modals and the Home tab are in the tests of `hands`."""
+"""What a page is told of prompts; modals and the Home tab are in the tests of `page_orders`."""
 
 from __future__ import annotations
 

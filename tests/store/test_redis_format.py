@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from slack_bot.store.adapters import TURN
 from slack_bot.store.redis_format import (
-    TURN,
     json_of,
     name_of,
     signal_of,
@@ -13,8 +13,6 @@ from slack_bot.store.redis_format import (
     thread_state_of,
     turn_of,
 )
-from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.extras import ExtraRecord, Source
 from slack_bot.turn.progress import MessageRecord, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -32,18 +30,6 @@ def test_a_turn_and_its_messages_are_fields_of_one_hash() -> None:
         **{f"m{n}": json.dumps(each) for n, each in enumerate(whole)},
     }
     assert turn_of(fields) == turn
-
-
-def test_a_turn_of_an_older_format_has_nothing_beside_its_text() -> None:
-    held = ExtraRecord("k", "2.0", "F1", is_signed=True, form=1)
-    card = TaskCard("c", "Search", CardState.DONE, sources=(Source("https://x.example", "X"),))
-    messages = (MessageRecord("2.0", "stream", cards=(card,)),)
-    turn = TurnRecord(Question(THREAD, "1.0", "U1", "T1", "hi"), 4.0, messages=messages, extras=(held,))
-    written = json.loads(TURN.dump_json(turn))
-    assert TURN.validate_json(json.dumps(written)) == turn
-    del written["extras"], written["messages"][0]["cards"][0]["sources"]
-    older = TURN.validate_json(json.dumps(written))
-    assert (older.extras, older.messages[0].cards[0].sources) == ((), ())
 
 
 def test_threads_and_signals_have_names_that_read_back() -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from slack_bot.store.sqlite import SqliteStore
-from slack_bot.store.sqlite_forms import FORM, SqliteForms
-
-from .contract import opened
+from slack_bot.store.sqlite_forms import SqliteForms
 
 
 def test_the_store_keeps_forms_in_this_way() -> None:
     assert issubclass(SqliteStore, SqliteForms)
-    assert FORM.validate_json(FORM.dump_json(opened("h1"))) == opened("h1")

@@ -46,8 +46,8 @@ const HANDLERS = {
   snapshot(all) {
     model.begin(all);
     faultPanel.show(all.faults);
-    document.body.classList.toggle("rehearsal", all.rehearsal);
-    $("where").textContent = all.rehearsal ? "An emulated Slack. The bot that connects to it answers here." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    document.body.classList.toggle("bot-elsewhere", all.bot_elsewhere);
+    $("where").textContent = all.bot_elsewhere ? "An emulated Slack. The bot that connects to it answers here." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
     if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
     if (!view.known) model.seenAll();

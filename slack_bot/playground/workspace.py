@@ -40,12 +40,12 @@ from .visitor import Visitor
 _NOT_HERE = {
     "replay": "The bot is a process of its own here. slack-bot replay FILE, or slack-bot play, shows a file.",
     "export": "The bot is a process of its own here. slack-bot store export-tape has what its agent sent.",
-    "faults": "The agent is not part of the rehearsal: only Slack's calls can be made to fail here.",
+    "faults": "The agent is not a part of this workspace: only Slack's calls can be made to fail here.",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class RunningWorkspace:
     """A running workspace. `url` is the page's, `api_url` the Web API's."""
 
     url: str
@@ -69,8 +69,8 @@ def main(args: argparse.Namespace) -> int:
             " such as http://127.0.0.1:3000/slack/events"
         )
     set_up_logs(())
-    opened = open_rehearsal(args.host, args.port, args.api_port, args.events, manifest)
-    asyncio.run(serve_until_stopped(opened, lambda rehearsal: _announce(rehearsal, args.events)))
+    opened = open_workspace(args.host, args.port, args.api_port, args.events, manifest)
+    asyncio.run(serve_until_stopped(opened, lambda running: _announce(running, args.events)))
     return 0
 
 
@@ -86,14 +86,14 @@ def _manifest_of(path: Path) -> AppManifest:
         ) from error
 
 
-def _announce(rehearsal: Rehearsal, events: str | None) -> str:
+def _announce(running: RunningWorkspace, events: str | None) -> str:
     mode = "run --http" if events else "run"
     secret = f"SLACK_SIGNING_SECRET={SIGNING_SECRET}" if events else f"SLACK_APP_TOKEN={APP_TOKEN}"
     return f"""\
-The workspace is at {rehearsal.url}
+The workspace is at {running.url}
 A bot connects to it with these settings; slack-bot agent is an agent to ask:
 
-export SLACK_API_URL={rehearsal.api_url}
+export SLACK_API_URL={running.api_url}
 export SLACK_BOT_TOKEN={BOT_TOKEN} {secret}
 export SLACK_BOT_SLACK__CONFIG_TOKEN={CONFIG_TOKEN}
 export A2A_AGENT_URL=http://127.0.0.1:8001/
@@ -102,13 +102,13 @@ slack-bot {mode}
 
 
 @asynccontextmanager
-async def open_rehearsal(
+async def open_workspace(
     host: str = "127.0.0.1",
     port: int = 0,
     api_port: int = 0,
     events: str | None = None,
     manifest: AppManifest = SHIPPED,
-) -> AsyncIterator[Rehearsal]:
+) -> AsyncIterator[RunningWorkspace]:
     """Serve page and workspace until the context is left. Raises BotError if an address cannot be had.
 
     `events`: where payloads are posted to, signed; None: Socket Mode. `manifest` is enforced.
@@ -116,17 +116,17 @@ async def open_rehearsal(
     clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
     async with ReplayRouter(httpx.AsyncHTTPTransport()) as nobody:
-        visitor = _RehearsalVisitor(workspace, nobody, clock, has_bot=False)
+        visitor = _WorkspaceVisitor(workspace, nobody, clock, has_bot=False)
         async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:
             server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)
             try:
                 await stack.enter_async_context(server)
             except OSError as error:
                 raise BotError(no_address("Web API", host, api_port, error, "--api-port")) from error
-            yield Rehearsal(url, server.api_url, workspace, visitor)
+            yield RunningWorkspace(url, server.api_url, workspace, visitor)
 
 
-class _RehearsalVisitor(Visitor):
+class _WorkspaceVisitor(Visitor):
     """A visitor of a workspace whose bot cannot be looked into."""
 
     async def take(self, order: Mapping[str, Any]) -> PageUpdate | None:

@@ -24,7 +24,7 @@ class RefusedOrder(Exception):
     """The order cannot be carried out; the text says why."""
 
 
-class Hands:
+class PageOrders:
     """Each order is done by `user`, one of the people. `arm(retried)`: a question comes, or comes again."""
 
     def __init__(

@@ -16,8 +16,8 @@ import pytest
 
 from slack_bot import cli
 from slack_bot.errors import BotError
-from slack_bot.playground.rehearsal import Rehearsal, open_rehearsal
 from slack_bot.playground.visitor import CHANNEL
+from slack_bot.playground.workspace import RunningWorkspace, open_workspace
 from slack_bot.testing.harness import wait_until
 from slack_bot.testing.slack.rules import AppManifest
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
@@ -29,13 +29,13 @@ OTHER_FACTS = {"type": "export", "turn": "C1:1.0"}
 
 
 @asynccontextmanager
-async def running(
-    rehearsal: Rehearsal, agent: str, folder: Path, *options: str, **more: str
+async def bot_of(
+    alone: RunningWorkspace, agent: str, folder: Path, *options: str, **more: str
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     env = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(Path(__file__).parents[2]),
-        "SLACK_API_URL": rehearsal.api_url,
+        "SLACK_API_URL": alone.api_url,
         "SLACK_BOT_TOKEN": BOT_TOKEN,
         "SLACK_APP_TOKEN": APP_TOKEN,
         "SLACK_SIGNING_SECRET": SIGNING_SECRET,
@@ -47,36 +47,34 @@ async def running(
         yield process
 
 
-async def ask(rehearsal: Rehearsal, text: str) -> str:
+async def ask(alone: RunningWorkspace, text: str) -> str:
     order = {"type": "say", "user": "U0MAYA", "channel": CHANNEL, "text": f"<@U0BOT> {text}"}
-    said = await rehearsal.visitor.take(order)
+    said = await alone.visitor.take(order)
     assert said is not None
     assert said["type"] == "said", said
     return str(said["ts"])
 
 
-def answer(rehearsal: Rehearsal, thread: str) -> str:
-    seen = rehearsal.workspace.thread(CHANNEL, thread)
+def answer(alone: RunningWorkspace, thread: str) -> str:
+    seen = alone.workspace.thread(CHANNEL, thread)
     return "\n".join(each.text for each in seen if each.is_bot and not each.ephemeral_for)
 
 
 async def test_a_bot_that_connects_answers_and_one_killed_in_its_answer_goes_on_when_it_is_started(
     tmp_path: Path,
 ) -> None:
-    async with live_agent() as live, open_rehearsal() as rehearsal:
-        async with running(rehearsal, live.url, tmp_path):
-            thread = await ask(rehearsal, "echo of the rehearsal")
-            await wait_until(
-                lambda: answer(rehearsal, thread) == "echo of the rehearsal", rehearsal.workspace
-            )
+    async with live_agent() as live, open_workspace() as alone:
+        async with bot_of(alone, live.url, tmp_path):
+            thread = await ask(alone, "echo of the bot")
+            await wait_until(lambda: answer(alone, thread) == "echo of the bot", alone.workspace)
             live.hold = 3
-            held = await ask(rehearsal, "held")
-            await wait_until(lambda: bool(answer(rehearsal, held)), rehearsal.workspace)
+            held = await ask(alone, "held")
+            await wait_until(lambda: bool(answer(alone, held)), alone.workspace)
         whole = "".join(HELD).strip()
-        assert answer(rehearsal, held) != whole
+        assert answer(alone, held) != whole
         live.release.set()
-        async with running(rehearsal, live.url, tmp_path):
-            await wait_until(lambda: answer(rehearsal, held) == whole, rehearsal.workspace)
+        async with bot_of(alone, live.url, tmp_path):
+            await wait_until(lambda: answer(alone, held) == whole, alone.workspace)
 
 
 def free_port() -> int:
@@ -88,12 +86,12 @@ def free_port() -> int:
 async def test_events_are_posted_to_a_bot_in_http_mode(tmp_path: Path) -> None:
     port = free_port()
     events = f"http://127.0.0.1:{port}/slack/events"
-    async with live_agent() as live, open_rehearsal(events=events) as rehearsal:
+    async with live_agent() as live, open_workspace(events=events) as alone:
         settings = {"SLACK_BOT_SLACK__HTTP_PORT": str(port), "SLACK_BOT_SLACK__HTTP_HOST": "127.0.0.1"}
-        async with running(rehearsal, live.url, tmp_path, "--http", **settings) as process:
+        async with bot_of(alone, live.url, tmp_path, "--http", **settings) as process:
             await heard(process, "waiting for Slack at")
-            thread = await ask(rehearsal, "echo over HTTP")
-            await wait_until(lambda: answer(rehearsal, thread) == "echo over HTTP", rehearsal.workspace)
+            thread = await ask(alone, "echo over HTTP")
+            await wait_until(lambda: answer(alone, thread) == "echo over HTTP", alone.workspace)
 
 
 async def heard(process: asyncio.subprocess.Process, word: str) -> None:
@@ -104,9 +102,9 @@ async def heard(process: asyncio.subprocess.Process, word: str) -> None:
 
 
 async def test_what_needs_the_bot_in_this_process_is_refused_with_another_way() -> None:
-    async with open_rehearsal() as rehearsal:
-        visitor = rehearsal.visitor
-        assert visitor.feed.snapshot()["rehearsal"] is True
+    async with open_workspace() as alone:
+        visitor = alone.visitor
+        assert visitor.feed.snapshot()["bot_elsewhere"] is True
         for order, way in (
             ({"type": "replay", "name": "a.jsonl", "text": "{}", "speed": 1}, "slack-bot replay FILE"),
             (OTHER_FACTS, "export-tape"),
@@ -122,9 +120,9 @@ async def test_what_needs_the_bot_in_this_process_is_refused_with_another_way() 
 
 async def test_the_scopes_of_a_manifest_are_enforced(tmp_path: Path) -> None:
     manifest = AppManifest(frozenset({"chat:write"}), frozenset())
-    async with open_rehearsal(manifest=manifest) as rehearsal:
-        await ask(rehearsal, "hello?")
-        assert rehearsal.workspace.outbox == [], "the app has no events of mentions"
+    async with open_workspace(manifest=manifest) as alone:
+        await ask(alone, "hello?")
+        assert alone.workspace.outbox == [], "the app has no events of mentions"
 
 
 async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
@@ -132,7 +130,7 @@ async def test_a_taken_port_of_the_web_api_is_one_sentence() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(BotError, match=r"^Port \d+ on 127.0.0.1 is taken.*--api-port"):
-            async with open_rehearsal(api_port=taken.getsockname()[1]):
+            async with open_workspace(api_port=taken.getsockname()[1]):
                 pass
 
 
