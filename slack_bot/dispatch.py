@@ -112,7 +112,7 @@ class TurnDispatcher:
         try:
             turn = TurnRecord(question, self._clock.wall())
             is_new = await self._store.accept(turn)
-            if is_new and (thread := await self._thread_of_line_before(question)) is not None:
+            if is_new and (thread := await self._thread_of_message_before(question)) is not None:
                 await self._store.withdraw(turn.key)
                 turn = replace(turn, question=(question := replace(question, thread=thread)))
                 is_new = await self._store.accept(turn)
@@ -150,15 +150,15 @@ class TurnDispatcher:
             if claimed and not self._has(claimed) and (now := await self.controls.as_changed(claimed)):
                 self._start(now, is_new=True)
 
-    async def _thread_of_line_before(self, question: Question) -> ThreadKey | None:
-        """In a direct message each line begins a thread. One that is written shortly after a line that is not
-        asked yet joins the thread of that line; "stop" joins that of the turn it ends. `question` is stored
+    async def _thread_of_message_before(self, question: Question) -> ThreadKey | None:
+        """In a direct message each message begins a thread. One that is written shortly after one that is not
+        asked yet joins the thread of that one; "stop" joins that of the turn it ends. `question` is stored
         already: so of two that come at once, even to two processes, one sees the other.
         """
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
-        is_line = is_direct(channel) and question.ts == question.thread.ts and not question.attempt
-        thread = await self.controls.thread_to_stop(question) if is_line else None
-        if thread is not None or not is_line or self._policies.of(channel).busy != "collect":
+        begins = is_direct(channel) and question.ts == question.thread.ts and not question.attempt
+        thread = await self.controls.thread_to_stop(question) if begins else None
+        if thread is not None or not begins or self._policies.of(channel).busy != "collect":
             return thread
         before = takewhile(lambda turn: turn.key != question.key, await self._store.unfinished())
         waiting = [
