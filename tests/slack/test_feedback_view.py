@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from slack_sdk.models.views import View
 
-from slack_bot.slack.feedback_view import CALLBACK, feedback_view
+from slack_bot.slack.feedback_view import feedback_view
+from slack_bot.turn.buttons import FEEDBACK_MODAL
 
 
 def test_it_has_reasons_words_and_other_answers() -> None:
     view = feedback_view("T1:C1:1.0", ["Wrong", "Too long"], {"shorter": "Shorter"})
-    assert (view["callback_id"], view["private_metadata"]) == (CALLBACK, "T1:C1:1.0")
+    assert (view["callback_id"], view["private_metadata"]) == (FEEDBACK_MODAL, "T1:C1:1.0")
     assert [(block["block_id"], block["element"]["type"]) for block in view["blocks"]] == [
         ("reasons", "checkboxes"), ("words", "plain_text_input"), ("again", "radio_buttons"),
     ]  # fmt: skip
