@@ -10,7 +10,7 @@ from .journal import Journal
 from .observe.facts import Observer, TurnEnded, referred
 from .settings.channels import ChannelPolicies
 from .settings.models import StreamSettings
-from .slack.api import SlackApi, TurnClient
+from .slack.api import SlackApi
 from .slack.blocks import Args, actions, markdown
 from .slack.faults import CallOk, StreamingRefusalCache
 from .slack.model import Ending
@@ -18,6 +18,7 @@ from .slack.sink import Sink
 from .slack.status import QueuedReaction
 from .slack.stream_starts import StreamStartTracker
 from .slack.surfaces import PostSurface
+from .slack.turn_client import TurnClient
 from .turn.buttons import TurnButton
 from .turn.progress import MessageRecord, TurnRecord
 from .turn.record import Outcome, Question, is_direct

@@ -16,7 +16,6 @@ from ..turn.buffer import TIMER_TOLERANCE
 from ..turn.fit import MessageLimits
 from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from ..turn.progress import MessageRecord
-from .api import DROPPED, TurnClient
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
 from .faults import (
@@ -35,6 +34,7 @@ from .rate_limiter.governor import Priority
 from .readback import ShownRest, unrecorded
 from .reconcile import SKEW, Reconciler
 from .surfaces import PostSurface, StreamSurface
+from .turn_client import DROPPED, TurnClient
 
 _log = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ from ..turn.sanitize import sanitize_extra, sanitize_sources
 from ..web.addresses import may_fetch
 from ..web.fetch import NotFetched, WebFetcher, WebFile
 from . import blocks
-from .api import TurnClient
 from .blocks import Block, TextForm
 from .charts import chart_block
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult
 from .file_types import file_name, snippet_type
 from .surfaces import Body, PostSurface
 from .tables import as_csv, cut, monospaced, table_blocks
+from .turn_client import TurnClient
 from .uploads import MOST_AT_ONCE, FileUpload, send, show, shows
 
 _log = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
-from .api import TurnClient
 from .blocks import Args, Block
 from .cards import CardClosing
 from .faults import CallFailed, CallOk
 from .forms import sign_in, sign_in_blocks
 from .model import SlackMessage
 from .surfaces import PostSurface
+from .turn_client import TurnClient
 
 
 async def write_record(client: TurnClient, shown: MessageRecord, under: Sequence[Block]) -> bool:

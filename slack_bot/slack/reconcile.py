@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..observe.facts import DoubtSettled
-from .api import REPEAT_PAUSES, TurnClient, end_in
+from .api import REPEAT_PAUSES
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .model import Batch, SlackMessage
 from .readback import Readback, ShownRest, compare_shown, has_open_card, own_stream
 from .stream_starts import StreamStart
 from .surfaces import PostSurface, StreamSurface
+from .turn_client import TurnClient, end_in
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,6 @@ from ..turn.record import Outcome, is_direct
 from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
 from . import blocks, forms
-from .api import TurnClient
 from .blocks import Block
 from .cards import CardClosing
 from .delivery import Delivery, refused
@@ -31,6 +30,7 @@ from .form_messages import send_sign_in
 from .model import Batch, Ending, SlackMessage, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
+from .turn_client import TurnClient
 from .uploads import FileUpload, upload
 
 _log = logging.getLogger(__name__)

@@ -3,9 +3,10 @@
 import asyncio
 from contextlib import suppress
 
-from .api import SlackApi, TurnClient
+from .api import SlackApi
 from .blocks import shorten
 from .faults import CallFailed, Fault
+from .turn_client import TurnClient
 
 WAITING_REACTION = "hourglass_flowing_sand"
 

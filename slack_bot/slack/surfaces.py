@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..turn.actions import TaskCard
 from . import blocks
-from .api import DROPPED, REPEAT_PAUSES, TurnClient, backoff, call_until_known
+from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
 from .cards import CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
@@ -19,6 +19,7 @@ from .features import Feature
 from .model import Batch, SlackMessage
 from .readback import draws_tables, is_ignored
 from .tables import markdown_table
+from .turn_client import DROPPED, TurnClient
 
 _log = logging.getLogger(__name__)
 

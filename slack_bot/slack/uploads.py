@@ -6,10 +6,11 @@ Nothing shows before the last step, so only that one is looked for where it had 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .api import Messages, TurnClient, call_until_known
+from .api import Messages, call_until_known
 from .blocks import Args
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault
 from .features import Feature
+from .turn_client import TurnClient
 
 MOST_AT_ONCE = 10
 """Files that are shown by one call."""

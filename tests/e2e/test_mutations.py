@@ -22,11 +22,11 @@ from slack_bot.consumer.stream_consumer import TurnHandle
 from slack_bot.consumer.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack import question_files
-from slack_bot.slack.api import TurnClient
 from slack_bot.slack.cards import MessageCards
 from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
 from slack_bot.slack.surfaces import StreamSurface
+from slack_bot.slack.turn_client import TurnClient
 from slack_bot.tools.conform.cases import Case, CaseRun, open_suite
 from slack_bot.tools.conform.conform import run_case
 from slack_bot.turn import buffer, machine

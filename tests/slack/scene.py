@@ -11,12 +11,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_bot.clock import Clock
 from slack_bot.observe.facts import Fact, SlackCalled
 from slack_bot.settings.models import GovernorSettings, StreamSettings
-from slack_bot.slack.api import SlackApi, TurnClient
+from slack_bot.slack.api import SlackApi
 from slack_bot.slack.faults import StreamingRefusalCache
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.slack.sink import Sink
 from slack_bot.slack.stream_starts import StreamStartTracker
 from slack_bot.slack.surfaces import PostSurface, StreamSurface
+from slack_bot.slack.turn_client import TurnClient
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import BOT_TOKEN, SeenMessage, Workspace
 from slack_bot.testing.virtual_clock import WALL_ZERO, new_clock

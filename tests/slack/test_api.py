@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +16,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from slack_bot.clock import system_clock
 from slack_bot.observe.facts import SlackCalled
-from slack_bot.settings.models import GovernorSettings, SlackSettings, StreamSettings
-from slack_bot.slack.api import DROPPED, UNANSWERED, SlackApi, TurnClient, new_web_client
+from slack_bot.settings.models import GovernorSettings, SlackSettings
+from slack_bot.slack.api import SlackApi, new_web_client
 from slack_bot.slack.faults import CallFailed, CallOk, Fault
 from slack_bot.slack.rate_limiter.governor import Priority
 from slack_bot.slack.rate_limiter.local import RateLimiter
@@ -443,123 +443,3 @@ async def test_not_more_is_remembered_than_a_thousand() -> None:
         await scene.api.call(REPLIES, {"channel": f"C{number}", "ts": scene.root})
     assert scene.workspace.calls[-1].args["channel"] == "C0"
     assert len(scene.methods()) == 1_002
-
-
-# -- the calls of one turn -----------------------------------------------------------------------------------
-
-
-def play(story: Callable[[Scene, TurnClient], Coroutine[Any, Any, None]], faults: Any = None) -> Scene:
-    async def go() -> Scene:
-        scene = Scene(faults)
-        await story(scene, scene.turn_client())
-        return scene
-
-    return virtual_clock.run(go())
-
-
-def said(scene: Scene) -> dict[str, object]:
-    return {"channel": "C1", "thread_ts": scene.root, "text": "x"}
-
-
-def test_a_write_that_waits_is_dropped_at_once() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        waiting = asyncio.ensure_future(client.write("chat.postMessage", said(scene)))
-        await asyncio.sleep(1)
-        client.cancel_writes()
-        async with asyncio.timeout(0.1):
-            assert await waiting == CallFailed(Fault.UNKNOWN, DROPPED)
-        assert await client.write("chat.postMessage", said(scene)) == CallFailed(Fault.LATER, DROPPED)
-        await asyncio.sleep(100)
-
-    assert play(story, {"chat.postMessage": ["ratelimited:30"]}).methods() == ["chat.postMessage"]
-
-
-def test_an_answer_is_waited_for_until_it_is_overdue() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        for answer_wait, result in ((0.5, CallFailed(Fault.UNKNOWN, UNANSWERED)), (5.0, CallOk)):
-            client.settings = StreamSettings(start_answer_wait=answer_wait)
-            start = scene.stream_starts.expect("C1", scene.root, scene.root)
-            writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start))
-            await asyncio.sleep(0.5)
-            start.notify()
-            async with asyncio.timeout(1.6):
-                assert await writing == result or isinstance(await writing, CallOk)
-            assert start.tell is None
-        assert len(asyncio.all_tasks()) == 1
-
-    play(story, {"chat.postMessage": ["timeout!", "slow:2!"]})
-
-
-def test_a_stop_is_not_put_off_by_an_event() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        start = scene.stream_starts.expect("C1", scene.root, scene.root)
-        client.settings = StreamSettings(start_answer_wait=60.0)
-        writing = asyncio.ensure_future(client.write("chat.postMessage", said(scene), start))
-        await asyncio.sleep(1)
-        client.cancel_writes()
-        start.notify()
-        async with asyncio.timeout(0.1):
-            assert await writing == CallFailed(Fault.UNKNOWN, DROPPED)
-
-    play(story, {"chat.postMessage": ["timeout!"]})
-
-
-def test_what_puts_a_turn_to_rest_is_not_dropped() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        client.cancel_writes()
-        assert isinstance(await client.api.call("chat.postMessage", said(scene)), CallOk)
-
-    assert play(story).texts() == ["x"]
-
-
-def test_a_write_goes_through_and_a_cancelled_one_leaves_nothing_behind() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        assert isinstance(await client.write("chat.postMessage", said(scene)), CallOk)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1):
-                await client.write("chat.postMessage", said(scene))
-        assert len(asyncio.all_tasks()) == 1
-
-    play(story, {"chat.postMessage": [None, "timeout"]})
-
-
-def test_refused_the_second_time_it_was_applied_the_first() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        assert await client.call_until_known(
-            "chat.postMessage", said(scene), applied_as=Fault.SEALED
-        ) == CallOk({})
-
-    play(story, {"chat.postMessage": ["timeout!", "message_not_in_streaming_state"]})
-
-
-def test_a_long_thread_is_read_page_by_page() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        for number in range(450):
-            scene.workspace.say("U2", "C1", str(number), now=virtual_clock.WALL_ZERO, thread_ts=scene.root)
-        messages = await client.read_thread_once()
-        assert isinstance(messages, list)
-        assert len(messages) == 451
-
-    assert play(story).methods() == [REPLIES] * 3
-
-
-def test_a_thread_that_is_gone_is_empty_and_one_that_is_closed_unknown() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        assert await client.read_thread_once() == []
-        assert await client.read_thread_once() == CallFailed(Fault.NOT_HERE, "missing_scope")
-
-    play(story, {REPLIES: ["thread_not_found", "missing_scope"]})
-
-
-def test_a_rest_ends_when_the_turn_is_hushed() -> None:
-    async def story(scene: Scene, client: TurnClient) -> None:
-        began = scene.clock.monotonic()
-        await client.sleep(5.0)
-        assert scene.clock.monotonic() - began == pytest.approx(5.0)
-        resting = asyncio.ensure_future(client.sleep(60.0))
-        await asyncio.sleep(1)
-        client.cancel_writes()
-        async with asyncio.timeout(0.1):
-            await resting
-
-    play(story)

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from slack_bot.slack.api import DROPPED
 from slack_bot.slack.blocks import TextForm, context
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.surfaces import PostSurface
+from slack_bot.slack.turn_client import DROPPED
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard

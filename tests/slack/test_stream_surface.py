@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from slack_bot.slack.api import UNANSWERED, SlackApi
+from slack_bot.slack.api import SlackApi
 from slack_bot.slack.cards import CardClosing
 from slack_bot.slack.faults import CallFailed, CallOk, Fault, SurfaceKind
 from slack_bot.slack.model import Batch, SlackMessage
 from slack_bot.slack.reconcile import Reconciler
 from slack_bot.slack.surfaces import StreamSurface
+from slack_bot.slack.turn_client import UNANSWERED
 from slack_bot.testing import virtual_clock
 from slack_bot.turn.actions import CardState, TaskCard
 from tests.slack.scene import Scene, unlimited
