@@ -21,6 +21,7 @@ from ..settings.load import load
 from ..store.admin import open_admin
 from ..store.contracts import Erased, PersonRecords, StoreAdmin, StoreSummary
 from ..testing.tape.tape import Moment, Tape, write_tape
+from ..turn.json_values import read_json
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
@@ -85,7 +86,7 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
             " again."
         )
     begun = turn.sent_at or events[0].at
-    moments = [Moment(round(max(each.at - begun, 0.0), 3), event=json.loads(each.data)) for each in events]
+    moments = [Moment(round(max(each.at - begun, 0.0), 3), event=read_json(each.data)) for each in events]
     end = Moment(moments[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
     return Tape({"question": turn.question.text}, (*moments, end))
 

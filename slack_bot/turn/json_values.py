@@ -1,11 +1,30 @@
 """PURE. Values of somebody's JSON, which may be anything: what is of another kind counts as missing."""
 
+import json
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Object: TypeAlias = Mapping[str, Any]
 
 _NOTHING: Object = {}
+
+
+def read_json(text: str) -> Any:
+    """The value in somebody's JSON. ValueError, RecursionError: it cannot be read.
+
+    What Python writes and reads but JSON does not have (NaN, Infinity, a number too large for a float) is
+    read as its text, so that all that is written of it is JSON.
+    """
+    return _DECODER.decode(text)
+
+
+def _number(text: str) -> float | str:
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+_DECODER = json.JSONDecoder(parse_constant=str, parse_float=_number)
 
 
 def object_of(value: Any) -> Object:

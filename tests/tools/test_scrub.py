@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import math
 import re
 import string
 import tracemalloc
@@ -311,6 +312,17 @@ def test_a_capture_becomes_a_tape_to_give_away(tmp_path: Path) -> None:
     args = argparse.Namespace(file=str(CAPTURES.parent / "a2asdk130_chunks.txt"), output=str(path), key=None)
     assert main(args) == 0
     assert isinstance(read_tape(path.read_bytes(), "tape"), Tape)
+
+
+def test_numbers_that_are_no_json_are_scrubbed_too(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.sse", tmp_path / "after.sse"
+    event = json.dumps({"result": event_with({"mean": math.nan, "most": math.inf})})
+    before.write_text(f"data: {event}\n\ndata: {event.replace('Infinity', '1e999')}\n\n")
+    assert main(argparse.Namespace(file=str(before), output=str(after), key=None)) == 0
+    found = read_tape(after.read_bytes(), "after")
+    assert isinstance(found, Tape)
+    kept = [moment.event["parts"][0]["data"] for moment in found.moments if moment.event]
+    assert [sorted(map(type, each.values()), key=str) for each in kept] == [[str, str]] * 2
 
 
 def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:

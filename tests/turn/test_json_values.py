@@ -1,11 +1,19 @@
-"""JSON of others: nothing in it makes these functions raise."""
+"""JSON of others: nothing in its values makes these functions raise."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from slack_bot.turn.json_values import object_of, objects_of, text_in, text_of
+from slack_bot.turn.json_values import object_of, objects_of, read_json, text_in, text_of
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
 OTHER = [None, 1, 1.5, True, "text"]
 
 
@@ -26,3 +34,22 @@ def test_what_is_there_is_given() -> None:
     assert objects_of([1, known, "c", {}]) == [known, {}]
     assert text_in(known, "a") == "b"
     assert text_in(known, "c") == ""
+
+
+@given(VALUES)
+def test_what_is_read_can_be_written_as_json_and_is_the_same_where_it_was_json(value: object) -> None:
+    text = json.dumps(value)
+    read = read_json(text)
+    json.dumps(read, allow_nan=False)
+    assert read == json.loads(text, parse_constant=str)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1.5e400"])
+def test_a_number_that_json_does_not_have_is_its_text(number: str) -> None:
+    assert read_json(f"[{number}, 1.5, 2, 1e3]") == [number, 1.5, 2, 1000.0]
+
+
+@pytest.mark.parametrize("text,error", [("{", ValueError), ("[" * 100_000, RecursionError)])
+def test_what_cannot_be_read(text: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        read_json(text)

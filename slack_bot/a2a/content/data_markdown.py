@@ -4,12 +4,12 @@ The fields of an object become a list, rows of equal fields a table. What is sho
 a bound; the text says where something was left out.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
+from ...turn.json_values import read_json
 from ..wire.frames import FileRef, Part
 
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class _Lines:
 def from_json(text: str) -> Any:
     """The value in a text that is JSON, None where it is none."""
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         return None
 

@@ -30,7 +30,7 @@ from ...errors import (
     WrongAddress,
 )
 from ...settings.models import AgentSettings
-from ...turn.json_values import object_of
+from ...turn.json_values import object_of, read_json
 from .auth import origin_of
 from .frames import failure, quote
 from .network import use_asyncio
@@ -154,7 +154,7 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
     if not isinstance(text, str):
         text = text.decode("utf-8-sig", "replace")
     try:
-        return json.loads(text)
+        return read_json(text)
     except RecursionError as error:
         raise BadAgentData(f"{host} sent JSON that is nested too deep") from error
     except ValueError as error:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
+from ...turn.json_values import read_json
 from ..tape.items import HTTP_STATUS, http_status_of
 from ..tape.tape import MappedLines, Moment, Recording, Tape, interrupted_at
 
@@ -269,7 +270,7 @@ def _recorded_events(recording: Recording) -> list[Moment]:
 
 def _result(data: bytes) -> Json | None:
     try:
-        value = json.loads(data)
+        value = read_json(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or "error" in value:

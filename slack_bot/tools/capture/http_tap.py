@@ -17,6 +17,7 @@ from ...a2a.wire.transport import encoding_of, parse_retry_after, unpack
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
+from ...turn.json_values import read_json
 from .redaction import Redactor
 from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
 
@@ -140,7 +141,7 @@ class _TappedBody(httpx.AsyncByteStream):
     def _is_bearable(self, data: str) -> bool:
         """The client goes on after it. An error that comes first is the answer, and the client gets it."""
         try:
-            decode(json.loads(data))
+            decode(read_json(data))
         except AgentFailed:
             return self._events == 1
         except (ValueError, RecursionError, BadAgentData):

@@ -1,7 +1,6 @@
 """Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
 import codecs
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,6 +10,7 @@ from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment,
 from ...testing.tape.json_file import Json
 from ...testing.tape.recording import BY_HAND
 from ...testing.tape.tape import FORMAT, VERSION, as_line, row_of
+from ...turn.json_values import read_json
 from .redaction import Redactor, StreamRedactor
 
 _QUOTED = 300
@@ -87,7 +87,7 @@ def moment_of_body(
 
 def _moment(t: float, data: str, raw: bytes) -> Moment:
     try:
-        value = json.loads(data)
+        value = read_json(data)
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -47,6 +48,10 @@ def tape_of(*steps: Any) -> Tape:
         (SseBlock(b"", json.dumps(TASK)), [Moment(1.0, event=TASK)]),
         (SseBlock(b"", json.dumps({"jsonrpc": "2.0", "result": TASK})), [Moment(1.0, event=TASK)]),
         (SseBlock(b"", json.dumps({"error": REFUSED}), "error"), [Moment(1.0, error=REFUSED)]),
+        (
+            SseBlock(b"", json.dumps({**TASK, "score": math.nan})),
+            [Moment(1.0, event={**TASK, "score": "NaN"})],
+        ),
         (SseBlock(b": a\n\n", None), [Moment(1.0, comment="a")]),
         (SseBlock(b"data: {\n\n", "{"), [Moment(1.0, raw="data: {\n\n")]),
         (SseBlock(b"data: 5\n\n", "5"), [Moment(1.0, raw="data: 5\n\n")]),
