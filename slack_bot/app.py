@@ -151,7 +151,7 @@ async def build(
 
 
 async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
-    if not kept.url.startswith("redis"):
+    if not kept.is_redis:
         return await open_store(kept.url, ages_of(kept), kept.lock_wait)
     from .store.redis import open_redis
 
@@ -177,7 +177,7 @@ def _keeping_events(
 async def _new_rate_limiter(
     settings: Settings, clock: Clock, stack: AsyncExitStack, outage: Outage
 ) -> RateLimiter:
-    if not settings.store.url.startswith("redis"):
+    if not settings.store.is_redis:
         return RateLimiter(settings.governor, clock)
     from .slack.rate_limiter.shared import SharedRateLimiter
     from .store.redis import connect
@@ -191,7 +191,7 @@ async def _new_rate_limiter(
 
 
 def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
-    if not settings.store.url.startswith("redis"):
+    if not settings.store.is_redis:
         return LocalHour(store, clock)
     from .store.redis_hour import RedisHour
 
@@ -254,7 +254,7 @@ async def serve(
             now = app.clock.wall
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
-            is_alone = not app.settings.store.url.startswith("redis")
+            is_alone = not app.settings.store.is_redis
             socket = SocketConnections(
                 app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
             )

@@ -115,7 +115,7 @@ async def say(settings: Settings, message: OutboundMessage, key: str | None, *, 
 
 async def _join(kept: StoreSettings) -> tuple[Store, bool, Callable[[], Awaitable[bool]]]:
     """The store, whether this process is to deliver, and what tells whether another one does."""
-    if kept.url.startswith("redis"):
+    if kept.is_redis:
         from .store.redis import open_redis
 
         shared = await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)

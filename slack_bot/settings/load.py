@@ -140,7 +140,7 @@ def _where(lock: str, extra: str) -> str:
 
 
 def _lacks_redis(settings: Settings) -> bool:
-    return settings.store.url.startswith("redis") and not _is_installed("redis")
+    return settings.store.is_redis and not _is_installed("redis")
 
 
 def _is_installed(module: str) -> bool:

@@ -376,6 +376,11 @@ class StoreSettings(SettingsSection):
     """Failures in a row to store a question after which the process ends, as soon as no answer runs, to be
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
 
+    @property
+    def is_redis(self) -> bool:
+        """Several replicas share it."""
+        return self.url.startswith("redis")
+
 
 class PushSettings(SettingsSection):
     """Posts by which agents say that there is news of a long task (A2A push)."""

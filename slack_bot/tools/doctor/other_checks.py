@@ -93,24 +93,23 @@ async def check_store(kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagno
         text = "memory:// is gone when the process ends: a restart loses what runs and waits"
         yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
         return
-    is_redis = kept.url.startswith("redis")
     try:
-        found = await _redis(kept, clock) if is_redis else _file(file_of(kept.url))
+        found = await _redis(kept, clock) if kept.is_redis else _file(file_of(kept.url))
     except SettingsError as error:
         found = [split("store", str(error))]
     for each in found:
         yield each
     if not any(each.state is DiagnosisState.FAILED for each in found):
-        yield await _opened(kept, can_be_held=not is_redis)
+        yield await _opened(kept)
 
 
-async def _opened(kept: StoreSettings, *, can_be_held: bool) -> Diagnosis:
+async def _opened(kept: StoreSettings) -> Diagnosis:
     try:
         async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
             summary = await store.summary()
-        is_held = can_be_held and await _is_held(kept.url)
+        is_held = not kept.is_redis and await _is_held(kept.url)
     except StoreMissing:
-        place = without_password(kept.url) if kept.url.startswith("redis") else file_of(kept.url)
+        place = without_password(kept.url) if kept.is_redis else file_of(kept.url)
         return ok("store", f"{place} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
