@@ -52,8 +52,9 @@ async def host_app(build: Callable[[str], Hosted], host: str, port: int) -> Asyn
 
     Raises OSError where the address is taken or not ours.
     """
-    bound = socket.create_server((host, port), reuse_port=False)
-    url = f"http://{host}:{bound.getsockname()[1]}/"
+    is_v6 = ":" in host
+    bound = socket.create_server((host, port), family=socket.AF_INET6 if is_v6 else socket.AF_INET)
+    url = f"http://{f'[{host}]' if is_v6 else host}:{bound.getsockname()[1]}/"
     app = build(url)
     config = uvicorn.Config(
         app.asgi,

@@ -64,7 +64,9 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--key", metavar="NAME", help=_KEY)
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="one JSON object a file")
-    what.add_argument("--spans", action="store_true", help="its trace, one span a line as JSON")
+    what.add_argument(
+        "--spans", action="store_true", help="print its trace instead: each span is a JSON object on a line"
+    )
     shrink = "find the smallest tape that still breaks a promise or differs from --golden; with -o"
     what.add_argument("--shrink", action="store_true", help=shrink)
     what.add_argument("--play", action="store_true", help="show it in the playground's page")
@@ -145,8 +147,8 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
         "slack-bot conform --url http://127.0.0.1:8000 --report",
     ).add_argument
     option("--url", metavar="URL", help="the agent to ask (default: the playground's, in memory)")
-    suite = "caipe, extended, or a file (default: %(default)s)"
-    option("--suite", metavar="NAME|FILE", default="caipe", help=suite)
+    suite = "caipe, extended, or a file (default: caipe)"
+    option("--suite", metavar="NAME|FILE", help=suite)
     only = "this case only (repeat for more)"
     option("--only", metavar="CASE", action="append", default=[], help=only)
     option("--mode", choices=playground.modes, help="how the playground's agent marks its answer")
@@ -157,13 +159,13 @@ def _add_conform(add: AddVerb, playground: PlaygroundParts) -> None:
     repeat = "ask each question N times; a check must pass each time"
     option("--repeat", metavar="N", type=int, default=1, help=repeat)
     limit = "with --url: the longest time for a question; then it is judged as it is (default: 300)"
-    option("--limit", metavar="SECONDS", type=float, default=300.0, help=limit)
+    option("--limit", metavar="SECONDS", type=float, help=limit)
     option("-v", "--verbose", action="store_true", help="every check, and what it found")
-    tape = "instead: play recordings, as the first question and as a later one, and compare with --truth"
+    tape = "judge recordings instead: each is played twice, and must lead to the text of --truth"
     option("--from-tape", metavar="TAPE", nargs="+", help=tape)
     truth = "the agent's exact text, or a folder of NAME.truth.txt (default: beside each TAPE)"
     option("--truth", metavar="FILE|DIR", help=truth)
-    after = "also behind this recording, or the CASE of NAME_CASE beside a TAPE (repeat: in this order)"
+    after = "play this before each TAPE: a file, or the CASE of NAME_CASE beside it (repeat for more)"
     option("--after", metavar="TAPE|CASE", action="append", default=[], help=after)
     option("--cuts", action="store_true", help="also with the stream cut behind each event; it takes a while")
     option("--key", metavar="NAME", help=_KEY)

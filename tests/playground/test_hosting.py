@@ -24,6 +24,17 @@ async def test_two_servers_live_side_by_side_and_leave_the_signals_alone() -> No
             await http.get(one)
 
 
+async def test_an_address_of_the_newer_kind() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6 beside IPv4")
+    async with host_app(AgentApp, "::1", 0) as url, httpx.AsyncClient() as http:
+        assert url.startswith("http://[::1]:")
+        card = (await http.get(url + ".well-known/agent-card.json")).json()
+        assert card["url"] == url
+
+
 async def test_a_taken_port_is_an_os_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
         async with host_app(AgentApp, "127.0.0.1", taken.getsockname()[1]):

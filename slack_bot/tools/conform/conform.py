@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -42,6 +43,7 @@ from .measures import Measures, measure
 from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as_text, file_name
 
 _OUR_AGENT = "Playground agent"
+_LIMIT = 300.0  # seconds
 _MORE = (
     "note: these are the CAIPE suite's questions and checks; whether an answer came live, whole and once:"
     " --suite extended\n"
@@ -59,15 +61,16 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
         from . import truth
 
         return truth.main(args)
-    suite, tapes = open_suite(args.suite)
+    named = args.suite or "caipe"
+    suite, tapes = open_suite(named)
     suite = _selected(suite, args.only)
-    target = _live(args.url, args.limit) if args.url else reference(args.mode)
+    target = _live(args.url, args.limit or _LIMIT) if args.url else reference(args.mode)
     _check_selected(suite, args.only, target)
     started = system_clock().wall()
     report = file_name(started) if args.report == "" else args.report
     check_distinct(report, args.junit or None)
     masks = target.masks
-    inputs = [args.suite, *(str(Path(args.suite).parent / tape) for tape in tapes)]
+    inputs = [named, *(str(Path(named).parent / tape) for tape in tapes)]
     with ExitStack() as files:
         outputs = [
             (files.enter_context(OutputFile(name, inputs)), form)
@@ -78,7 +81,7 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
         no_report = ", no report was written" if outputs else ""
         with told_if_interrupted(lambda: progress.position + no_report), progress:
             result = run_suite(suite, tapes, target, args.repeat, progress, started)
-        if args.suite == "caipe":
+        if named == "caipe":
             sys.stderr.write(_MORE)
         for output, form in outputs:
             output.text(masks.text(form(result)))
@@ -93,9 +96,12 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
 def _check_usage(args: argparse.Namespace) -> None:
     if args.repeat < 1:
         raise UnreadableInput("--repeat wants a number of runs, 1 at least")
-    if args.limit <= 0:
+    if args.limit is not None and not 0 < args.limit < math.inf:
         raise UnreadableInput("--limit wants a number of seconds, more than 0")
-    suites = (args.url, args.only, args.mode, args.report is not None, args.junit, args.repeat > 1)
+    suites = (
+        *(args.url, args.only, args.mode, args.report is not None, args.junit, args.repeat > 1),
+        *(args.verbose, args.suite is not None, args.limit is not None),
+    )
     if args.from_tape and any(suites):
         raise UnreadableInput("--from-tape asks no agent and runs no suite; leave its options out")
     if not args.from_tape and any((args.truth, args.after, args.cuts, args.key)):

@@ -78,7 +78,11 @@ class TrueRecording:
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: from_tape, truth, after, cuts, key, json. Raises UnreadableInput."""
     paths = list(_found(args.from_tape, args.truth))
-    recordings = [opened(path, args.truth, args.key) for path in paths]
+    names = _names(paths)
+    recordings = [
+        replace(opened(path, args.truth, args.key), name=name)
+        for path, name in zip(paths, names, strict=True)
+    ]
     earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
         raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
@@ -121,6 +125,13 @@ def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
                 f"{given}: no file in this folder has a {_SUFFIX} {where}; write the exact text there"
             )
         yield from found
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Without their endings, or their folders, where that tells them apart."""
+    stems, names = [path.stem for path in paths], [path.name for path in paths]
+    short = stems if len(set(stems)) == len(stems) else names
+    return short if len(set(short)) == len(short) else list(map(str, paths))
 
 
 def truth_of(tape: Path, truth: str | None = None) -> Path:

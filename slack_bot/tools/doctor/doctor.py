@@ -66,7 +66,11 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps({"ok": not bad, "findings": [asdict(each) for each in found]}, indent=2))
         sys.stdout.write("\n")
     else:
-        told = f"{bad} to be mended; then look again, more may show" if bad else "the bot can run"
+        told = (
+            f"not ready: {bad} failed. Mend that and run doctor again: it may find more then"
+            if bad
+            else "the bot can run"
+        )
         console.print(f"\n{told}")
     return 1 if bad else 0
 

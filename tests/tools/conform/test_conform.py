@@ -274,8 +274,9 @@ def test_what_is_learned_in_one_case_is_known_in_the_next(foreign: str) -> None:
     assert live.profiles["wire"] == "1.0"
 
 
-def test_a_limit_of_nothing_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["conform", "--url", "http://a/", "--limit", "0"]) == 2
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf"])
+def test_a_limit_that_is_none_is_refused(here: Path, capsys: pytest.CaptureFixture[str], limit: str) -> None:
+    assert main(["conform", "--url", "http://a/", "--limit", limit]) == 2
     assert "--limit wants a number of seconds" in capsys.readouterr().err
 
 

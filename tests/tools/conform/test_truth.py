@@ -106,6 +106,20 @@ def test_a_folder_is_all_its_recordings_and_texts_may_lie_in_another(
     assert [row["recording"] for row in rows(capsys.readouterr().out)] == ["one", "one", "two", "two"]
 
 
+def test_recordings_of_one_name_are_told_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in ("a", "b"):
+        (here / folder).mkdir()
+        kept(here / folder, "one", answer(ANSWER))
+    (here / "a" / "one.tape").write_bytes((here / "a" / "one.jsonl").read_bytes())
+    for tapes, names in (
+        (["a/one.jsonl"], ["one"]),
+        (["a/one.jsonl", "a/one.tape"], ["one.jsonl", "one.tape"]),
+        (["a/one.jsonl", "b/one.jsonl"], ["a/one.jsonl", "b/one.jsonl"]),
+    ):
+        assert main(["conform", "--from-tape", *tapes, "--json"]) == 0
+        assert [row["recording"] for row in rows(capsys.readouterr().out)][::2] == names
+
+
 def test_what_was_learned_from_another_answer_counts(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An agent that answers in statuses is live behind an answer of the same kind."""
     told = taped(*in_statuses(ANSWER * 3), whole(ANSWER * 3), every=0.04)
@@ -158,6 +172,9 @@ def test_a_terminal_gets_a_table(
         (["--from-tape", "mine.jsonl", "--truth", "empty.txt"], "empty.txt: there is no text in it"),
         (["--from-tape", "."], ".: no file in this folder has a .truth.txt beside it; write the"),
         (["--from-tape", "mine.jsonl", "--url", "http://a"], "--from-tape asks no agent and runs no suite"),
+        (["--from-tape", "mine.jsonl", "-v"], "--from-tape asks no agent and runs no suite"),
+        (["--from-tape", "mine.jsonl", "--suite", "caipe"], "--from-tape asks no agent and runs no suite"),
+        (["--from-tape", "mine.jsonl", "--limit", "9"], "--from-tape asks no agent and runs no suite"),
         (["--truth", "empty.txt"], "--truth, --after, --cuts and --key belong to --from-tape"),
     ],
 )
