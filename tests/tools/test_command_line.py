@@ -64,7 +64,7 @@ def test_what_the_verbs_are_given() -> None:
     compared = parser.parse_args(["compare", "a", "b", "-o", "c"])
     assert (compared.one, compared.two, compared.text, compared.output) == ("a", "b", None, "c")
     conformed = parser.parse_args(["conform", "--url", "u", "--report", "--repeat", "3", "-v"])
-    assert (conformed.url, conformed.suite, conformed.report) == ("u", "caipe", "")
+    assert (conformed.url, conformed.suite, conformed.report) == ("u", None, "")
     assert (conformed.repeat, conformed.verbose, conformed.mode) == (3, True, None)
     scrubbed = parser.parse_args(["scrub", "a", "-o", "b"])
     assert (scrubbed.file, scrubbed.output, scrubbed.key) == ("a", "b", None)
