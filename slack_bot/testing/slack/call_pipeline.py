@@ -11,7 +11,7 @@ from typing import Any
 
 from . import chat, conversations, files, streams, views
 from .faults import CallAnswer, FaultScript, ScriptedFault
-from .rules import METHODS, Buckets
+from .rules import CUSTOMIZE, LOOK, METHODS, Buckets
 from .state import Json, Refused, WorkspaceState
 
 _HANDLERS: Mapping[str, Callable[[WorkspaceState, Json], Json]] = {
@@ -109,6 +109,8 @@ class CallPipeline:
         accepted, granted = self._accepted(method, args), self._granted(kind)
         if accepted and not granted & set(accepted):
             raise Refused("missing_scope", fields={"needed": _listed(accepted), "provided": _listed(granted)})
+        if method in METHODS and LOOK & args.keys() and CUSTOMIZE not in granted:
+            raise Refused("missing_scope", fields={"needed": CUSTOMIZE, "provided": _listed(granted)})
 
     def is_of_bot(self, token: str | None) -> bool:
         """Whether this is the bot's token."""

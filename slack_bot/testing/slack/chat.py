@@ -1,5 +1,7 @@
 """PURE. Posts, edits, deletions, messages for one person only, response addresses, and reactions."""
 
+from typing import Any
+
 from . import blocks as blockkit
 from . import payloads, rendering
 from .state import Channel, Json, Refused, StoredMessage, WorkspaceState
@@ -144,6 +146,7 @@ METHODS = {
 _USES = 5
 _LIFE = 1_800.0
 _CONTENT = ("text", "markdown_text", "blocks")
+_KINDS = {"text": str, "markdown_text": str, "blocks": list, "thread_ts": str}
 
 
 def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
@@ -154,13 +157,17 @@ def offer(state: WorkspaceState, message: StoredMessage, user: str) -> str:
     return f"{state.file_base}/response/{key}"
 
 
-def respond(state: WorkspaceState, key: str, body: Json) -> None:
+def respond(state: WorkspaceState, key: str, body: Any) -> None:
     """The app posts `body` to a response_url. Raises `Refused`."""
     known = state.responses.get(key)
     if known is None or state.now - known["at"] > _LIFE or known["uses"] >= _USES:
         raise Refused("expired_url" if known else "invalid_url")
+    if not isinstance(body, dict):
+        raise Refused("invalid_payload", "not an object")
     known["uses"] += 1
     message = state.find(known["channel"], known["ts"])
+    if any(not isinstance(body.get(name, kind()), kind) for name, kind in _KINDS.items()):
+        raise Refused("invalid_payload", "text is a string, blocks are a list")
     content: Json = {name: body[name] for name in _CONTENT if name in body}
     if message is not None and body.get("delete_original"):
         remove(state, message)

@@ -11,6 +11,7 @@ from .state import Channel, Json, Refused, StoredMessage, WorkspaceState, ts_key
 from .streams import SESSIONS
 
 _PAGE = 100
+_SESSION_TITLE = 200
 _FOREVER = "9999999999"
 _TS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
@@ -215,9 +216,12 @@ def _set_session(state: WorkspaceState, args: Json) -> Json:
     channel, root = _thread_of(state, args)
     if args.get("initiator_user_id"):
         state.person_of(args["initiator_user_id"])
-    thread = state.thread(channel, root)
+    thread, title = state.thread(channel, root), args.get("title", "")
+    if len(title) > _SESSION_TITLE:
+        raise Refused("invalid_arguments", "title takes 1 to 200 characters")
     thread.status = ""
-    thread.title = args.get("title") or thread.title
+    if thread.session is None:
+        thread.title = title or thread.title
     payloads.session(state, channel, root, args["status"])
     state.changed(channel, root)
     return {}
@@ -229,7 +233,7 @@ def _rename_session(state: WorkspaceState, args: Json) -> Json:
     thread = state.thread(*_thread_of(state, args))
     if thread.session is None:
         raise Refused("not_authorized")
-    if not 1 <= len(args["title"]) <= 200:
+    if not 1 <= len(args["title"]) <= _SESSION_TITLE:
         raise Refused("invalid_arguments", "title takes 1 to 200 characters")
     thread.title = args["title"]
     return {}

@@ -177,7 +177,7 @@ _NAMES = """
     invalid_arg_name invalid_arguments
     invalid_array_arg invalid_attachments invalid_auth invalid_blocks invalid_blocks_format
     invalid_channel invalid_charset invalid_chunks invalid_cursor invalid_form_data invalid_json
-    invalid_metadata_filter_keys invalid_metadata_format invalid_metadata_schema invalid_name
+    invalid_metadata_filter_keys invalid_metadata_format invalid_metadata_schema invalid_name invalid_payload
     invalid_post_type invalid_status invalid_thread_ts invalid_trigger_id invalid_ts_latest
     invalid_ts_oldest invalid_user_combination is_archived is_inactive list_record_comment_fetch_failed
     markdown_text_conflict markdown_text_or_chunks_required markdown_text_required

@@ -108,13 +108,14 @@ def session(state: WorkspaceState, channel: str, root: str, status: str) -> None
     """The thread's agent session has another status."""
     thread, top = state.thread(channel, root), state.find(channel, root)
     is_new, thread.session = thread.session != status, status
+    thread.session_at = state.now
     if is_new and top is not None:
         _root_changed(state, top)
 
 
 def _root_changed(state: WorkspaceState, root: StoredMessage) -> None:
     """message_changed about a root of which nothing that can be read is new (facts: Slack 1.8)."""
-    status = state.thread(root.channel, root.ts).session
+    status = state.session_of(root.channel, root.ts)
     shown = {**rendering.read_back(state, root, False), "agent_session": {"status": status}}
     _hidden(state, root, "message_changed", message=shown, previous_message=shown)
 

@@ -100,6 +100,8 @@ def _method(scopes: str, arguments: str, *rates: MethodRate, form_only: bool = F
 
 _MESSAGE = "text markdown_text blocks:list attachments:list metadata:dict parse link_names:bool"
 _LOOK = "icon_emoji icon_url username"
+LOOK, CUSTOMIZE = frozenset(_LOOK.split()), "chat:write.customize"
+"""Arguments that show a message as somebody else's, and the scope that they need."""
 _CHUNKS = "markdown_text chunks:list"
 _PAGE = "cursor latest oldest inclusive:bool limit:int include_all_metadata:bool"
 _HISTORY = "channels:history groups:history im:history mpim:history"

@@ -17,6 +17,7 @@ ChannelKind = Literal["channel", "group", "im", "mpim"]
 MessageState = Literal["streaming", "sealed", "posted"]
 
 PLAN_FAILED = "Something went wrong"
+_SESSION_LIFE = 3600.0  # seconds
 """What a plan is called that stops with an open card (facts: Slack 1.4)."""
 
 
@@ -129,6 +130,7 @@ class Thread:
     status_at: float = 0.0
     status_rows: list[str] = field(default_factory=list)
     session: str | None = None
+    session_at: float = 0.0
     title: str | None = None
     prompts: list[Json] = field(default_factory=list)
 
@@ -219,6 +221,12 @@ class WorkspaceState:
     def status_of(self, channel: str, root: str, now: float) -> str | None:
         thread = self.thread(channel, root)
         return None if now - thread.status_at >= self.rules.status_timeout else thread.status or None
+
+    def session_of(self, channel: str, root: str) -> str | None:
+        """The status of the thread's agent session. `processing` ends by itself [obs] (facts: Slack 1.9)."""
+        thread = self.thread(channel, root)
+        is_over = thread.session == "processing" and self.now - thread.session_at >= _SESSION_LIFE
+        return "active" if is_over else thread.session
 
     def new_message(self, channel: Channel, thread_ts: str | None) -> StoredMessage:
         """An empty message of the app, not yet sent."""

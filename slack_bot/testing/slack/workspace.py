@@ -167,13 +167,14 @@ class Workspace:
             return late(fault, give) if fault.delay else outcome(None, fault)
         return outcome(give(), fault)
 
-    def respond(self, key: str, body: Json, *, now: float) -> CallAnswer:
+    def respond(self, key: str, body: Any, *, now: float) -> CallAnswer:
         """The app posts to a response_url, which ends in `key`."""
         self.pass_time(now)
         try:
             chat.respond(self.state, key, body)
         except Refused as refused:
-            return CallAnswer({"ok": False, "error": refused.error}, 404)
+            status = 400 if refused.error == "invalid_payload" else 404
+            return CallAnswer({"ok": False, "error": refused.error}, status)
         return CallAnswer({"ok": True})
 
     # ---- what people do
@@ -385,7 +386,7 @@ class Workspace:
 
     def session(self, channel: str, ts: str) -> str | None:
         """The status of the thread's agent session, if there is one."""
-        return self.state.thread(channel, ts).session
+        return self.state.session_of(channel, ts)
 
     def session_title(self, channel: str, ts: str) -> str:
         """The title of the thread's agent session, or of the thread; "" if it has none."""

@@ -211,6 +211,25 @@ def test_a_thread_can_be_named() -> None:
     assert respond(scene, pressed(scene), text="Hi", thread_ts="1.2") == "invalid_thread_ts"
 
 
+@pytest.mark.parametrize(
+    "body", [[], "text", None, {"text": 5}, {"blocks": {}}, {"text": "x", "thread_ts": 1.2}]
+)
+def test_what_is_no_message_is_refused(body: Any) -> None:
+    scene = Scene()
+    key = pressed(scene)
+    before = scene.seen()
+    answer = scene.workspace.respond(key, body, now=scene.now)
+    assert (answer.status, answer.body) == (400, {"ok": False, "error": "invalid_payload"})
+    assert scene.seen() == before != []
+
+
+@pytest.mark.parametrize("method", ["chat.postMessage", "chat.startStream", "assistant.threads.setStatus"])
+@pytest.mark.parametrize("look", ["username", "icon_emoji", "icon_url"])
+def test_another_name_or_picture_needs_a_scope_of_its_own(method: str, look: str) -> None:
+    args = {"channel": "C1", "channel_id": "C1", "text": "x", "status": "x", look: "Someone"}
+    assert Scene().error(method, **args) == "missing_scope"
+
+
 def test_it_ends_after_five_uses() -> None:
     scene = Scene()
     key = pressed(scene)

@@ -229,9 +229,21 @@ def test_a_status_moves_the_session() -> None:
     assert scene.workspace.session("C1", scene.root) == "processing"
     think(scene, "")
     assert scene.workspace.session("C1", scene.root) == "active"
-    scene.ok(SESSION, channel_id="C1", thread_ts=scene.root, status="suspended", title="Why")
+    scene.ok(SESSION, channel_id="C1", thread_ts=scene.root, status="suspended")
     assert scene.workspace.session("C1", scene.root) == "suspended"
-    assert scene.workspace.state.thread("C1", scene.root).title == "Why"
+
+
+def test_a_session_has_a_title_from_the_beginning_and_works_for_an_hour() -> None:
+    scene = Scene()
+    place = {"channel_id": "C1", "thread_ts": scene.root}
+    assert scene.error(SESSION, **place, status="processing", title="x" * 201) == "invalid_arguments"
+    scene.ok(SESSION, **place, status="processing", title="x" * 200)
+    scene.ok(SESSION, **place, status="processing", title="later")
+    assert scene.workspace.session_title("C1", scene.root) == "x" * 200
+    for seconds, status in ((3599, "processing"), (1, "active")):
+        scene.now += seconds
+        scene.workspace.pass_time(scene.now)
+        assert scene.workspace.session("C1", scene.root) == status
 
 
 def test_a_workspace_without_agent_sessions() -> None:
