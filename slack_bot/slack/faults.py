@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..turn.json_values import object_of, objects_of, text_in
 from .blocks import TextForm
 
 MAX_DOUBTS = 4
@@ -121,8 +122,8 @@ class CallOk:
     @property
     def page(self) -> tuple[list[Mapping[str, Any]], str]:
         """The messages of one page, and the cursor of the next one, "" after the last."""
-        messages = [each for each in self.data.get("messages") or () if isinstance(each, Mapping)]
-        return messages, (self.data.get("response_metadata") or {}).get("next_cursor") or ""
+        more = object_of(self.data.get("response_metadata"))
+        return objects_of(self.data.get("messages")), text_in(more, "next_cursor")
 
 
 @dataclass(frozen=True, slots=True)

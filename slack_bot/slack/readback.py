@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..turn.actions import CardState
-from ..turn.json_values import object_of, objects_of
+from ..turn.json_values import list_of, object_of, objects_of
 from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
 from ..turn.tables import first_table
 from .blocks import fallback, turn_of
@@ -232,7 +232,8 @@ def words_of(blocks: object) -> str:
         elif block.get("type") == "markdown":
             found.append(str(block.get("text") or ""))
         elif block.get("type") in _TABLES:
-            found += (f"| {' | '.join(map(_cell, row))} |\n" for row in block.get("rows") or ())
+            rows = map(objects_of, list_of(block.get("rows")))
+            found += (f"| {' | '.join(map(_cell, row))} |\n" for row in rows)
     return "".join(found)
 
 
@@ -245,11 +246,10 @@ def _words(node: Mapping[str, Any]) -> Iterable[str]:
         yield text
     elif node.get("type") == "link":
         yield str(node.get("url") or "")
-    for inner in node.get("elements") or ():
-        if isinstance(inner, Mapping):
-            yield from _words(inner)
-            if inner.get("type") in ("rich_text_section", "rich_text_preformatted", "rich_text_quote"):
-                yield "\n"
+    for inner in objects_of(node.get("elements")):
+        yield from _words(inner)
+        if inner.get("type") in ("rich_text_section", "rich_text_preformatted", "rich_text_quote"):
+            yield "\n"
 
 
 def own_stream(

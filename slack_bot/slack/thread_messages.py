@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..turn.json_values import object_of, objects_of, text_in
+from ..turn.json_values import list_of, object_of, objects_of, text_in
 from ..turn.people import Organisation, PersonKind
 from ..turn.quotes import ThreadMessage
 from ..turn.record import MESSAGE_TS, SPOKEN
@@ -86,10 +86,10 @@ def _of_blocks(blocks: object, depth: int = 0) -> Iterator[str]:
         if kind in ("rich_text", "markdown"):
             yield words_of([block]).strip()
         elif kind == "table":
-            for row in block.get("rows") or ():
+            for row in list_of(block.get("rows")):
                 yield " | ".join(_cell(cell) for cell in objects_of(row))
         elif kind not in ("actions", "input", "context_actions") and depth < _DEEPEST:
-            texts = [block.get("title"), block.get("text"), *(block.get("fields") or ())]
+            texts = [block.get("title"), block.get("text"), *list_of(block.get("fields"))]
             yield from filter(None, map(_text_of, texts))
             yield from _of_blocks(block.get("elements"), depth + 1)
             yield from _of_blocks(block.get("blocks"), depth + 1)

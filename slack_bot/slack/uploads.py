@@ -6,6 +6,7 @@ Nothing shows before the last step, so only that one is looked for where it had 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..turn.json_values import objects_of
 from .api import Messages, call_until_known
 from .blocks import Args
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault
@@ -64,4 +65,4 @@ async def show(client: TurnClient, files: Sequence[tuple[str, FileUpload]]) -> C
 def shows(messages: Messages | CallFailed, file_id: str) -> bool:
     """Whether a thread shows the file."""
     found = () if isinstance(messages, CallFailed) else messages
-    return any(file.get("id") == file_id for message in found for file in message.get("files") or ())
+    return any(file.get("id") == file_id for message in found for file in objects_of(message.get("files")))

@@ -32,9 +32,14 @@ def object_of(value: Any) -> Object:
     return value if isinstance(value, dict) else _NOTHING
 
 
+def list_of(value: Any) -> list[Any]:
+    """`value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def objects_of(value: Any) -> list[Object]:
     """The objects in `value` if it is a list."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in list_of(value) if isinstance(each, dict)]
 
 
 def text_of(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slack_bot.slack.thread_messages import thread_message
@@ -165,6 +165,7 @@ JSON = st.recursive(
 FIELDS = ["ts", "user", "bot_id", "subtype", "text", "blocks", "attachments", "files", "bot_profile", "team"]
 
 
+@example({"blocks": [{"fields": True}, {"type": "table", "rows": 5}, {"type": "table", "rows": [5, [True]]}]})
 @given(st.dictionaries(st.sampled_from([*FIELDS, "user_profile", "username"]), JSON))
 def test_no_json_makes_it_raise(message: dict[str, Any]) -> None:
     found = thread_message({"ts": "1.0", "user": "U1", **message}, OWN, OURS)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.json_values import object_of, objects_of, read_json, text_in, text_of
+from slack_bot.turn.json_values import list_of, object_of, objects_of, read_json, text_in, text_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -53,3 +53,9 @@ def test_a_number_that_json_does_not_have_is_its_text(number: str) -> None:
 def test_what_cannot_be_read(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         read_json(text)
+
+
+@pytest.mark.parametrize("value", [*OTHER, {}, {"a": [1]}])
+def test_what_is_no_list_is_an_empty_one(value: object) -> None:
+    assert list_of(value) == []
+    assert list_of([value]) == [value]
