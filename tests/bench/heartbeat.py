@@ -23,13 +23,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TextIO
 
 from slack_bot.a2a.wire import transport
 from slack_bot.app import build, serve
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.settings.load import load
+from slack_bot.turn.json_values import read_json
 
 from . import hostile_answers, hostile_data, hostile_events
 from .figures import machine, progress
@@ -176,14 +176,14 @@ def _watch_parsing() -> list[float]:
     """The seconds of each event that is parsed from now on."""
     took: list[float] = []
 
-    def loads(*args: Any, **options: Any) -> Any:
+    def read(text: str) -> Any:
         began = time.thread_time()
         try:
-            return json.loads(*args, **options)
+            return read_json(text)
         finally:
             took.append(time.thread_time() - began)
 
-    transport.json = SimpleNamespace(loads=loads)  # type: ignore[assignment]
+    transport.read_json = read
     return took
 
 
