@@ -1,6 +1,7 @@
 """PURE. JSON from files that people give us: strict, one sentence for what is wrong (UnreadableInput)."""
 
 import json
+import math
 from typing import Any, TypeAlias
 
 from ...errors import UnreadableInput
@@ -24,7 +25,7 @@ def load_json(text: str, name: str, line: int = 1, remedy: str = "") -> Any:
     """The JSON value in `text`, from `line` of file `name` on. `remedy`: what helps where it ends early."""
     cause: Exception
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         line, cause, reason = line + error.lineno - 1, error, f"not valid JSON ({error.msg})"
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
@@ -38,3 +39,12 @@ def load_json(text: str, name: str, line: int = 1, remedy: str = "") -> Any:
 
 def _no_constant(word: str) -> None:
     raise ValueError(word)
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(text)
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)

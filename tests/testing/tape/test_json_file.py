@@ -45,6 +45,7 @@ def test_json_that_ends_early_is_refused(value: object, data: st.DataObject) -> 
         ('{"a" 1}', "f, line 10: not valid JSON (Expecting ':' delimiter)"),
         ("[" * 200_000, "f, line 10: the JSON is nested too deep"),
         ("[Infinity]", "f, line 10: the JSON holds a number that cannot be read"),
+        ("[-1e999]", "f, line 10: the JSON holds a number that cannot be read"),
         ("9" * 5000, "f, line 10: the JSON holds a number that cannot be read"),
     ],
 )
