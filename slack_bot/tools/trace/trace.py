@@ -27,7 +27,7 @@ from ..replay.replay import (
     tell_assumed,
 )
 from ..replay.result import Observation
-from ..replay.scenario import Scenario, as_captured
+from ..replay.scenario import Scenario
 from ..terminal import told_if_interrupted
 from ..turn_log import Entry, LoggedTurn, TurnLog
 from .figures import Timeline, timeline
@@ -71,7 +71,7 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
 def trace_capture(capture: Tape | Recording, name: str, scenario: Scenario) -> tuple[Timeline, Json]:
     """The timeline of one capture, and the object of `replay --json`."""
     builder = TimelineBuilder(clean=Redactor().text)
-    seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(builder.take))
+    seen = replayed(capture, scenario, log=TurnLog(builder.take))
     return timeline(name, builder, seen.log, seen.asked_at), seen.result()
 
 
@@ -82,7 +82,7 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
         printer = RowPrinter(Redactor(), everything=args.all)
-        seen = replayed(capture, as_captured(scenario, capture), log=TurnLog(printer.take))
+        seen = replayed(capture, scenario, log=TurnLog(printer.take))
         found.append(printer.finish(Path(path).name, seen))
         tell_assumed(path, capture, seen.result())
     return found
