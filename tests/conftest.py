@@ -3,7 +3,8 @@
 - By default each property has a tenth of its examples, the same each time: a change is judged by what it
   changed.
 - `--hypothesis-profile=thorough` gives it all of them, and `.ci/run` does.
-- `--hypothesis-profile=long` gives it fifty times as many, new ones each time.
+- `--hypothesis-profile=long` gives it fifty times as many, new ones each time;
+  `-o faulthandler_timeout=0` beside it, as some take longer than a test may (300 s).
 
 Tests that run a whole bot scale their own number of examples by `examples`.
 """

@@ -44,18 +44,16 @@ def ask(workspace: Workspace, number: int = 0) -> str:
 @pytest.mark.parametrize("http", [False, True])
 async def test_a_modal_over_the_network(http: bool) -> None:
     tapes = asking(SIX, "Tell me."), answer("Deployed.", seconds=0.2)
-    async with bot_on_network(*tapes, http=http) as (workspace, server, _):
+    async with bot_on_network(*tapes, http=http) as (workspace, _, _):
         now = system_clock().wall
         root = ask(workspace)
         await wait_until(lambda: forms(workspace, root), workspace)
         workspace.press("U1", CHANNEL, forms(workspace, root)[0].ts, "form_fill", now=now())
-        while workspace.modal("U1") is None:
-            await server.settle()
+        await wait_until(lambda: workspace.modal("U1"), workspace)
         for name, given in (("Your name", "ann"), ("Where", "prod")):
             workspace.fill_modal("U1", name, given, now=now())
         workspace.submit("U1", now=now())
-        while not workspace.modal_errors("U1"):
-            await server.settle()
+        await wait_until(lambda: workspace.modal_errors("U1"), workspace)
         workspace.fill_modal("U1", "Your name", "Ann", now=now())
         workspace.submit("U1", now=now())
         await wait_until(lambda: answers(workspace, root), workspace)
