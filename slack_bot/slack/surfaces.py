@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from ..turn.actions import TaskCard
+from ..turn.tables import most_tables
 from . import blocks
 from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
@@ -24,6 +25,8 @@ from .turn_client import DROPPED, TurnClient
 _log = logging.getLogger(__name__)
 
 Body = tuple[TextForm, Args]
+
+_MOST_BLOCKS = 50  # Slack drops what is beyond them in the chunks of a message (facts: Slack 1)
 
 _NOT_WRITABLE = "I may not write in {channel}, so I cannot answer you there."
 NOT_SHOWN = "not_shown"
@@ -285,8 +288,7 @@ class StreamSurface:
     async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
         """Begin the message with `write`, or show that behind its text. None: it does."""
         chunks = blocks.all_chunks(write.text, write.cards, write.plan_title or "", self._settings.card_chars)
-        takes_tables = self._takes_tables and not self.is_plain
-        table = markdown_table(write.text) if write.is_table and takes_tables else None
+        table = self._table(message, write.text) if write.is_table else None
         if table is not None:
             chunks[-1] = {"type": "blocks", "blocks": [table]}
         before, message.doubt = message.doubt, write.text  # a call that is cancelled stays in doubt
@@ -310,6 +312,12 @@ class StreamSurface:
         message.title = write.plan_title or message.title
         message.cards.confirm(write.cards)
         return None
+
+    def _table(self, message: SlackMessage, text: str) -> blocks.Block | None:
+        """The table `text` as a block of `message`. None: Slack would not take it, or drop it in silence."""
+        has_room = most_tables(message.text) < _MOST_BLOCKS
+        takes_tables = self._takes_tables and not self.is_plain
+        return markdown_table(text) if takes_tables and has_room else None
 
     async def _start(self, message: SlackMessage, chunks: Sequence[Args]) -> CallResult:
         client, asked, starts = self._client, self._client.question, self._client.stream_starts

@@ -73,6 +73,11 @@ def first_table(text: str, before: MarkdownState) -> tuple[int, int] | None:
     return (start, len(text)) if start >= 0 else None
 
 
+def most_tables(text: str) -> int:
+    """At most so many tables are in `text`: lines that may be the rule below a header."""
+    return sum("-" in line and RULE_SIGNS.issuperset(line) for line in text.split("\n"))
+
+
 def rows_of(table: str) -> list[list[str]]:
     """The cells of a Markdown table, as many in each row as its header has. [] if that is not what it is."""
     header, _, *rows = [_cells(line) for line in table.strip().split("\n")] or [[]]

@@ -112,3 +112,13 @@ async def test_tables_that_are_too_much_for_one_message_all_stand_there() -> Non
                 assert shown.count(f"t{t}r{n} ") == 1, f"t{t}r{n}"
         assert bot.workspace.open_streams() == []
         assert [call.error for call in bot.workspace.calls if call.error] == []
+
+
+@on_virtual_time
+async def test_more_tables_than_a_message_has_room_for_blocks_all_stand_there() -> None:
+    """Slack drops what is beyond 50 blocks in the chunks of a message, and says nothing of it."""
+    said = "\n".join(f"| a | n |\n| - | - |\n| t{t} | {t} |\n" for t in range(60))
+    async with run_bot(answer(said, seconds=20.0), tables="no") as bot:
+        shown = await read(bot)
+        assert [t for t in range(60) if shown.count(f"| t{t} |") != 1] == []
+        assert sum(chunk["type"] == "blocks" for chunk in chunks(bot)) == 50

@@ -3,7 +3,7 @@
 import pytest
 
 from slack_bot.turn.markdown import MarkdownState
-from slack_bot.turn.tables import aligns_of, first_table, rows_of
+from slack_bot.turn.tables import aligns_of, first_table, most_tables, rows_of
 
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 
@@ -27,6 +27,21 @@ TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n"
 def test_the_first_table_of_a_text(before: str, text: str, found: str | None) -> None:
     span = first_table(text, MarkdownState().then(before))
     assert (None if span is None else text[slice(*span)]) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "most"),
+    [
+        ("", 0),
+        ("a\nb", 0),
+        (TABLE, 1),
+        (f"{TABLE}\nx\n\n{TABLE}", 2),
+        ("a | b\n- | -\n1 | 2", 1),
+        ("|\n| |", 0),
+    ],
+)
+def test_how_many_tables_there_are_at_most(text: str, most: int) -> None:
+    assert most_tables(text) == most
 
 
 def test_the_cells_of_a_table() -> None:

@@ -149,7 +149,7 @@ def _apply(state: WorkspaceState, message: StoredMessage, content: Content) -> N
             case "task_update":
                 _update_task(message, chunk)
             case _:
-                given = blockkit.with_ids(state, chunk["blocks"][: state.rules.blocks])
+                given = blockkit.with_ids(state, chunk["blocks"][: _blocks_left(state, message)])
                 tables = [block for block in given if block["type"] in ("table", "data_table")]
                 message.tables += [(len(message.body), block) for block in tables]
                 message.blocks += [block for block in given if block not in tables]
@@ -220,10 +220,15 @@ def check_room(state: WorkspaceState, message: StoredMessage, content: list[Json
     if message.full and more > 0:
         raise Refused("msg_too_long", "the message holds as much as it can")
     chunks = [] if isinstance(content, str) else content
-    given = [block for chunk in chunks for block in chunk.get("blocks", ())[: state.rules.blocks]]
+    given = [block for chunk in chunks for block in chunk.get("blocks", ())][: _blocks_left(state, message)]
     shown = [*message.blocks, *(table for _, table in message.tables), *given]
     if given and (reason := check_message(shown)):
         raise Refused("invalid_blocks", reason)
+
+
+def _blocks_left(state: WorkspaceState, message: StoredMessage) -> int:
+    """How many more may come with chunks; Slack drops the rest. A stop has its own (facts: Slack 1)."""
+    return max(0, state.rules.blocks - len(message.blocks) - len(message.tables))
 
 
 def _size(text: str) -> int:

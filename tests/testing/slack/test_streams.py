@@ -216,10 +216,15 @@ def test_other_cards_do_not_spoil_the_message(display: str, state: str) -> None:
     assert (scene.last().plan_failed, scene.last().text) == (False, "Answer")
 
 
-def test_blocks_beyond_fifty_in_a_chunk_are_dropped() -> None:
+@pytest.mark.parametrize("counts", [(60,), (40, 20), (49, 2, 5)])
+def test_blocks_beyond_fifty_in_the_chunks_of_a_message_are_dropped(counts: tuple[int, ...]) -> None:
     scene = Scene()
-    scene.start({"type": "blocks", "blocks": [context()] * 60})
+    ts = scene.start(text("a"))
+    for count in counts:
+        scene.append(ts, {"type": "blocks", "blocks": [context()] * count})
     assert len(scene.last().blocks) == 50
+    scene.stop(ts, blocks=[context()])
+    assert len(scene.last().blocks) == 51, "those of the stop count apart"
 
 
 def test_a_stop_by_a_person_ends_the_stream_for_good() -> None:
