@@ -24,7 +24,11 @@ from a2a.types import (
     TaskState,
     TaskStatus,
 )
+from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from ...errors import BotError, UnreadableInput
 from ...settings.load import load, secrets_of
@@ -156,8 +160,15 @@ def agent_card(url: str) -> AgentCard:
     )
 
 
+async def _card(request: Request) -> Response:
+    """The card with the address the asker used: 0.0.0.0, or a name inside a container, leads nobody back."""
+    (route,) = create_agent_card_routes(agent_card(str(request.base_url)))
+    answer: Response = await route.endpoint(request)
+    return answer
+
+
 class AgentApp:
-    """The agent as an ASGI application that believes to be reached at `url`."""
+    """The agent as an ASGI application at `url`."""
 
     def __init__(self, url: str, settings: ReferenceSettings = _DEFAULTS) -> None:
         card = agent_card(url)
@@ -166,7 +177,7 @@ class AgentApp:
         store = InMemoryTaskStore(use_copying=False)
         self._handler = DefaultRequestHandler(agent_executor=self._agent, task_store=store, agent_card=card)
         rpc = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=True)
-        self.asgi = Starlette(routes=[*create_agent_card_routes(card), *rpc])
+        self.asgi = Starlette(routes=[Route(AGENT_CARD_WELL_KNOWN_PATH, _card), *rpc])
 
     async def aclose(self) -> None:
         """End all running tasks, and with them their streams."""

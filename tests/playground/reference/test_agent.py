@@ -89,6 +89,12 @@ async def test_the_card_names_both_wires(url: str) -> None:
     assert agent_card(url).skills[0].examples
 
 
+async def test_the_card_names_the_address_by_which_the_asker_reaches_the_agent(url: str) -> None:
+    async with httpx.AsyncClient() as http:
+        card = (await http.get(url + ".well-known/agent-card.json", headers={"host": "agent:9000"})).json()
+    assert {each["url"] for each in card["supportedInterfaces"]} == {card["url"]} == {"http://agent:9000/"}
+
+
 @pytest.mark.parametrize(
     "question", ["what is agntcy", "explain how agntcy agents communicate with each other"]
 )
