@@ -52,6 +52,13 @@ def check_chunks(state: WorkspaceState, chunks: list[Any]) -> None:
         raise Refused("invalid_chunks", str(bad)) from None
 
 
+def kept(state: WorkspaceState, args: Json) -> list[Json]:
+    """The blocks of a call, as Slack keeps them. Raises `Refused`."""
+    blocks = args.get("blocks") or []
+    check(state, blocks)
+    return with_ids(state, blocks)
+
+
 def with_ids(state: WorkspaceState, blocks: list[Json]) -> list[Json]:
     """The blocks as Slack keeps them: each has a `block_id`, each input an `action_id`."""
     kept = [{**block, "block_id": block.get("block_id") or state.next_id("b")} for block in blocks]

@@ -36,7 +36,8 @@ def _ephemeral(state: WorkspaceState, args: Json) -> Json:
 def _written(state: WorkspaceState, channel: Channel, args: Json, body: str | None = None) -> StoredMessage:
     body = _body(state, args) if body is None else body
     sent = state.new_message(channel, args.get("thread_ts"))
-    sent.body, sent.blocks, sent.is_markdown = body, _kept_blocks(state, args), "markdown_text" in args
+    sent.body, sent.blocks, sent.is_markdown = body, blockkit.kept(state, args), "markdown_text" in args
+    sent.is_broadcast = bool(args.get("reply_broadcast")) and sent.thread_ts is not None
     return sent
 
 
@@ -50,7 +51,7 @@ def _update(state: WorkspaceState, args: Json) -> Json:
         raise Refused("msg_too_long")
     if not _is_ignored(state, "chat.update", args):
         body = _body(state, args)
-        blocks, kept = _kept_blocks(state, args), state.metadata_of(args)
+        blocks, kept = blockkit.kept(state, args), state.metadata_of(args)
         message.body, message.blocks, message.edited = body, blocks, True
         message.plan_failed, message.is_markdown = False, "markdown_text" in args
         blockkit.take_cards(message)
@@ -127,12 +128,6 @@ def _is_ignored(state: WorkspaceState, method: str, args: Json) -> bool:
     return "markdown_text" in args and method in state.rules.ignores_markdown_text
 
 
-def _kept_blocks(state: WorkspaceState, args: Json) -> list[Json]:
-    blocks = args.get("blocks") or []
-    blockkit.check(state, blocks)
-    return blockkit.with_ids(state, blocks)
-
-
 METHODS = {
     "chat.postMessage": _post,
     "chat.postEphemeral": _ephemeral,
@@ -175,7 +170,7 @@ def respond(state: WorkspaceState, key: str, body: Any) -> None:
         if message.ephemeral_for is None:
             _update(state, {**content, "channel": message.channel, "ts": message.ts})
         else:
-            message.body, message.blocks = _body(state, content), _kept_blocks(state, content)
+            message.body, message.blocks = _body(state, content), blockkit.kept(state, content)
             state.changed(message.channel, message.root)
     else:
         root = body.get("thread_ts") or (message.thread_ts if message is not None else None)

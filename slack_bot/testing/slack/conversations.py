@@ -57,7 +57,7 @@ def _replies(state: WorkspaceState, args: Json) -> Json:
 
 
 def _history(state: WorkspaceState, args: Json) -> Json:
-    return _page(state, state.roots(_member(state, args["channel"]).id)[::-1], args)
+    return _page(state, state.history(_member(state, args["channel"]).id)[::-1], args)
 
 
 def _page(state: WorkspaceState, messages: list[StoredMessage], args: Json, root: str = "") -> Json:

@@ -84,7 +84,10 @@ def _text(message: StoredMessage) -> str:
 def _thread_fields(state: WorkspaceState, message: StoredMessage) -> Json:
     if message.thread_ts is not None:
         root = state.find(message.channel, message.thread_ts)
-        return {"thread_ts": message.thread_ts, "parent_user_id": root.author if root else "USLACKBOT"}
+        place: Json = {"thread_ts": message.thread_ts, "parent_user_id": root.author if root else "USLACKBOT"}
+        if message.is_broadcast:
+            place |= {"subtype": "thread_broadcast", "root": root and read_back(state, root, False)}
+        return place
     replies = state.in_thread(message.channel, message.ts)[1:]
     if not replies:
         return {}

@@ -83,6 +83,7 @@ class StoredMessage:
 
     Of a stream: `recipient` sees it live, everybody else sees `first`, its first content, until it is over.
     `touched_at`: when something was last added. `full`: it takes nothing more. `expired`: its time was over.
+    `is_broadcast`: a reply that its channel shows too.
     """
 
     channel: str
@@ -108,6 +109,7 @@ class StoredMessage:
     attachments: list[Json] = field(default_factory=list)
     ephemeral_for: str | None = None
     edited: bool = False
+    is_broadcast: bool = False
     client_msg_id: str | None = None
     recipient: str | None = None
     first: StoredMessage | None = None
@@ -247,8 +249,9 @@ class WorkspaceState:
         found = [self.find(channel, ts) for ts in (root, *self.thread(channel, root).replies)]
         return sorted((m for m in found if m is not None), key=lambda m: ts_key(m.ts))
 
-    def roots(self, channel: str) -> list[StoredMessage]:
-        found = [m for m in self.messages.get(channel, {}).values() if m.thread_ts is None]
+    def history(self, channel: str) -> list[StoredMessage]:
+        """What the channel shows outside its threads, in order of time."""
+        found = [m for m in self.messages.get(channel, {}).values() if m.thread_ts is None or m.is_broadcast]
         return sorted(found, key=lambda m: ts_key(m.ts))
 
     def send(self, kind: Literal["events_api", "interactive"], payload: Json) -> Envelope:

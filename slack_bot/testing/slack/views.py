@@ -181,9 +181,12 @@ def _complete_upload(state: WorkspaceState, args: Json) -> Json:
             raise Refused("file_not_found")
         title = item.get("title") or known.name
         files.append({"id": known.id, "name": known.name, "title": title, "size": known.length})
-    if args.get("channel_id"):
-        sent = state.new_message(state.bot_channel(args["channel_id"]), args.get("thread_ts"))
-        sent.body, sent.files = args.get("initial_comment") or "", files
+    named = [args.get("channel_id") or "", *(args.get("channels") or "").split(",")]
+    channels = [state.bot_channel(each) for each in dict.fromkeys(map(str.strip, named)) if each]
+    comment = args.get("initial_comment") or ""
+    for sent in [state.new_message(channel, args.get("thread_ts")) for channel in channels]:
+        sent.body, sent.files = comment, files
+        sent.blocks = [] if comment else blockkit.kept(state, args)
         state.add(sent)
         payloads.message(state, sent)
     return {"files": files}

@@ -373,8 +373,8 @@ class Workspace:
         return rendering.see_thread(self.state, channel, ts, self.state.now if now is None else now, viewer)
 
     def history(self, channel: str) -> list[SeenMessage]:
-        """The channel's roots, oldest first."""
-        return [rendering.see(self.state, message) for message in self.state.roots(channel)]
+        """What the channel shows outside its threads, oldest first."""
+        return [rendering.see(self.state, message) for message in self.state.history(channel)]
 
     def status_line(self, channel: str, ts: str, *, now: float | None = None) -> str | None:
         """The typing status of a thread."""

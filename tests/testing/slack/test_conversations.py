@@ -89,6 +89,16 @@ def test_the_history_is_the_roots_newest_first() -> None:
     assert [m["ts"] for m in messages] == [second, scene.root]
 
 
+def test_a_reply_can_be_shown_in_the_channel_too() -> None:
+    scene = Scene()
+    ts = scene.post(text="for all", reply_broadcast=True)
+    assert [m.ts for m in scene.workspace.history("C1")] == [scene.root, ts]
+    shown = scene.ok("conversations.history", channel="C1")["messages"][0]
+    assert (shown["ts"], shown["subtype"], shown["root"]["ts"]) == (ts, "thread_broadcast", scene.root)
+    replies = scene.ok("conversations.replies", channel="C1", ts=scene.root)["messages"]
+    assert [m.get("subtype") for m in replies] == [None, "thread_broadcast"]
+
+
 def test_a_direct_message_is_opened_once() -> None:
     scene = Scene()
     for user in ("U1", "U2"):

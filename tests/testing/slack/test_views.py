@@ -108,6 +108,26 @@ def test_a_file_is_announced_sent_and_shown() -> None:
     assert scene.ok("files.completeUploadExternal", files=files)["files"][0]["title"] == "The answer"
 
 
+def test_a_file_is_shown_in_several_channels_with_blocks_unless_it_has_a_comment() -> None:
+    scene = Scene()
+    direct = scene.ok("conversations.open", users="U1")["channel"]["id"]
+    offer = scene.ok("files.getUploadURLExternal", filename="answer.md", length=5)
+    scene.workspace.receive_file(offer["file_id"], b"# All")
+    files, blocks = [{"id": offer["file_id"]}], [{"type": "markdown", "text": "**All**"}]
+    show = {"files": files, "blocks": blocks, "channel_id": "C1", "channels": f"C1, {direct}"}
+    scene.ok("files.completeUploadExternal", **show)
+    shown = [scene.workspace.history(channel)[-1] for channel in ("C1", direct)]
+    assert [[f.title for f in each.files] for each in shown] == [["answer.md"]] * 2
+    assert [len(each.blocks) for each in shown] == [1, 1]
+    assert len(scene.workspace.history("C1")) == 2, "once in each channel"
+    scene.ok("files.completeUploadExternal", **show, initial_comment="All of it:")
+    last = scene.workspace.history("C1")[-1]
+    assert (last.text, last.blocks) == ("All of it:", ())
+    assert scene.error("files.completeUploadExternal", **{**show, "blocks": ["x"]}) == "invalid_blocks"
+    assert scene.error("files.completeUploadExternal", **{**show, "channels": "C9"}) == "channel_not_found"
+    assert len(scene.workspace.history("C1")) == 3, "nothing of what was refused"
+
+
 @pytest.mark.parametrize(
     ("method", "args", "error"),
     [

@@ -30,7 +30,7 @@ async def test_a_right_set_up_is_all_ok(environment: dict[str, str], tmp_path: P
         ]  # fmt: skip
         assert list(os.scandir(tmp_path)) == [], "it only looks"
         (dm,) = [each for each in setup.workspace.state.channels.values() if each.kind == "im"]
-        assert setup.workspace.state.roots(dm.id) == [], "the probes are gone"
+        assert setup.workspace.history(dm.id) == [], "the probes are gone"
         assert setup.workspace.open_streams() == []
 
 
