@@ -1,6 +1,6 @@
 """PURE. What the runner, the sink, the delivery and the surfaces hand to each other."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -12,9 +12,11 @@ from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.thread_state import ListensTo
-from .cards import MessageCards
+from .cards import CardClosing, MessageCards
 from .faults import SurfaceKind
 from .stream_starts import StreamStart
+
+_BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,24 @@ class Ending:
     extras: tuple[Extra, ...] = ()
     sources: tuple[Source, ...] = ()
     listens_to: ListensTo = ListensTo.NOBODY
+
+    @property
+    def card_closing(self) -> CardClosing:
+        if self.outcome is Outcome.STOPPED:
+            return CardClosing.STOPPED
+        if self.outcome is Outcome.WATCHED:
+            return CardClosing.CONTINUES
+        return CardClosing.FAILED if self.outcome in _BAD_ENDS else CardClosing.DONE
+
+    @property
+    def session(self) -> str:
+        """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
+        return "suspended" if self.outcome is Outcome.ASKED else ""
+
+    def stopped(self) -> Self:
+        """The same where a human stopped the turn before it was shown."""
+        note = self.note or "Stopped."
+        return replace(self, outcome=Outcome.STOPPED, note=note, form=None, extras=(), sources=())
 
 
 @dataclass(slots=True, eq=False)

@@ -1,8 +1,7 @@
 """Carries out one turn in the thread: `delivery` brings the text there, the rest is decided here.
 
-An answer that has no room in messages comes as a file in the end. It may go on for minutes after its last
-message is full, so that message announces the file, and a status goes on until it is there. Where Slack takes
-no file, the answer goes on in more messages.
+An answer that has no room in messages comes as a file in the end. Where Slack takes no file, the answer goes
+on in more messages.
 """
 
 import asyncio
@@ -26,12 +25,13 @@ from .delivery import Delivery, refused
 from .extras import ExtraSurface, groups
 from .faults import CallFailed, CallOk, SurfaceKind
 from .features import Feature
+from .file_fallback import FileFallback
+from .footer import footer_blocks, footer_text
 from .form_messages import send_sign_in
-from .model import Batch, Ending, SlackMessage, WriteResult
+from .model import Batch, Ending, WriteResult
 from .rate_limiter.governor import Priority
 from .status import TypingStatus
 from .turn_client import TurnClient
-from .uploads import FileUpload, upload
 
 _log = logging.getLogger(__name__)
 
@@ -47,19 +47,9 @@ RESTARTING = "is being restarted, and goes on here in a moment..."
 TRYING_AGAIN = "is trying again, Slack did not take it..."
 """Status while a post is repeated that must not be lost."""
 
-FILE = "answer.md"
-COMING = f"This answer is too long for the thread. All of it comes as {FILE}, once it is written."
-"""Under the last message, while the agent goes on."""
-WRITING_ON = "is writing the rest, it comes as a file..."
-TOO_LONG = "This answer is too long for the thread."
-REFUSED = "Slack did not take all of this answer as a message."
-WHOLE = f"All of it is in {FILE}."
-PART = f"What there is of it is in {FILE}."
-
 T = TypeVar("T")
 _TITLE = 80  # characters of a session's title; Slack takes 200
 _NOT_WHOLE = frozenset({Outcome.STOPPED, Outcome.WATCHED})  # more comes, or nothing is wanted
-_BAD_ENDS = frozenset({Outcome.FAILED, Outcome.LOST, Outcome.REFUSED})
 
 
 class Sink:
@@ -74,7 +64,7 @@ class Sink:
         self.delivery = Delivery(client, shown)
         self.extras = ExtraSurface(client, self.delivery.posts)
         self._status = TypingStatus(client)
-        self._announced: SlackMessage | None = None  # the message that announces the file
+        self._file = FileFallback(client, self.delivery, self._show_again)
         self._ending: Ending | None = None  # of the first call of `finish`
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
@@ -162,7 +152,7 @@ class Sink:
 
     async def _show_idle(self) -> None:
         if self.delivery.is_exhausted:
-            await self._announce_file()
+            await self._file.announce()
             return
         self._status.reopen(forget=self.delivery.begun != self._status_at)
         if self.delivery.messages:
@@ -271,7 +261,7 @@ class Sink:
         if delivery.ended is None:
             await (self._stop if ending.outcome is Outcome.STOPPED else self._deliver)(ending)
         if delivery.ended is WriteResult.STOPPED:  # in Slack: what the stream shows stays
-            ending = _stopped(ending)
+            ending = ending.stopped()
             if not await delivery.attach_footer(self._footer(ending), CardClosing.STOPPED):
                 await self._post_note(ending)
 
@@ -279,11 +269,11 @@ class Sink:
         delivery = self.delivery
         self._client.api.give_back()
         await self._status.close()
-        await delivery.reconciler.close_open(_closing(ending))
+        await delivery.reconciler.close_open(ending.card_closing)
         if not self._is_note_posted and delivery.begun == self._status_at:
             await self._status.clear()
         if not delivery.is_gone:
-            await delivery.stream.rest_session(_session(ending))
+            await delivery.stream.rest_session(ending.session)
             await self._name_session()
 
     async def _name_session(self) -> None:
@@ -323,10 +313,10 @@ class Sink:
                 return
             is_signed = isinstance(result, CallOk) and not result.is_fallback
         if footer and not is_signed:
-            await delivery.posts.post("", (), footer, "note", says=_says(ending))
+            await delivery.posts.post("", (), footer, "note", says=footer_text(ending))
 
     async def _show_rest(self, text: str, ending: Ending) -> Ending:
-        delivery, close = self.delivery, _closing(ending)
+        delivery, close = self.delivery, ending.card_closing
         if not self._is_rest_added:
             if ending.rewrite is not None:
                 delivery.ledger.discard()
@@ -338,19 +328,20 @@ class Sink:
         if delivery.is_exhausted and delivery.ended is None and not self._client.is_cancelled:
             attached = await self._attach_file(delivery.ledger.text, ending)
             if attached is None:
-                await self._withdraw_file()
+                await self._file.withdraw()
                 delivery.raise_limit()
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
         if self._client.is_cancelled and delivery.ended is None:
-            ending = _stopped(ending if attached is None else replace(ending, note=f"Stopped. {ending.note}"))
+            shown = ending if attached is None else replace(ending, note=f"Stopped. {ending.note}")
+            ending = shown.stopped()
             await self._stop(ending)
-        elif not await delivery.finish(self._footer(ending), close, _session(ending)):
+        elif not await delivery.finish(self._footer(ending), close, ending.session):
             await self._post_note(ending, must=attached is None)
         return ending
 
     async def _rewrite(self, text: str, ending: Ending) -> Ending:
-        delivery, limit, close = self.delivery, self._client.settings.max_segments, _closing(ending)
+        delivery, limit, close = self.delivery, self._client.settings.max_segments, ending.card_closing
         pieces = split_into_segments(text, delivery.limits())
         first = await _in_steps(islice(pieces, limit + 1))
         fits = len(first) <= limit
@@ -366,43 +357,20 @@ class Sink:
                 ending = attached
                 is_signed = await delivery.attach_footer(self._footer(ending), close)
         if not is_signed and self._client.is_cancelled and delivery.ended is None:
-            ending = _stopped(ending)
+            ending = ending.stopped()
             await self._stop(ending)
         elif not is_signed:
             await self._post_note(ending, must=attached is None)
         return ending
 
-    async def _announce_file(self) -> None:
-        """The last message must be stopped."""
-        last = self.delivery.last
-        self._show_again(WRITING_ON)
-        if last is None or self._announced is not None:
-            return
-        self._announced = last
-        await self.delivery.attach_footer([blocks.context(COMING)], CardClosing.CONTINUES)
-        last.is_signed = False  # this is not the footer of the end
-
     async def _attach_file(self, text: str, ending: Ending) -> Ending | None:
-        """Put the whole answer there. Returns the ending with a note; None: Slack did not take it."""
-        self._show_again(WRITING_ON)
         try:
-            done = await upload(self._client, FileUpload(FILE, text.encode("utf-8", "replace")))
+            return await self._file.attach(text, ending)
         finally:
             await self._status.close()
-        if isinstance(done, CallFailed):
-            _log.warning("file refused: %s", done.error, extra=self._client.api.log_fields)
-            return None
-        why = TOO_LONG if self.delivery.refusal is None else REFUSED
-        what = WHOLE if ending.outcome in (Outcome.ANSWERED, Outcome.ASKED) else PART
-        return replace(ending, note=f"{why} {what} {ending.note}".rstrip())
-
-    async def _withdraw_file(self) -> None:
-        message, self._announced = self._announced, None
-        if message is not None and self.delivery.ended is None:
-            await self.delivery.attach_footer((), CardClosing.CONTINUES, message)
 
     async def _stop(self, ending: Ending) -> None:
-        delivery, ending, self._is_stop_shown = self.delivery, _stopped(ending), True
+        delivery, ending, self._is_stop_shown = self.delivery, ending.stopped(), True
         is_signed = await delivery.finish(self._footer(ending), CardClosing.STOPPED)
         if not is_signed and delivery.ended is None:
             await self._post_note(ending)
@@ -410,7 +378,7 @@ class Sink:
     async def _post_note(self, ending: Ending, *, must: bool = True) -> None:
         """The last way to say how a turn ended. SlackError if it `must` be said and cannot be."""
         delivery = self.delivery
-        says = _says(ending)
+        says = footer_text(ending)
         if delivery.is_gone or (ending.extras and ending.form is None) or not says:
             return
         posted = await delivery.posts.post("", (), self._footer(ending), "note", says=says, persist=must)
@@ -430,32 +398,6 @@ class Sink:
         return [] if ending.extras and ending.form is None else footer_blocks(ending, self._client.turn)
 
 
-def footer_blocks(ending: Ending, turn: str) -> list[Block]:
-    """All that is under the last message of a turn."""
-    under = [blocks.sources_block(ending.sources)] if ending.sources else []
-    under += [blocks.context(ending.note)] if ending.note else []
-    if ending.offer_retry:
-        under.append(blocks.buttons(turn, can_stop=ending.outcome is Outcome.WATCHED))
-    if ending.form is not None:
-        under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
-        under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
-    if ending.outcome is Outcome.ANSWERED:
-        under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
-    return under
-
-
-def _says(ending: Ending) -> str:
-    """What must be read of the footer, as text."""
-    note = ending.note or ("" if ending.form is None else forms.words_of(ending.form))
-    return "\n\n".join(filter(None, [note, blocks.sources_text(ending.sources)]))
-
-
-def _stopped(ending: Ending) -> Ending:
-    return replace(
-        ending, outcome=Outcome.STOPPED, note=ending.note or "Stopped.", form=None, extras=(), sources=()
-    )
-
-
 async def _question(form: Form, handle: str) -> str:
     """Sanitized as a whole: its parts together may form a mention."""
     shown = forms.without_fields(form) if handle else form
@@ -470,16 +412,3 @@ async def _in_steps(work: Iterable[T]) -> list[T]:
             await asyncio.sleep(0)
         done.append(piece)
     return done
-
-
-def _closing(ending: Ending) -> CardClosing:
-    if ending.outcome is Outcome.STOPPED:
-        return CardClosing.STOPPED
-    if ending.outcome is Outcome.WATCHED:
-        return CardClosing.CONTINUES
-    return CardClosing.FAILED if ending.outcome in _BAD_ENDS else CardClosing.DONE
-
-
-def _session(ending: Ending) -> str:
-    """How the thread's agent session reads afterwards; "" for at rest (facts: Slack 1.9)."""
-    return "suspended" if ending.outcome is Outcome.ASKED else ""

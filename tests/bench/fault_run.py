@@ -18,7 +18,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.app import App, build
 from slack_bot.observe.facts import EventHandled, Fact, TurnEnded, TurnStarted
 from slack_bot.settings.load import Settings, load
-from slack_bot.slack.sink import FILE
+from slack_bot.slack.file_fallback import FILE
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.memory_store import MemoryStore

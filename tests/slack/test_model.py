@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, Ending, SlackMessage, WriteResult
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.extras import Source
+from slack_bot.turn.form import Form
 from slack_bot.turn.record import Outcome
 
 CARD = TaskCard("a", "A", CardState.RUNNING)
@@ -13,6 +17,27 @@ CARD = TaskCard("a", "A", CardState.RUNNING)
 def test_an_ending_says_nothing_by_itself() -> None:
     assert Ending(Outcome.ANSWERED) == Ending(Outcome.ANSWERED, "", None, "", False, None)
     assert {str(each) for each in WriteResult} == {"shown", "held", "gone", "stopped"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "closing", "session"),
+    [
+        (Outcome.ANSWERED, "done", ""),
+        (Outcome.ASKED, "done", "suspended"),
+        (Outcome.STOPPED, "stopped", ""),
+        (Outcome.WATCHED, "continues", ""),
+        (Outcome.FAILED, "failed", ""),
+    ],
+)
+def test_cards_and_session_read_as_the_turn_ended(outcome: Outcome, closing: str, session: str) -> None:
+    ending = Ending(outcome)
+    assert (ending.card_closing, ending.session) == (closing, session)
+
+
+def test_a_turn_that_is_stopped_shows_no_form_and_keeps_its_note() -> None:
+    ending = Ending(Outcome.ASKED, form=Form("Which?"), sources=(Source("https://example.com/", "A"),))
+    assert ending.stopped() == Ending(Outcome.STOPPED, note="Stopped.")
+    assert Ending(Outcome.FAILED, note="It broke.").stopped() == Ending(Outcome.STOPPED, note="It broke.")
 
 
 def test_text_or_a_card_make_it_visible() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from slack_bot.slack.file_fallback import COMING, WRITING_ON
 from slack_bot.slack.model import Batch, Ending, WriteResult
-from slack_bot.slack.sink import COMING, WRITING_ON
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack.workspace import SeenMessage
 from slack_bot.turn.record import Outcome
