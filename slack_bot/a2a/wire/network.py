@@ -1,7 +1,8 @@
 """How httpx's bytes come and go: asyncio's own transports.
 
 httpcore's usual backend asks the kernel to begin and to end reading for each chunk, and sets up a timeout
-(anyio `SocketStream.receive`): as much work as all the rest of httpx does for an event of a stream.
+(anyio `SocketStream.receive`): as much work as all the rest of httpx does for an event of a stream. asyncio
+itself makes 256 KiB of room for each chunk, if it has no buffer to read into.
 """
 # ruff: noqa: ASYNC109  httpcore hands a timeout to each method
 
@@ -15,6 +16,7 @@ from typing import Any, cast
 import httpcore
 import httpx
 
+_AT_ONCE = 64 * 1024  # bytes that are read by one call of the kernel
 _MOST_UNREAD = 256 * 1024  # bytes; the other side waits then
 _NEXT_ADDRESS = 0.25  # seconds until the next address of a host is tried beside (RFC 8305)
 
@@ -28,6 +30,9 @@ def use_asyncio(client: httpx.AsyncClient) -> None:
 
 
 class _Backend(httpcore.AsyncNetworkBackend):
+    def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(_AT_ONCE))
+
     async def connect_tcp(
         self,
         host: str,
@@ -45,7 +50,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
                 else:
                     pause = _NEXT_ADDRESS
                 _, stream = await loop.create_connection(
-                    _Stream, host, port, local_addr=local, happy_eyeballs_delay=pause
+                    lambda: _Stream(self._buffer), host, port, local_addr=local, happy_eyeballs_delay=pause
                 )
         for option in socket_options or ():
             stream.get_extra_info("socket").setsockopt(*option)
@@ -55,13 +60,16 @@ class _Backend(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
-    """One connection. `read` and `write` raise httpcore's errors; `read` gives b"" at the end."""
+class _Stream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
+    """One connection. `read` and `write` raise httpcore's errors; `read` gives b"" at the end.
+
+    `buffer` may be shared in one event loop: what asyncio reads into it is taken out at once.
+    """
 
     _transport: asyncio.Transport
 
-    def __init__(self) -> None:
-        self._unread = bytearray()
+    def __init__(self, buffer: memoryview) -> None:
+        self._buffer, self._unread = buffer, bytearray()
         self._is_over = self._is_reading_paused = False
         self._error: Exception | None = None
         self._reader: asyncio.Future[None] | None = None
@@ -73,8 +81,11 @@ class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
-    def data_received(self, data: bytes) -> None:
-        self._unread += data
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._unread += self._buffer[:nbytes]
         if len(self._unread) > _MOST_UNREAD and not self._is_reading_paused:
             self._is_reading_paused = True
             self._transport.pause_reading()
@@ -110,8 +121,9 @@ class _Stream(asyncio.Protocol, httpcore.AsyncNetworkStream):
                 with _mapped(httpcore.ReadTimeout, httpcore.ReadError):
                     async with asyncio.timeout(timeout):
                         await self._reader
-        data = bytes(self._unread[:max_bytes])
-        del self._unread[:max_bytes]
+        unread = self._unread
+        data = bytes(unread) if len(unread) <= max_bytes else bytes(unread[:max_bytes])
+        del unread[:max_bytes]
         if self._is_reading_paused and not self._unread:
             self._is_reading_paused = False
             self._transport.resume_reading()
