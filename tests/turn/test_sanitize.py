@@ -302,6 +302,8 @@ def test_a_text_takes_linear_time(piece: str) -> None:
 
 @pytest.mark.parametrize("piece", [*HOSTILE, *DANGERS])
 def test_a_text_takes_linear_work(piece: str) -> None:
+    sanitize("", SECRETS)  # what is made ready once in a process does not count
+
     def lines(size: int) -> int:
         text = (piece * size)[:size]
         return work(lambda: sanitize(text, SECRETS))
