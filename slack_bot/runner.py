@@ -46,6 +46,7 @@ BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
 _WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+_ENDS = (TaskEnded, StreamEnded)
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
 """Finds what goes to the agent beside a question. Never raises."""
@@ -242,7 +243,7 @@ class TurnRunner:
         if not self._is_heard and self._consumer.view.heard:
             self._is_heard = True
             self._observer(facts.AgentHeard(self._now(), self._question.key))
-        if isinstance(event, TaskEnded | StreamEnded):
+        if isinstance(event, _ENDS):
             # Its words are cut for a note: a secret that is cut in two would not be recognised any more.
             event = replace(event, text=sanitize_beginning(event.text, self._secrets))
         elif isinstance(event, NarrationConfirmed):
@@ -381,9 +382,12 @@ class TurnRunner:
         if self._end is not None or self._wake.is_set():
             await asyncio.sleep(0)  # white space is taken without a call: no other await may have come
             return
-        now = self._now()
-        live = self._next_due(now) if self._delivery.is_live else None
+        now, is_live = self._now(), self._delivery.is_live
+        live = self._next_due(now) if is_live else None
         self._deadline = self._buffer.deadline()
+        if self._deadline is None and is_live:  # text that comes before the next one need not wake it
+            self._deadline = self._buffer.next_deadline(now)
+            live = _soonest(live, None if self._deadline is None else self._deadline - now)
         due = _soonest(live, None if self._form_due is None else max(0.0, self._form_due - now))
         try:
             async with asyncio.timeout(None if due is None else max(due, _TICK)):

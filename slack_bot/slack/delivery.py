@@ -83,7 +83,7 @@ class Delivery:
         """What Slack confirmed of the answer."""
         records = ((message, message.record()) for message in self.messages)
         left = self._left  # whoever is next must look at it again
-        return tuple(replace(of, is_open=of.is_open or each is left) for each, of in records if of)
+        return tuple(replace(of, is_open=True) if each is left else of for each, of in records if of)
 
     async def take_over(self, since: float, others: Collection[str], *, has_note: bool = False) -> None:
         """Settle what another process left: its messages read as they were recorded, the others are deleted.

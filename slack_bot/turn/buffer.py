@@ -152,10 +152,18 @@ class StreamBuffer:
             return self._since
         if self._is_due():
             return max(self._since, self._not_before)
-        age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
-        pause = min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
+        pause = self._pause()
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
         return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
+
+    def next_deadline(self, now: float) -> float | None:
+        """Before this no part of a line that begins later will be due; None: it may be due at once."""
+        due = self._last + self._pause()
+        return due if self.begun and due > now else None
+
+    def _pause(self) -> float:
+        age = self._last - self._began_at if self.begun and self._began_at is not None else 0.0
+        return min(self._interval, max(self._first, age / _PAUSES_IN_AGE))
 
     def is_ready(self, now: float) -> bool:
         self._settle()

@@ -298,9 +298,9 @@ class Ledger:
         if present is not None and ends and not chars:
             return self._end(present)
         body, self.released = self.released[:chars], self.released[chars:]
-        grown = (present or Segment(now)).grown(opening, body, cards)
-        closing = self._closing(grown) if ends else ""
-        self._sent = body, grown.closed(closing), ends
+        segment = (present or Segment(now)).grown(opening, body, cards)
+        closing = self._closing(segment) if ends else ""
+        self._sent = body, segment.closed(closing) if closing else segment, ends
         return SendText(opening + body + closing, present is None, ends, cards, is_table and not closing)
 
     def confirmed(self) -> None:

@@ -11,7 +11,7 @@ after a sign-in.
 The table is the rule. A pair that is not in it is *late*: the event is dropped and counted.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
@@ -148,10 +148,13 @@ class Turn:
         """What the thread must show in the end, as far as it is known."""
         return self._answer() if self._target is None else "".join(self._target)
 
-    def prepare(self, event: Event) -> Iterator[None]:
-        if isinstance(event, _WHOLE):
-            texts = self._answer(), event.text
-            self._prepared = texts, (yield from compare_in_steps(*texts))
+    def prepare(self, event: Event) -> Iterable[None]:
+        """Steps that come before `handle`, where that would take long."""
+        return self._compare(event) if isinstance(event, _WHOLE) else ()
+
+    def _compare(self, event: events.AnswerReplaced | events.FinalAnswer) -> Iterator[None]:
+        texts = self._answer(), event.text
+        self._prepared = texts, (yield from compare_in_steps(*texts))
 
     def handle(self, event: Event) -> list[Action]:
         rule = TABLE.get((self.state, type(event)))

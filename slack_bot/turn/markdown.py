@@ -168,15 +168,18 @@ def _cuts(before: MarkdownState, text: str, words: bool) -> Iterator[Cut]:
 
 
 def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
+    """Those of the new text; the line begins at `offset`, which may be before it."""
+    known = max(0, -offset)
     if state.fence:
-        yield from (Cut(offset + at, CutQuality.WORD) for at, *_ in InlineMarks().places(line))
+        places = InlineMarks().places(line, after=known)
+        yield from (Cut(offset + at, CutQuality.WORD) for at, *_ in places)
     elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
-        for at, mark, token, leads in InlineMarks(_inherited(state, line)).places(line):
+        for at, mark, token, leads in InlineMarks(_inherited(state, line)).places(line, after=known):
             is_word = token[-1:].isalnum()  # as nearly all are: none of the patterns ends so
             if is_word or not (_LONE.fullmatch(token) or (leads and _NUMBER.fullmatch(token))):
                 is_end = not is_word and _SENTENCE.fullmatch(token)
                 rank = CutQuality.SENTENCE if is_end else CutQuality.WORD
-                yield Cut(offset + at, rank, inside=mark >= max(0, -offset))
+                yield Cut(offset + at, rank, inside=mark >= known)
 
 
 def _end_rank(after: OpenMarks, line: str) -> CutQuality:
@@ -264,9 +267,13 @@ class InlineMarks:
                 self._read(found.group(), line, *found.span())
         return self
 
-    def places(self, line: str) -> Iterator[CutPlace]:
-        word, leads, is_ascii = 0, True, line.isascii()
-        for found in _TOKEN.finditer(line):
+    def places(self, line: str, *, after: int = 0) -> Iterator[CutPlace]:
+        """The borders of `line` behind its first `after` characters."""
+        word = line.rfind(" ", 0, len(line[:after].rstrip())) + 1  # of what is before, only marks count
+        known, is_ascii = line[:word], line.isascii()
+        leads = not known.strip()
+        self.read(known)
+        for found in _TOKEN.finditer(line, word):
             start, end = found.span()
             if found.lastgroup == "mark":
                 self._read(found.group(), line, start, end)
@@ -274,12 +281,13 @@ class InlineMarks:
                 if is_ascii:
                     continue
                 borders = (char.end() for char in _SPACELESS.finditer(line, start, end))
-                yield from (self._place(at, line[at - 1]) for at in borders if not inside_cluster(line, at))
+                for at in borders:
+                    if at > after and not inside_cluster(line, at):
+                        yield self._place(at, line[at - 1])
             elif found.lastgroup == "space":
-                token = line[max(word, start - _TOKEN_TAIL) : start]
-                if not inside_cluster(line, end):
-                    yield self._place(end, token, leads=leads)
-                word, leads = end, leads and not token
+                if end > after and (is_ascii or not inside_cluster(line, end)):
+                    yield self._place(end, line[max(word, start - _TOKEN_TAIL) : start], leads=leads)
+                word, leads = end, leads and word == start
         if word < len(line) and line[-1] in _ENDS_SENTENCE and not self._stack and not leads:
             yield self._place(len(line), line[max(word, len(line) - _TOKEN_TAIL) :])
 

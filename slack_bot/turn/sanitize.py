@@ -14,7 +14,7 @@ The end of a text is kept back while it may begin a danger, so the deltas never 
 
 import functools
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .actions import LONGEST, TaskCard
@@ -261,10 +261,11 @@ class StreamSanitizer:
         return text
 
 
-def slices(text: str) -> Iterator[str]:
+def slices(text: str) -> Iterable[str]:
     """`text` in pieces; an empty text is one empty piece."""
-    for at in range(0, max(1, len(text)), SLICE):
-        yield text[at : at + SLICE]
+    if len(text) <= SLICE:
+        return (text,)
+    return (text[at : at + SLICE] for at in range(0, len(text), SLICE))
 
 
 def sanitize_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:

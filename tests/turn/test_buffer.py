@@ -447,6 +447,25 @@ def test_a_deadline_is_kept(delta: str, start: float) -> None:
     assert text == delta or not inside_cluster(delta, len(text)) or text.strip() in {"🇩"}
 
 
+@examples(1_000)
+@given(DELTA, DELTA, st.floats(0, 3), st.floats(0, 1))
+def test_a_line_that_begins_later_is_not_due_before_the_next_deadline(
+    first: str, delta: str, age: float, pause: float
+) -> None:
+    buffer = new()
+    assert buffer.next_deadline(0.0) is None, "the first text may be due at once"
+    buffer.push(f"{first}a\n", 0.0)
+    buffer.flush()
+    assert buffer.shown(age)
+    soon = buffer.next_deadline(age)
+    assert soon is not None
+    assert soon > age
+    assert buffer.next_deadline(soon) is None
+    buffer.push(delta.replace("\n", " ").replace("\r", " "), age + pause)
+    due = buffer.deadline()
+    assert due is None or due >= soon
+
+
 def test_a_pause_of_slack_costs_little() -> None:
     """While a call is out, the text that waits is not read again for each token that joins it."""
     buffer = new()

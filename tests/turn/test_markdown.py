@@ -336,6 +336,20 @@ SIGNS = st.sampled_from(
 
 
 @examples(300)
+@given(
+    st.lists(st.one_of(SIGNS, st.sampled_from(["a", ".", "\t", "  ", "1."])), min_size=1, max_size=40),
+    st.data(),
+)
+def test_the_borders_of_the_end_of_a_line_are_those_of_the_whole(
+    pieces: list[str], data: st.DataObject
+) -> None:
+    line = "".join(pieces)
+    after = data.draw(st.integers(0, len(line) - 1))
+    whole = [place for place in InlineMarks().places(line) if place[0] > after]
+    assert list(InlineMarks().places(line, after=after)) == whole
+
+
+@examples(300)
 @given(st.lists(SIGNS, min_size=1, max_size=99).map("".join), st.sampled_from([(), ("**", "`")]))
 def test_the_marks_are_the_same_whether_or_not_the_borders_are_asked_for(
     line: str, inherited: tuple[str, ...]

@@ -318,11 +318,11 @@ class AnswerAssembler:
 
     def _apart(self, texts: KeyedText, text: str) -> str:
         """`text`; as a new paragraph after a tool, or if it is a heading right behind a sentence."""
+        if "##" not in text and not self._gap_due:
+            return text
         end = texts.shown.ending(1)
         if self._gap_due and text.strip():
             self._gap_due = False
-        elif "##" not in text:
-            return text
         elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
             return unglued(text, texts.shown.text)
         apart = _with_gap(texts.shown.ending(2), text)
