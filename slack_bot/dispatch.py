@@ -158,7 +158,7 @@ class TurnDispatcher:
         channel, delay = question.thread.channel, self._settings.turns.collect_delay
         begins = is_direct(channel) and question.ts == question.thread.ts and not question.attempt
         thread = await self.controls.thread_to_stop(question) if begins else None
-        if thread is not None or not begins or self._policies.of(channel).busy != "collect":
+        if thread is not None or not begins or not self._policies.of(channel).collects:
             return thread
         before = takewhile(lambda turn: turn.key != question.key, await self._store.unfinished())
         waiting = [
@@ -280,7 +280,7 @@ class TurnDispatcher:
         self._lines.add(turn, is_left=is_left)
         if is_new and (place := self._lines.place_of(turn)) > 1:  # the next one has its mark
             self._spawn(self._notices.tell_place(question, place), question)
-        is_interrupting = self._policies.of(question.thread.channel).busy == "interrupt"
+        is_interrupting = self._policies.of(question.thread.channel).interrupts
         if is_new and is_interrupting and not question.handle:
             self._interruptions.begin(question)
 

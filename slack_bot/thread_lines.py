@@ -11,7 +11,7 @@ from .consumer.stream_consumer import TurnHandle
 from .journal import Journal, TurnJournal
 from .notices import RESTARTING, Notices
 from .observe.logs import log_if_broken
-from .settings.channels import ChannelPolicies
+from .settings.channels import ChannelPolicies, ChannelSettings
 from .settings.models import TurnSettings
 from .slack.sink import Sink
 from .slack.status import QueuedReaction
@@ -145,7 +145,7 @@ class ThreadLines:
             return 0
         before: list[TurnRecord] = []
         for each in (entry.turn for entry in line.waiting):
-            is_joined = self._busy(line) != "queue" and any(_belongs_to(first, each) for first in before)
+            is_joined = self._policy(line).merges and any(_belongs_to(first, each) for first in before)
             if each.key == turn.key:
                 return 0 if is_joined else len(before) + 1
             before += [] if is_joined else [each]
@@ -278,8 +278,8 @@ class ThreadLines:
                 each.mark = self._notices.reaction(each.turn.question, is_shown=is_shown)
                 self._spawn(each.mark.show(), each.turn.question)
 
-    def _busy(self, line: _Line) -> str:
-        return self._policies.of(line.waiting[0].turn.question.thread.channel).busy
+    def _policy(self, line: _Line) -> ChannelSettings:
+        return self._policies.of(line.waiting[0].turn.question.thread.channel)
 
     def _hold(self, line: _Line) -> None:
         """Begin the first question, as soon as its asker has written nothing more for a moment."""
@@ -296,12 +296,12 @@ class ThreadLines:
     def _seconds_to_hold(self, line: _Line) -> float:
         user = line.waiting[0].turn.question.user
         last = max(each.at for each in line.waiting if each.turn.question.user == user)
-        return last + self._settings.collect_delay - self._now() if self._busy(line) == "collect" else 0.0
+        return last + self._settings.collect_delay - self._now() if self._policy(line).collects else 0.0
 
     def _begin_next(self, line: _Line) -> None:
         line.end_hold()
         asked = [line.waiting[0]]
-        if self._busy(line) != "queue":  # what interrupts is not asked bit by bit either
+        if self._policy(line).merges:
             asked += [each for each in line.waiting[1:] if _belongs_to(asked[0].turn, each.turn)]
         line.waiting = [each for each in line.waiting if each not in asked]
         for each in asked:

@@ -50,6 +50,21 @@ class ChannelSettings(SettingsSection):
     """Ids of people and user groups (`U...`, `W...`, `S...`) who alone may approve what an agent wants to do,
     and may answer its forms as well. Empty: the person who asked."""
 
+    @property
+    def interrupts(self) -> bool:
+        """A new question of the asker ends the answer that runs."""
+        return self.busy == "interrupt"
+
+    @property
+    def collects(self) -> bool:
+        """A question is not asked before its asker has written nothing more for a moment."""
+        return self.busy == "collect"
+
+    @property
+    def merges(self) -> bool:
+        """What one person asks while an answer runs is asked as one question: not bit by bit."""
+        return self.interrupts or self.collects
+
 
 class ChannelPolicies:
     """The settings of each channel. `fixed`: what variables say; `read` gives the tables of the file.

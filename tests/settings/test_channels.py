@@ -29,6 +29,19 @@ def policies(tmp_path: Path, text: str = FILE, **fixed: object) -> ChannelPolici
     return ChannelPolicies(ChannelSettings.model_validate(fixed), partial(read_config, str(file)))
 
 
+@pytest.mark.parametrize(
+    ("busy", "interrupts", "collects", "merges"),
+    [
+        ("queue", False, False, False),
+        ("collect", False, True, True),
+        ("interrupt", True, False, True),
+    ],
+)
+def test_what_a_busy_policy_means(busy: str, interrupts: bool, collects: bool, merges: bool) -> None:
+    policy = ChannelSettings.model_validate({"busy": busy})
+    assert (policy.interrupts, policy.collects, policy.merges) == (interrupts, collects, merges)
+
+
 def test_a_channel_has_its_own_table_before_that_of_all_and_a_variable_before_both(tmp_path: Path) -> None:
     found = policies(tmp_path)
     assert (found.of("C9").busy, found.of("C9").context, found.of("C9").people) == ("collect", "asker", ())
