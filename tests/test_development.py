@@ -22,6 +22,10 @@ MOST_FUNCTIONS, MOST_FILES = 27, 18
 MOST_WITH_HELPERS = 205
 """All functions of the bot that one chunk runs through, helpers too, without comprehensions. What is cached
 in the process makes a difference of a few."""
+NAMED = re.compile(r"`([\w./-]+\.(?:py|js|md|json|txt|yml|toml|sse))`")
+"""A file that the page names; not a pattern of files."""
+HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")
+"""What the page says to be in a file."""
 Function = tuple[str, str]
 """A file of the package and a function in it; a method by its own name."""
 
@@ -105,3 +109,30 @@ def test_the_path_of_an_event_is_as_the_page_says() -> None:
     assert len(rows) <= MOST_FUNCTIONS
     assert len({path for path, _ in rows}) <= MOST_FILES
     assert len(trace.ran) <= MOST_WITH_HELPERS
+
+
+def _file(name: str, text: str, at: int) -> Path | None:
+    """Where `name` is: in the repository, in the package, or in the folder that was named last before it."""
+    before = [each[1] for each in NAMED.finditer(text, 0, at) if "/" in each[1]]
+    beside = (ROOT / "slack_bot" / before[-1]).parent if before else ROOT
+    folders = (ROOT, ROOT / "slack_bot", ROOT / "slack_bot/testing/slack", beside)
+    return next((folder / name for folder in folders if (folder / name).exists()), None)
+
+
+def test_the_files_that_the_page_names_are_there() -> None:
+    text = (ROOT / "docs/development.md").read_text("utf-8")
+    found = [each for each in NAMED.finditer(text) if "NAME" not in each[1]]
+    assert len(found) > 200
+    assert [each[1] for each in found if _file(each[1], text, each.start()) is None] == []
+
+
+def test_what_the_page_says_to_be_in_a_file_is_there() -> None:
+    text = (ROOT / "docs/development.md").read_text("utf-8")
+    wrong = []
+    for found in HELD.finditer(text):
+        path = _file(found[2], text, found.start())
+        name = found[1].rpartition(".")[2]
+        if path is None or not re.search(rf"\b{name}\b", path.read_text("utf-8")):
+            wrong.append(found.group())
+    assert len(list(HELD.finditer(text))) > 60
+    assert wrong == []

@@ -329,10 +329,11 @@ async def test_a_stop_is_kept_by_the_next_process() -> None:
         first.workspace.stop("U1", CHANNEL, root, now=first.now)
         await first.deliver()
         first.life.end_now()
+        by_first = [call.method for call in first.agent.calls].count("tasks/cancel")  # it may be that far
         async with run_bot(after=first) as bot:
             await bot.idle()
             assert bot.outcomes == ["stopped"]
-            assert [call.method for call in bot.agent.calls].count("tasks/cancel") == 1
+            assert [call.method for call in bot.agent.calls].count("tasks/cancel") == by_first + 1
             assert "Line 12" not in str(bot.read(root))
             assert "Stopped." in bot.thread(root)[-1].read
 
