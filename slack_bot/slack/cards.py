@@ -93,6 +93,10 @@ class MessageCards:
         return all(card.shown is None for card in self._cards.values())
 
     @property
+    def has_any(self) -> bool:
+        return bool(self._cards)
+
+    @property
     def is_full(self) -> bool:
         return len(self._cards) > MAX_CARDS
 
@@ -245,7 +249,7 @@ class CardTracker:
 
     def unsent(self, shown_title: str | None, *, has_text: bool) -> tuple[tuple[TaskCard, ...], str]:
         """What one call takes. `shown_title` is that of the present message; None: one is begun."""
-        if shown_title is None and not has_text and not self._has_news:
+        if not self.present.has_any or (shown_title is None and not has_text and not self._has_news):
             return (), ""
         cards = self.present.unsent()
         while len(cards) > 1 and weighted_bytes(all_chunks("", cards, "", self._limit)) > self._room:
