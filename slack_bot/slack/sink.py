@@ -41,7 +41,7 @@ STILL_WORKING = "is still working..."
 WAITING_FOR_YOU = "is waiting for you to sign in..."
 """Status below a question that was asked while the turn goes on, where there are no agent sessions."""
 
-RESTARTING = "is being restarted, and goes on here in a moment..."
+RESTARTING = "is being restarted and goes on here in a moment..."
 """Status after the process ended in the middle of an answer."""
 
 TRYING_AGAIN = "is trying again, Slack did not take it..."
@@ -187,7 +187,7 @@ class Sink:
         is_more = step is not None and await self._stop_with(step)
         await self.delivery.reconciler.close_open(CardClosing.CONTINUES)
         if not self.delivery.is_gone:
-            await self._client.set_status(RESTARTING)
+            await self._client.set_status(blocks.shorten(RESTARTING, self._client.settings.status_chars))
         return is_more
 
     def _next_text(self) -> SendText | None:

@@ -1084,4 +1084,10 @@ def test_an_unfinished_answer_is_said_to_go_on() -> None:
         await scene.sink.write(Batch("Some of it.\n"))
         await scene.sink.hand_over()
 
-    assert "being restarted" in str(sealed(play(story)).status_line)
+    line = sealed(play(story)).status_line
+    assert line is not None
+    assert "being restarted" in line
+    assert line.endswith("..."), "all of it is in the characters that a status may have"
+    short = sealed(play(story, status_chars=20)).status_line
+    assert short is not None
+    assert len(short) <= 20
