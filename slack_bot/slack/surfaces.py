@@ -101,7 +101,7 @@ class PostSurface:
         if isinstance(result, CallFailed):
             return result
         message.text, message.doubt, message.is_open = text, None, False
-        message.is_signed = bool(footer) and not result.is_fallback
+        message.is_signed = bool(footer) and result.form == 0  # no other form has it
         if cards and not (result.is_fallback and text):
             message.cards.confirm_closed(close)
         return None

@@ -693,6 +693,18 @@ def test_a_stop_by_word_ends_the_stream_without_the_rest() -> None:
     assert (sealed(scene).text, sealed(scene).extras) == ("One. ", ("Stopped.",))
 
 
+def test_the_truth_about_a_stop_is_posted_where_it_is_refused_below_cards() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("", (SEARCH,)))
+        scene.sink.cancel_writes()
+        await scene.sink.finish(Ending(Outcome.STOPPED))
+
+    scene = play(story, faults={START: ["request_timeout!"], UPDATE: ["block_mismatch", None]})
+    cards, note = scene.thread()
+    assert [task.title for task in cards.tasks] == ["Search (stopped)"]
+    assert note.extras == ("Stopped.",)
+
+
 def test_the_truth_about_a_stop_is_posted_where_it_cannot_be_written_in() -> None:
     async def story(scene: Scene) -> None:
         await scene.sink.write(Batch("One. "))
