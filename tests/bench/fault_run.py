@@ -40,7 +40,7 @@ from slack_bot.turn.actions import EndTurn
 from . import fault_scripts
 from .agent_behaviours import MADE, Said
 from .away import Away
-from .plans import Plan, heard, length, plan
+from .plans import Plan, collected_errors, length, plan
 from .verdict import Asked, Scene, Verdict, judge, judge_all
 
 __all__ = ["Plan", "Report", "plan", "run"]
@@ -82,7 +82,7 @@ def run(planned: Plan, *, most_seconds: float = 60.0) -> Report:
     """Run a turn and judge it. One that takes `most_seconds` of real time, or never ends, has hung."""
     report = Report(planned, Verdict("hung"))
     began = time.perf_counter()
-    with heard() as broken:
+    with collected_errors() as broken:
         ordeal = _Ordeal(planned, report, broken)
         try:
             with _bounded(most_seconds):

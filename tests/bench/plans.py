@@ -133,8 +133,8 @@ def _ordinary(random: Random) -> Said:
     """Something the agent says, captured or written for this turn."""
     captured = recorded()
     if captured and random.random() < 0.15:
-        name, recording, text = captured[random.randrange(len(captured))]
-        return Said(f"capture {name}", recording, Truth(text))
+        name, recording, truth = captured[random.randrange(len(captured))]
+        return Said(f"capture {name}", recording, truth)
     return _written(random)
 
 
@@ -249,29 +249,32 @@ def _unreachable(planned: Plan) -> Truth:
 
 
 @cache
-def recorded() -> list[tuple[str, Recording, str]]:
-    """The captures whose undisturbed replay is an answer, with that answer."""
+def recorded() -> list[tuple[str, Recording, Truth]]:
+    """The captures whose undisturbed replay is an answer, with that answer. The link of a sign-in that Slack
+    does not take privately is told directly.
+    """
     found = []
     for path in sorted(CAPTURES.glob("*.txt")):
         raw = path.read_bytes()
         recording = read_recording(raw) if b"raw body below" in raw else None
         if recording is None:
             continue
-        with heard():
+        with collected_errors():
             result = replayed(recording).result()
         if result["outcome"] == "answered" and len(result["visible"]) >= 20:
-            found.append((path.stem, recording, result["visible"]))
+            told_directly = int(b"AUTH_REQUIRED" in raw.upper().replace(b"-", b"_"))
+            found.append((path.stem, recording, Truth(result["visible"], told_directly=told_directly)))
     return found
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collected_errors() -> Iterator[list[str]]:
     """The tracebacks that are logged meanwhile; nothing is printed."""
     broken: list[str] = []
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    ear = _Ear(broken)
-    root.handlers[:] = [ear]
+    collector = _ErrorCollector(broken)
+    root.handlers[:] = [collector]
     root.setLevel(logging.ERROR)
     try:
         yield broken
@@ -280,7 +283,7 @@ def heard() -> Iterator[list[str]]:
         root.setLevel(level)
 
 
-class _Ear(logging.Handler):
+class _ErrorCollector(logging.Handler):
     def __init__(self, broken: list[str]) -> None:
         super().__init__(logging.ERROR)
         self._broken = broken

@@ -37,7 +37,7 @@ from slack_bot.testing.slack.workspace import Workspace, WorkspaceRules
 from . import fault_scripts
 from .away import Away
 from .figures import machine, progress
-from .plans import Plan, heard, plan, recorded
+from .plans import Plan, collected_errors, plan, recorded
 
 GROWTH = 0.05
 """What memory may have grown by, at the end, over the most in the first half, as a part of it."""
@@ -222,7 +222,7 @@ def soak(hours: int, turns: int, seed: int = 1) -> tuple[list[Left], Counter[str
     running = _Soak(seed)
     tracemalloc.start()
     try:
-        with heard() as broken:
+        with collected_errors() as broken:
             return virtual_clock.run(running.run(hours, turns)), running.outcomes, broken
     finally:
         tracemalloc.stop()
