@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .form_desk import is_stop_word
+from .form_handler import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas

@@ -20,7 +20,7 @@ from .context import ThreadContext
 from .controls import TurnControls
 from .errors import BotError, StoreAway, StoreError
 from .follow import FollowedThreads
-from .form_desk import FormAnswerers, FormDesk
+from .form_handler import FormAccess, FormHandler
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
@@ -82,8 +82,8 @@ class TurnDispatcher:
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
         self.follow = FollowedThreads(store, policies, turns.follow_for, clock, notices, spawn)
         self._interruptions = Interruptions(agent, lines, notices, settings.agent.stop_timeout, spawn)
-        answerers = FormAnswerers(policies, self.context.people, clock, settings.store.form_days)
-        self.forms = FormDesk(agent, store, notices, answerers, clock, observer, self.accept, spawn)
+        access = FormAccess(policies, self.context.people, clock, settings.store.form_days)
+        self.forms = FormHandler(agent, store, notices, access, clock, observer, self.accept, spawn)
         self.controls = TurnControls(lines, self.watches, journal, replicas, notices, store, self.accept)
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first

@@ -43,7 +43,7 @@ _DAY = 86_400.0
 _Spawn = Callable[[Coroutine[Any, Any, None], Question | None], object]
 
 
-class FormAnswerers:
+class FormAccess:
     """Who may answer forms, and how long: for `days` after they were shown."""
 
     def __init__(self, policies: ChannelPolicies, groups: People, clock: Clock, days: float) -> None:
@@ -74,7 +74,7 @@ class FormReply:
     errors: Mapping[str, str] | None = None
 
 
-class FormDesk:
+class FormHandler:
     """Takes answers. `accept` takes a question: the dispatcher's."""
 
     def __init__(
@@ -82,13 +82,13 @@ class FormDesk:
         agent: Agent,
         store: Store,
         notices: Notices,
-        answerers: FormAnswerers,
+        access: FormAccess,
         clock: Clock,
         observer: Observer,
         accept: Callable[[Question], Awaitable[bool]],
         spawn: _Spawn,
     ) -> None:
-        self._agent, self._store, self._notices, self._answerers = agent, store, notices, answerers
+        self._agent, self._store, self._notices, self._access = agent, store, notices, access
         self._clock, self._observer, self._accept, self._spawn = clock, observer, accept, spawn
 
     # -- buttons and modals
@@ -126,7 +126,7 @@ class FormDesk:
             return _UNKNOWN
         if not form.is_open:
             return _answered(form)
-        return await self._answerers.refusal(form, press.user)
+        return await self._access.refusal(form, press.user)
 
     async def _open(self, form: OpenForm, press: FormPress) -> str | None:
         view = forms.form_view(form.form, form.handle, press.action)

@@ -47,17 +47,16 @@ ROOMS: dict[str, set[str]] = {
     "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock", "observe"},
     "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
     "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
-    "form_desk": {
+    "form_handler": {
         "notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
     },
     "controls": {
-        "form_desk", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
+        "form_handler", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
     },
     "dispatch": {
-        "context", "controls", "follow", "form_desk", "interruptions", "thread_lines", "notices", "journal",
-        "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors", "clock",
-        "settings",
-        "observe",
+        "context", "controls", "follow", "form_handler", "interruptions", "thread_lines", "notices",
+        "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors",
+        "clock", "settings", "observe",
     },
     "feedback": {"turn", "slack", "store", "errors", "clock", "settings", "observe"},
     "home": {"turn", "a2a", "slack", "store", "errors", "settings"},

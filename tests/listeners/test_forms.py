@@ -1,4 +1,4 @@
-"""Presses and modals on their way in. What they do: `test_form_desk`."""
+"""Presses and modals on their way in. What they do: `test_form_handler`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a form, and a private link: also where Slack refuses. Their use: `test_form_desk`."""
+"""The record of a form, and a private link: also where Slack refuses. Their use: `test_form_handler`."""
 
 from __future__ import annotations
 
