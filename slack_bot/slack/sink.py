@@ -332,7 +332,8 @@ class Sink:
                 delivery.raise_limit()
                 await delivery.advance(footer=self._footer(ending), close=close)
             ending = attached or ending
-        if self._client.is_cancelled and delivery.ended is None:
+        is_signed = delivery.last is not None and delivery.last.is_signed  # a stop comes too late then
+        if self._client.is_cancelled and delivery.ended is None and not is_signed:
             shown = ending if attached is None else replace(ending, note=f"Stopped. {ending.note}")
             ending = shown.stopped()
             await self._stop(ending)

@@ -966,6 +966,19 @@ def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
     assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
 
 
+def test_a_stop_when_all_of_it_is_posted_changes_nothing() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.sink.write(Batch("One. "))
+        finishing = asyncio.ensure_future(scene.sink.finish(Ending(Outcome.ANSWERED, rest="Two.")))
+        await asyncio.sleep(1)
+        scene.sink.cancel_writes()
+        await finishing
+        assert not scene.sink.is_stopped
+
+    scene = play(story, {UPDATE: ["slow:5!"]}, can_stream=False)
+    assert (scene.only().text, scene.only().extras) == ("One. Two.", FEEDBACK)
+
+
 @pytest.mark.parametrize("outcome,reads", [(Outcome.ANSWERED, "active"), (Outcome.ASKED, "suspended")])
 @pytest.mark.parametrize("shown", [None, "timeout!"])
 def test_a_status_leaves_no_session_at_work_where_nothing_is_streamed(
