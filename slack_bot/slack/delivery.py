@@ -329,6 +329,7 @@ class Delivery:
     async def _doubt(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
         """The next edit repeats all of the text, so an edit is not confirmed."""
         self._doubts += 1
+        message.doubt = message.doubt if message.surface is SurfaceKind.STREAM else write.text
         if message.surface is SurfaceKind.STREAM:
             self.ledger.unknown()
             await self.settle()

@@ -88,7 +88,8 @@ class Reconciler:
         ended: CallResult = CallOk({})
         if message.surface is SurfaceKind.STREAM:
             ended = await self._streams.end(message)
-        elif message.cards.closing(CardClosing.CONTINUES):
+        elif message.doubt or message.cards.closing(CardClosing.CONTINUES):
+            # what an edit without an answer may show besides the confirmed text goes into the next message
             await self._posts.write(message, Batch(), close=CardClosing.CONTINUES)
         is_final = isinstance(ended, CallFailed) and ended.fault in FINAL_FAULTS
         if not is_final and (message.is_open or message.cards.closing(CardClosing.CONTINUES)):

@@ -78,7 +78,7 @@ class PostSurface:
             result = await self._edit(message, blocks.forms(text, above, footer))
         if isinstance(result, CallFailed):
             return result
-        message.text, message.title = text, title
+        message.text, message.title, message.doubt = text, title, None
         message.is_signed = bool(footer) and not result.is_fallback
         message.cards.confirm(message.cards.unsent())
         if close is CardClosing.CONTINUES and not (result.is_fallback and text):  # it gets nothing more

@@ -533,6 +533,14 @@ def test_a_call_without_an_answer_neither_loses_nor_doubles(method: str, entry: 
     assert scene.workspace.open_streams() == []
 
 
+@pytest.mark.parametrize("entry", ["messaging_processing_failed!", "timeout!"])
+def test_what_an_edit_without_an_answer_shows_is_not_repeated_below(entry: str) -> None:
+    texts = [f"Line {number}.\n" for number in range(20)]
+    faults = {UPDATE: [entry, "msg_too_long", "msg_too_long", None]}
+    scene = play(answer(*texts), faults, can_stream=False)
+    assert "".join(message.text for message in scene.thread()) == "".join(texts)
+
+
 @pytest.mark.parametrize("entry", ["timeout", "timeout!", "internal_error", "fatal_error!"])
 def test_a_post_without_an_answer_is_looked_for_before_it_is_repeated(entry: str) -> None:
     scene = play(answer("One."), {POST: [entry, None]}, can_stream=False)
