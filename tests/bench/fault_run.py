@@ -35,6 +35,7 @@ from slack_bot.testing.slack.workspace import (
     Workspace,
     WorkspaceRules,
 )
+from slack_bot.testing.tape.tape import Tape
 from slack_bot.turn.actions import EndTurn
 
 from . import fault_scripts
@@ -353,9 +354,9 @@ class _Ordeal:
         tasks = [(call.params.get("message") or {}).get("taskId") for call in self._agent.questions]
         opened = [virtual_clock.WALL_ZERO + fact.at for fact in self._facts if isinstance(fact, TurnStarted)]
         is_stopped = "stopped" in self._report.outcomes
-        works = (
-            opened and stopped is not None and opened[0] <= stopped < opened[0] + length(planned.source) - 1.0
-        )
+        works = False
+        if opened and stopped is not None and isinstance(planned.source, Tape):  # else its end is not known
+            works = opened[0] <= stopped < opened[0] + length(planned.source) - 1.0
         return Asked(
             expected=len(planned.said),
             opened=len(self._report.outcomes),
@@ -363,7 +364,7 @@ class _Ordeal:
             continued=planned.kind != "asked back" or tasks[1:] in ([], ["task-1"]),
             stopped=is_stopped,
             cancelled=any("ancel" in call.method for call in self._agent.calls),
-            must_stop=bool(works),
+            must_stop=works,
             late=[] if stopped is None or not is_stopped else self._late(stopped),
         )
 

@@ -117,6 +117,8 @@ def test_a_failed_tool_must_not_read_as_done() -> None:
     assert found(message(ANSWER, tasks=(card("complete"),)), truth=truth).kind == "wrong"
     carried = message("", tasks=(card("complete", "look_up (continues below)"),))
     assert found(carried, message(ANSWER, tasks=(card("error"),)), truth=truth).is_right
+    assert found(carried, message(ANSWER), truth=truth).kind == "wrong"
+    assert found(carried, message(ANSWER), truth=truth, plain=True).is_right, "Slack took no card any more"
 
 
 def test_a_card_that_counts_others_stands_for_so_many() -> None:

@@ -11,6 +11,7 @@ from slack_bot.testing.slack.workspace import SeenMessage
 
 from .reading import compare
 
+_GOES_ON = " (continues below)"
 _COUNTED = re.compile(r"… ([\d,]+) more steps?\b")
 """The card that counts those for which there was no room."""
 Class = Literal["right", "lost", "doubled", "wrong", "broke", "hung"]
@@ -229,11 +230,15 @@ def _is_feedback(block: Any) -> bool:
 
 
 def _judge_cards(truth: Truth, scene: Scene, faults: _Faults) -> None:
-    """A tool that failed does not read as done in the end, nor one that did well as failed."""
+    """A tool that failed does not read as done in the end, nor one that did well as failed.
+
+    A card that goes on below has no end where Slack then refused cards.
+    """
     ends = {
-        task.title.removesuffix(" (continues below)"): task.status
+        task.title.removesuffix(_GOES_ON): task.status
         for seen in scene.messages
         for task in seen.tasks
+        if not (scene.plain and task.title.endswith(_GOES_ON))
     }
     if truth.partial:
         return
