@@ -461,8 +461,9 @@ class Delivery:
         message = self.last
         if message is None or self.is_gone:
             return False
-        if message.is_open:
-            message.is_signed = await self._stop(message, close, footer, session)
+        if message.is_open and await self._stop(message, close, footer, session):
+            message.is_signed = bool(footer)
+            return True
         if message.is_signed or self.ended is not None:
             return message.is_signed
         return await self.attach_footer(footer, close)

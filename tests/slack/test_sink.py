@@ -20,6 +20,7 @@ from slack_bot.testing import virtual_clock
 from slack_bot.testing.slack import streams
 from slack_bot.testing.slack.workspace import SeenMessage, WorkspaceRules
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.extras import DataTable
 from slack_bot.turn.form import Choice, Field, Form
 from slack_bot.turn.record import Outcome
 from tests.bench.reading import reads_as
@@ -972,6 +973,12 @@ def test_a_stop_while_the_file_is_sent_is_told_with_it() -> None:
 def test_a_stop_when_all_of_it_stands_changes_nothing() -> None:
     scene = stopped_while_finishing("Two.", 1.0, {STOP: ["slow:5!"]})
     assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", FEEDBACK)
+
+
+def test_a_stop_between_the_text_and_what_stands_below_it_is_told() -> None:
+    table = DataTable(("Name",), (("a",), ("b",)))
+    scene = stopped_while_finishing("Two.", 1.0, {STOP: ["slow:5!"]}, extras=(table,))
+    assert (sealed(scene).text, sealed(scene).extras) == ("One. Two.", ("Stopped.",))
 
 
 def test_a_stop_when_all_of_it_is_posted_changes_nothing() -> None:
