@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -89,6 +90,8 @@ def _manifest_of(path: Path) -> AppManifest:
 def _announce(running: RunningWorkspace, events: str | None) -> str:
     mode = "run --http" if events else "run"
     secret = f"SLACK_SIGNING_SECRET={SIGNING_SECRET}" if events else f"SLACK_APP_TOKEN={APP_TOKEN}"
+    port = urlsplit(events).port if events else None
+    secret += f" SLACK_BOT_SLACK__HTTP_PORT={port}" if port else ""
     return f"""\
 The workspace is at {running.url}
 A bot connects to it with these settings; slack-bot agent is an agent to ask:

@@ -309,8 +309,7 @@ class Delivery:
     # -- what became of a write ------------------------------------------------------------------------------
 
     async def _handle_failure(self, message: SlackMessage, write: Batch, failed: CallFailed) -> None:
-        opens = message.ts is None
-        is_stream = message.surface is SurfaceKind.STREAM
+        opens, is_stream = message.ts is None, message.surface is SurfaceKind.STREAM
         is_plain = not is_stream or (write.is_plain and (self.stream.is_plain or not opens))
         remedy = after_write(failed.fault, opens=opens, is_plain=is_plain, in_doubt=failed.in_doubt)
         if failed.error == DROPPED:

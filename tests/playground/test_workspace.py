@@ -158,8 +158,17 @@ def test_wrong_options_are_one_sentence(
     assert told.startswith(f"slack-bot workspace: {sentence}")
 
 
-async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "slack_bot", "workspace", "--port", "0", "--api-port", "0")
+@pytest.mark.parametrize(
+    ("options", "needs"),
+    [
+        ((), f"SLACK_APP_TOKEN={APP_TOKEN}"),
+        (("--events", "http://127.0.0.1:3011/slack/events"), " SLACK_BOT_SLACK__HTTP_PORT=3011\n"),
+    ],
+)
+async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(
+    tmp_path: Path, options: tuple[str, ...], needs: str
+) -> None:
+    command = (sys.executable, "-m", "slack_bot", "workspace", "--port", "0", "--api-port", "0", *options)
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     process = await asyncio.create_subprocess_exec(
         *command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
@@ -168,6 +177,6 @@ async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(tmp_path: Path
     async with asyncio.timeout(PATIENCE):
         said = (await process.stdout.readuntil(b"Ctrl-C ends it.")).decode()
         assert "export SLACK_API_URL=http://127.0.0.1:" in said
-        assert f"SLACK_APP_TOKEN={APP_TOKEN}" in said
+        assert needs in said
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0

@@ -47,7 +47,7 @@ _STYLES = {"right": "green", "WRONG": "bold red", "no text": "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class TruePlay:
-    """One play of a recording. `verdict` is "right", "WRONG", or "no text": the agent sent none of it.
+    """One play of a recording. `verdict` is "right", "WRONG", or "no text": none of the agent was found.
 
     `first_text`: seconds from the answer's first token on the wire until it could be read. `live_share`: that
     of `Measures`. `taken_back`: the most characters that were shown and did not stay.
@@ -265,7 +265,7 @@ def _judged(m: Measures, truth: str, taken_back: int, sayings: Sequence[str]) ->
     is_form = m.outcomes[-1:] == ("asked",) and have.count(wanted) == 1  # with more words around it
     if have == wanted or is_form:
         return "right", ""
-    return _differs(m, truth, sayings) if any(sayings) else ("no text", "the agent sent no text")
+    return _differs(m, truth, sayings) if any(sayings) else ("no text", "no text of the agent was found")
 
 
 def _differs(m: Measures, truth: str, sayings: Sequence[str]) -> tuple[str, str]:
@@ -347,5 +347,7 @@ def _notes(plays: Sequence[TruePlay], recordings: Iterable[TrueRecording]) -> It
 
 
 def _total(plays: Sequence[TruePlay]) -> str:
-    wrong = sum(play.verdict == "WRONG" for play in plays)
-    return f"{len(plays) - wrong} of {len(plays)} plays right: {'FAIL' if wrong else 'PASS'}"
+    verdicts = [play.verdict for play in plays]
+    wrong, silent = verdicts.count("WRONG"), verdicts.count("no text")
+    apart = f", no text of the agent found in {silent}" if silent else ""
+    return f"{len(plays) - wrong - silent} of {len(plays)} plays right{apart}: {'FAIL' if wrong else 'PASS'}"
