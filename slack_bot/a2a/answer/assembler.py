@@ -318,10 +318,11 @@ class AnswerAssembler:
 
     def _apart(self, texts: KeyedText, text: str) -> str:
         """`text`; as a new paragraph after a tool, or if it is a heading right behind a sentence."""
-        if "##" not in text and not self._gap_due:
+        is_apart = self._gap_due and bool(text.strip())
+        if not is_apart and "##" not in text:
             return text
         end = texts.shown.ending(1)
-        if self._gap_due and text.strip():
+        if is_apart:
             self._gap_due = False
         elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
             return unglued(text, texts.shown.text)
