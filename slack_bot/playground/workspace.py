@@ -89,15 +89,15 @@ def _manifest_of(path: Path) -> AppManifest:
 
 def _announce(running: RunningWorkspace, events: str | None) -> str:
     mode = "run --http" if events else "run"
-    secret = f"SLACK_SIGNING_SECRET={SIGNING_SECRET}" if events else f"SLACK_APP_TOKEN={APP_TOKEN}"
+    own = f"SLACK_SIGNING_SECRET={SIGNING_SECRET}" if events else f"SLACK_APP_TOKEN={APP_TOKEN}"
     port = urlsplit(events).port if events else None
-    secret += f" SLACK_BOT_SLACK__HTTP_PORT={port}" if port else ""
+    own += f" SLACK_BOT_SLACK__HTTP_PORT={port}" if port else ""
     return f"""\
 The workspace is at {running.url}
 A bot connects to it with these settings; slack-bot agent is an agent to ask:
 
 export SLACK_API_URL={running.api_url}
-export SLACK_BOT_TOKEN={BOT_TOKEN} {secret}
+export SLACK_BOT_TOKEN={BOT_TOKEN} {own}
 export SLACK_BOT_SLACK__CONFIG_TOKEN={CONFIG_TOKEN}
 export A2A_AGENT_URL=http://127.0.0.1:8001/
 slack-bot {mode}

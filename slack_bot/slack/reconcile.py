@@ -125,7 +125,7 @@ class Reconciler:
         shown = await self._read(message)
         if shown is None or compare_shown(shown, message.text, sent) is not Readback.ALL:
             return False
-        message.text += sent
+        message.text, message.doubt = message.text + sent, None
         return True
 
     async def _is_applied(self, message: SlackMessage, sent: str, stopped: CallResult) -> bool:
