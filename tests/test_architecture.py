@@ -103,7 +103,7 @@ OWNED = {
 }
 EXTRAS = {"jwt": ["pyjwt"]}  # imported only where a setting asks for it: it may be missing here
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
-BODY, MODULE = 40, 500
+BODY, MODULE = 40, 700
 
 
 def room(path: Path) -> str:
