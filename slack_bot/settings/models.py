@@ -173,6 +173,9 @@ class AgentSettings(SettingsSection):
     """Seconds a whole turn may take."""
     max_event_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
     """Bytes of one event; more is an error."""
+    max_event_lines: int = Field(default=50_000, gt=0)
+    """Lines of one event of a stream; more is an error. Measured: a thousand of them take a millisecond, in
+    which nobody else is served."""
     max_turn_chars: int = Field(default=4_000_000, gt=0)
     """Characters of text kept for one turn; more is an error."""
     terminal_grace: float = Field(default=1.5, ge=0)

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -40,6 +40,8 @@ BEAT = 0.05
 """Seconds between two heartbeats."""
 LATE_MOST = 0.25
 """Seconds a beat may be late."""
+GROWN_MOST = 400.0
+"""Megabytes by which the bot's memory may grow. Its events have 16 MiB at most, and JSON grows tenfold."""
 CASES = (*hostile_answers.CASES, *hostile_data.CASES, *hostile_events.CASES)
 _BOT = "--bot"
 _WITHIN = 120.0  # seconds a case may take in all
@@ -50,7 +52,8 @@ class Result:
     """What became of a case. `late`: its worst beat, in seconds, as judged; `wall`: by the wall clock.
 
     `parsing`: the longest step in which JSON was parsed. `took`: seconds from the question to the answer's
-    end, None if that did not come; `busy`: seconds of processor time the bot used for it.
+    end, None if that did not come; `busy`: seconds of processor time the bot used for it; `grown`: megabytes
+    by which its memory grew at most.
     """
 
     case: str
@@ -59,11 +62,12 @@ class Result:
     parsing: float
     took: float | None
     busy: float
+    grown: float = 0.0
 
     @property
     def is_good(self) -> bool:
-        """It ended, and no beat was later than it may be."""
-        return self.took is not None and self.late <= LATE_MOST
+        """It ended, no beat was later than it may be, and memory grew no more than it may."""
+        return self.took is not None and self.late <= LATE_MOST and self.grown <= GROWN_MOST
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,10 +81,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         asyncio.run(_bot(given.bot))
         return 0
     print(f"slack_bot on {machine()}")
-    print(f"{'late':>8} {'by clock':>8} {'parsing':>8} {'took':>8} {'busy':>8}   case", flush=True)
+    print(
+        f"{'late':>8} {'by clock':>8} {'parsing':>8} {'took':>8} {'busy':>8} {'grown':>8}   case", flush=True
+    )
     results = [_run(case, given.within) for case in CASES if given.word in case.name]
     good = sum(result.is_good for result in results)
-    print(f"{good} of {len(results)} cases ended with no beat later than {1000 * LATE_MOST:g} ms")
+    print(
+        f"{good} of {len(results)} cases ended with no beat later than {1000 * LATE_MOST:g} ms"
+        f" and no more than {GROWN_MOST:g} MB"
+    )
     return int(good < len(results))
 
 
@@ -90,7 +99,8 @@ def _run(case: Case, within: float) -> Result:
     took = "never" if result.took is None else f"{result.took:.1f} s"
     late, wall, parsing = (f"{1000 * each:,.0f} ms" for each in (result.late, result.wall, result.parsing))
     mark = "" if result.is_good else "   <<<"
-    print(f"{late:>8} {wall:>8} {parsing:>8} {took:>8} {result.busy:>6.1f} s   {case.name}{mark}", flush=True)
+    needed = f"{result.busy:>6.1f} s {result.grown:>5.0f} MB"
+    print(f"{late:>8} {wall:>8} {parsing:>8} {took:>8} {needed}   {case.name}{mark}", flush=True)
     return result
 
 
@@ -100,17 +110,18 @@ async def measure(case: Case, within: float = _WITHIN) -> Result:
         rows = Path(home) / "beats.jsonl"
         rows.touch()
         async with deployed(case.tape(), command=(__spec__.name, _BOT, str(rows))) as bot:
-            asked = time.perf_counter()
+            asked, before = time.perf_counter(), bot.peak()
             bot.ask(1)
             while not (over := '"closed"' in rows.read_text("ascii")):
                 await asyncio.sleep(0.2)
                 if time.perf_counter() - asked > within or bot.process.returncode is not None:
                     break
-            ended = time.perf_counter()
-            if not over and bot.process.returncode is None:
+            ended, is_alive = time.perf_counter(), bot.process.returncode is None
+            grown = (bot.peak() - before) / 1e6 if is_alive else 0.0
+            if not over and is_alive:
                 bot.process.send_signal(signal.SIGKILL)
         read = [json.loads(line) for line in rows.read_text("ascii").splitlines()]
-    return _result(case.name, read, asked, ended, over=over)
+    return replace(_result(case.name, read, asked, ended, over=over), grown=grown)
 
 
 def _result(name: str, rows: Sequence[dict[str, Any]], asked: float, ended: float, *, over: bool) -> Result:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.tape.tape import Moment, Recording, Tape
 
 from .answers import words
 from .running import done, event, spoken
@@ -25,7 +25,7 @@ class Case:
     """One answer. `tape` makes it anew each time: a table of them would hold a hundred megabytes."""
 
     name: str
-    tape: Callable[[], Tape]
+    tape: Callable[[], Tape | Recording]
 
 
 def whole(text: str) -> Tape:

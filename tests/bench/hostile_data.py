@@ -1,18 +1,17 @@
-"""PURE. Events that are dear to read for what they hold beside text: data, forms, histories.
+"""PURE. Events that are dear to read for what they hold beside text: data, forms, files, lines.
 
 `CASES` is what `heartbeat` runs behind those of `hostile_answers`.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from random import Random
 
-from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.tape.tape import Recording, Tape
 
 from .hostile_answers import Case
-from .stream import Json, Stream, data, holding, status, task, words
+from .stream import Json, Stream, data, file, holding, status, task, words
 
 
 def _asking(rows: Sequence[Json]) -> Tape:
@@ -44,13 +43,21 @@ def _row(number: int, chars: int = 100) -> Json:
     return {f"column {at}": f"{number} {at} " + "x" * (chars // 20) for at in range(20)}
 
 
-def _with_file(size: int) -> Tape:
+def _holding(*parts: Json) -> Tape:
+    """The answer is `parts`."""
     stream = Stream(Random(1), "0.3")
     stream.say(task())
-    content = base64.b64encode(Random(1).randbytes(size)).decode()
-    stream.say(holding("answer", {"kind": "file", "file": {"name": "a.bin", "bytes": content}}))
+    stream.say(holding("answer", *parts))
     stream.say(status("completed"))
     return stream.tape()
+
+
+def _lines(count: int) -> Recording:
+    """One event of `count` lines, which hold nothing."""
+    at_once = 10_000
+    chunks = ((0.1, b"data:\n" * at_once),) * (count // at_once)
+    heads = {"content-type": "text/event-stream"}
+    return Recording(headers=heads, chunks=(*chunks, (0.1, b"\n")), ended=0.2)
 
 
 CASES: Sequence[Case] = (
@@ -58,6 +65,7 @@ CASES: Sequence[Case] = (
     Case("a form of 20 fields with 5,000 choices", lambda: _asking([_field(n, 5_000) for n in range(20)])),
     Case("a table of 50,000 cells", lambda: _answering([_row(number) for number in range(2_500)])),
     Case("a table that a block holds", lambda: _answering([_row(number, 20) for number in range(199)])),
-    Case("a file of 10 MB", lambda: _with_file(10_000_000)),
+    Case("a file of 10 MB", lambda: _holding(file("a.bin", Random(1).randbytes(10_000_000)))),
     Case("200,000 list items as data", lambda: _answering({"items": [f"item {n}" for n in range(200_000)]})),
+    Case("an event of 2,000,000 lines", lambda: _lines(2_000_000)),
 )

@@ -22,7 +22,7 @@ from slack_bot.clock import Clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedAnswer, serve_scripted
 from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
-from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.tape.tape import Moment, Recording, Tape
 from tests.processes import child
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def steady_clock() -> Clock:
 class StampedAgent(ScriptedAgent):
     """A scripted agent that notes when it handed each event to the socket: (time, bytes)."""
 
-    def __init__(self, *sources: Tape, clock: Clock) -> None:
+    def __init__(self, *sources: Tape | Recording, clock: Clock) -> None:
         super().__init__(*sources)
         self._reading = clock
         self.sent: list[tuple[float, bytes]] = []
@@ -102,8 +102,15 @@ class Deployed:
 
     def resident(self) -> int:
         """The bot process's resident memory in bytes. OSError where there is no /proc."""
+        return self._memory("VmRSS:")
+
+    def peak(self) -> int:
+        """The most that `resident` ever was. OSError where there is no /proc."""
+        return self._memory("VmHWM:")
+
+    def _memory(self, name: str) -> int:
         lines = Path(f"/proc/{self.process.pid}/status").read_text("ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
     def cpu_seconds(self) -> float:
         """The processor time of the bot's process by now. OSError where there is no /proc."""
@@ -117,7 +124,7 @@ class Deployed:
 
 @asynccontextmanager
 async def deployed(
-    *tapes: Tape, command: Sequence[str] = ("slack_bot", "run"), **settings: str
+    *tapes: Tape | Recording, command: Sequence[str] = ("slack_bot", "run"), **settings: str
 ) -> AsyncIterator[Deployed]:
     """Start `slack-bot run`, wait until its Socket Mode connection stands. `settings`: extra variables.
 

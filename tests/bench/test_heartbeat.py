@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .heartbeat import CASES, LATE_MOST, Result, _result, measure
+from .heartbeat import CASES, GROWN_MOST, LATE_MOST, Result, _result, measure
 from .hostile_answers import Case, streamed
 
 
@@ -13,6 +13,7 @@ async def test_an_answer_is_written_while_the_heart_beats() -> None:
     assert result.took is not None
     assert result.parsing > 0
     assert result.busy > 0
+    assert 0 <= result.grown < GROWN_MOST
     assert result.wall >= result.late
 
 
@@ -33,6 +34,7 @@ def test_what_is_good() -> None:
     good = Result("a", late=LATE_MOST, wall=9.0, parsing=9.0, took=1.0, busy=1.0)
     assert good.is_good
     assert not replace(good, late=LATE_MOST + 0.01).is_good
+    assert not replace(good, grown=GROWN_MOST + 1).is_good
 
 
 def test_every_case_has_a_name_of_its_own() -> None:

@@ -296,7 +296,8 @@ class Client:
                 if transport.media_type(response) != _SSE:
                     yield await self._framed(*await self._result(response))
                     return
-                async with aclosing(sse.events(response, self._settings.max_event_bytes)) as events:
+                max_bytes, max_lines = self._settings.max_event_bytes, self._settings.max_event_lines
+                async with aclosing(sse.events(response, max_bytes, max_lines)) as events:
                     async for event in events:
                         if len(event.raw) <= transport.LARGE:
                             received = self._read(event)

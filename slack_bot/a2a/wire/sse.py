@@ -1,10 +1,11 @@
-"""Server-sent events: cut from bytes, with a bound in size.
+"""Server-sent events: cut from bytes, with a bound in size and in lines.
 
 httpx-sse alone keeps a line of any size, hides pings, believes the header's charset, loses the first event
 behind a BOM and the last one without its blank line, and repeats one without data (facts: A2A 7).
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple
 
@@ -34,13 +35,13 @@ class SseBlock(NamedTuple):
 
 
 class SseReader:
-    """Cuts bytes into blocks; an event of more than `limit` bytes is cut.
+    """Cuts bytes into blocks; an event of more than `limit` bytes or `max_lines` lines is cut.
 
     A comment between events comes out as soon as its line is whole.
     """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, max_lines: float = math.inf) -> None:
+        self._limit, self._max_lines = limit, max_lines
         self._partial = bytearray()  # a line that is not whole
         self._lines: list[bytes] = []  # whole lines of an event that is not
         self._size = 0  # bytes of both
@@ -63,7 +64,8 @@ class SseReader:
                 self._lines.append(line)
                 continue
             self._size -= len(blocks[-1].raw)
-        return blocks if self._size <= self._limit else [*blocks, *self.end()]
+        is_within = self._size <= self._limit and len(self._lines) <= self._max_lines
+        return blocks if is_within else [*blocks, *self.end()]
 
     def end(self) -> list[SseBlock]:
         lines = [*self._lines, bytes(self._partial)]
@@ -81,17 +83,19 @@ class SseReader:
         return lines
 
 
-async def events(response: httpx.Response, max_event_bytes: int) -> AsyncGenerator[SseBlock, None]:
+async def events(
+    response: httpx.Response, max_event_bytes: int, max_event_lines: int
+) -> AsyncGenerator[SseBlock, None]:
     """The events that have data, whatever the Content-Type says. The caller keeps the time.
 
-    Raises BadAgentData: an event of more than `max_event_bytes`; httpx.HTTPError.
+    Raises BadAgentData: an event of more than `max_event_bytes` or `max_event_lines`; httpx.HTTPError.
     """
-    reader, read = SseReader(max_event_bytes), 0
+    reader, read = SseReader(max_event_bytes, max_event_lines), 0
     async for chunk in unpacked(response, max_event_bytes):
         for at in range(0, len(chunk), _AT_ONCE):
             piece = chunk[at : at + _AT_ONCE]
             for block in reader.feed(piece):
-                if _has_data(block, max_event_bytes):
+                if _has_data(block, max_event_bytes, max_event_lines):
                     yield block
             read += max(len(piece), _A_CHUNK)
             if read >= _AT_ONCE:  # nothing else lets the loop run while there is more to read
@@ -102,9 +106,11 @@ async def events(response: httpx.Response, max_event_bytes: int) -> AsyncGenerat
             yield block
 
 
-def _has_data(block: SseBlock, limit: int) -> bool:
-    if not block.whole or len(block.data or "") > limit:
+def _has_data(block: SseBlock, limit: int, max_lines: int) -> bool:
+    if len(block.raw) > limit or len(block.data or "") > limit:
         raise BadAgentData(f"the agent sent an event larger than agent.max_event_bytes ({limit})")
+    if not block.whole:
+        raise BadAgentData(f"the agent sent an event of more lines than agent.max_event_lines ({max_lines})")
     return bool(block.data)
 
 

@@ -25,6 +25,7 @@ from .toolbox import ASK, FETCH, PLAN, RESPONSE, SEARCH, ModelFailed, Prompt, Re
 _PAUSES = (0.5, 2.0)  # seconds before each further attempt
 _AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
 _MOST_BYTES = 4 * 1024 * 1024  # of one chunk
+_MOST_LINES = 50_000  # of one event
 
 log = logging.getLogger("slack_bot.reference")
 Json = dict[str, Any]
@@ -85,7 +86,7 @@ class EndpointModel:
         try:
             async with self._http.stream("POST", url, json={**asked, "stream": True}) as response:
                 _check(response)
-                events = sse.events(response, _MOST_BYTES)
+                events = sse.events(response, _MOST_BYTES, _MOST_LINES)
                 while True:
                     async with asyncio.timeout(idle):
                         event = await anext(events, None)

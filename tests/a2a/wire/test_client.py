@@ -318,6 +318,11 @@ async def test_an_event_without_bound() -> None:
     assert "max_event_bytes" in str(error)
 
 
+async def test_an_event_of_lines_without_bound() -> None:
+    error = await failing(reply(*[b"data:\n" * 1000] * 6, b"\n"), max_event_lines=5_000)
+    assert "max_event_lines" in str(error)
+
+
 async def test_a_json_answer_without_bound() -> None:
     error = await failing(reply(*[b" " * 1000] * 20, headers=JSON), max_event_bytes=10_000)
     assert "max_event_bytes" in str(error)

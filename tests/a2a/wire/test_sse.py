@@ -16,6 +16,7 @@ from slack_bot.tools.capture.tape_writer import moments_of
 from tests.a2a.memory_server import Body
 
 LIMIT = 1000
+LINES = 100
 Event = tuple[str, str, bool]
 """An event's name, its data, and whether a blank line ended it."""
 
@@ -28,7 +29,7 @@ async def read(
     headers: dict[str, str] | None = None,
 ) -> list[Event]:
     response = httpx.Response(200, headers=headers or {}, stream=Body(chunks, error, ended))
-    found = [block async for block in events(response, LIMIT)]
+    found = [block async for block in events(response, LIMIT, LINES)]
     return [(block.name, str(block.data), block.whole) for block in found]
 
 
@@ -86,7 +87,7 @@ def test_after_a_cut_a_half_event_is_not_told() -> None:
         response = httpx.Response(200, stream=Body([(0, b"data: a\n\ndata: b")], httpx.ReadError("cut")))
         seen: list[str] = []
         with pytest.raises(httpx.ReadError):
-            async for event in events(response, LIMIT):
+            async for event in events(response, LIMIT, LINES):
                 seen.append(event.data)
         return seen
 
@@ -101,6 +102,13 @@ def test_an_event_that_never_ends_is_too_large() -> None:
         virtual_clock.run(read([(0.0, b"data: xxxxxxxxxxxxxxxxxxx\n")] * 60))
     with pytest.raises(BadAgentData):
         at_once(b"data: " + b"x" * 1001 + b"\n\n")
+
+
+def test_an_event_of_too_many_lines() -> None:
+    assert at_once(b"data:\n" * LINES + b"\n") == whole("\n" * (LINES - 1))
+    for line in (b"data:\n", b"x\n", b"d\n: in\n"):
+        with pytest.raises(BadAgentData, match=r"agent.max_event_lines \(100\)"):
+            at_once(line * (LINES + 1))
 
 
 def test_many_events_are_not_too_large() -> None:
@@ -155,7 +163,7 @@ def test_the_loop_runs_between_the_events_that_come_at_once(body: list[bytes]) -
 
         turn()
         response = httpx.Response(200, stream=Hurried(body))
-        async for _ in events(response, LIMIT):
+        async for _ in events(response, LIMIT, LINES):
             pass
         is_over = True
         return found
