@@ -7,6 +7,7 @@ cannot read.
 import asyncio
 import errno
 import logging
+import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -74,9 +75,12 @@ async def check_address(settings: str, host: str, port: int, wait: float = 0.0) 
 
 
 def _unusable(settings: str, host: str, port: int, error: OSError) -> SettingsError:
-    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+    # From Python 3.12 on, asyncio gives no number where no address of the host is one of this machine.
+    number = errno.EADDRNOTAVAIL if error.errno is None else error.errno
+    if isinstance(error, socket.gaierror) or number == errno.EADDRNOTAVAIL:
+        reason = error.strerror or os.strerror(number)
         return SettingsError(
-            f"{host} is no address of this machine ({error.strerror}); set {settings}HOST to one,"
+            f"{host} is no address of this machine ({reason}); set {settings}HOST to one,"
             " or to 0.0.0.0 for all of them."
         )
     return SettingsError(f"Port {port} cannot be used ({error.strerror}); set {settings}PORT to another.")

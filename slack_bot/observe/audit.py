@@ -36,7 +36,7 @@ class AuditLog:
         self._day: date | None = None
         self._is_away = False
         path = settings.path or ""
-        if not (self._is_stdout or (Path(path).is_dir() and os.access(path, os.W_OK | os.X_OK))):
+        if not (self._is_stdout or (os.access(path, os.W_OK | os.X_OK) and Path(path).is_dir())):
             raise SettingsError(
                 f"SLACK_BOT_AUDIT__PATH is {path!r}, which is no folder that the bot may write: create it for"
                 " the bot's user"

@@ -18,6 +18,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
+from ..paths import kind_of
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
@@ -200,7 +201,8 @@ def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
     Raises SettingsError. A virtual environment called `.env` is ignored.
     """
     try:
-        is_file, is_folder = file.is_file(), file.is_dir() and not (file / "pyvenv.cfg").exists()
+        kind = kind_of(file)
+        is_folder = kind == "folder" and kind_of(file / "pyvenv.cfg") is None
     except OSError as error:
         raise SettingsError(
             f"{file.absolute()} cannot be looked for ({error.strerror}): start the bot as the user of that"
@@ -210,7 +212,7 @@ def read_env_file(file: Path) -> tuple[Mapping[str, str | None], list[str]]:
         raise SettingsError(
             f"{file} is a directory, not a file: remove it, or put a file of NAME=value lines in its place"
         )
-    if not is_file:
+    if kind != "file":
         return {}, []
     from pydantic_settings import BaseSettings, DotEnvSettingsSource
 
@@ -236,15 +238,21 @@ def _unreadable_lines(file: Path) -> Iterator[str]:
 
 def _secret_files(directory: Path | None) -> dict[str, str]:
     """A file a setting, named like its variable: Docker and Kubernetes give secrets so."""
-    if directory is None or not directory.is_dir():
+    if directory is None:
         return {}
     try:
+        if kind_of(directory) != "folder":
+            return {}
         return {
             file.name.upper(): file.read_text(encoding="utf-8")
             for file in sorted(directory.iterdir())
-            if file.name.upper() in _VARIABLES and file.is_file()
+            if file.name.upper() in _VARIABLES and kind_of(file) == "file"
         }
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
+        raise SettingsError(
+            f"{error.filename} cannot be read ({error.strerror}); check its owner and mode"
+        ) from None
+    except UnicodeDecodeError:
         raise SettingsError(
             f"A file in {directory} cannot be read as text; check its owner and mode"
         ) from None

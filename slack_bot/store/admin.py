@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..clock import Clock
 from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
+from ..paths import kind_of
 from ..turn.feedback import FeedbackRecord
 from ..turn.record import ThreadKey
 from .adapters import FEEDBACK, FORM, OUTBOUND, OVERHEARD, THREAD
@@ -49,7 +50,7 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
     """A file that exists. Use `open_admin`."""
 
     def _prepare_file(self) -> None:
-        if not self._path.is_file():
+        if kind_of(self._path) != "file":
             raise StoreMissing(
                 f"There is no store at {self._path}; name the bot's file in SLACK_BOT_STORE__URL, or start"
                 " the bot, which makes it."

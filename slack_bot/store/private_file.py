@@ -4,6 +4,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ..paths import kind_of
+
 PRIVATE = 0o600
 _ROOM = 1_000_000  # bytes: SQLite needs less for any write of ours
 
@@ -36,14 +38,17 @@ def unwritable(path: Path) -> str:
 
 
 def unusable(path: Path) -> str | None:
-    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy."""
+    """Why nothing can be written at `path`, which SQLite says only at the first write, and the remedy.
+
+    Raises OSError where this process may not look.
+    """
     folder, elsewhere = path.parent, "name a file elsewhere in SLACK_BOT_STORE__URL"
-    if not folder.is_dir():
+    if kind_of(folder) != "folder":
         return f"the directory {folder} does not exist; create it, or {elsewhere}"
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         return f"the directory {folder} is on a read-only file system; mount a volume there, or {elsewhere}"
     for place, need in ((folder, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
-        if place.exists() and not os.access(place, need, effective_ids=True):
+        if kind_of(place) is not None and not os.access(place, need, effective_ids=True):
             user, owner = os.geteuid(), place.stat().st_uid
             if user == owner:
                 return f"{place} may not be written; change its mode (chmod u+rwX {place}), or {elsewhere}"

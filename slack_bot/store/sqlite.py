@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import SettingsError, StoreError, StoreInUse
+from ..paths import kind_of
 from ..turn.outbound import OutboundRecord, accepted
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
@@ -312,7 +313,10 @@ async def _lock(path: Path, wait: float) -> int | None:
 
 
 def file_of(url: str) -> Path:
-    """The file that `url` names, or SQLite's name for none. SettingsError for another URL or a directory."""
+    """The file that `url` names, or SQLite's name for none.
+
+    SettingsError for another URL, for a directory, and where this process may not look.
+    """
     if url == "memory://":
         return MEMORY
     if not url.startswith(URL) or url == URL:
@@ -321,7 +325,14 @@ def file_of(url: str) -> Path:
             " redis://host:6379/0 or memory://."
         )
     file = Path(url.removeprefix(URL))
-    if file.is_dir():
+    try:
+        kind = kind_of(file)
+    except OSError as error:
+        raise SettingsError(
+            f"SLACK_BOT_STORE__URL is {url!r}, where user {os.geteuid()}, as whom the bot runs, may not look"
+            f" ({error.strerror}); open the directories above it to that user, or name a file elsewhere."
+        ) from None
+    if kind == "folder":
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {url!r}, which is a directory; name a file in it:"
             f" {url.rstrip('/')}/slack_bot.sqlite."

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from .. import paths
 from ..a2a.wire.sse import SseReader
 from ..errors import UnreadableInput
 from ..settings.names import nearest
@@ -47,8 +48,8 @@ class OutputFile(Output):
         self._file: FileIO | None = None
         if any(each is not None and _is_one_file(self._path, Path(each)) for each in inputs):
             raise UnreadableInput(f"{path}: this file is read, so it is not written; give another file")
-        is_new = not self._path.exists()
         try:
+            is_new = paths.kind_of(self._path) is None
             with self._path.open("ab"):
                 pass
             if is_new:
@@ -125,6 +126,14 @@ def open_capture(path: Path, key: str | None = None, around: Scenario | None = N
     return read_tape(data, str(path), key, may_be_empty=fails)
 
 
+def kind_of(path: Path) -> paths.Kind | None:
+    """What is at `path`; None: nothing. Raises UnreadableInput where this user may not look."""
+    try:
+        return paths.kind_of(path)
+    except OSError as error:
+        raise _cannot_read(str(path), error) from error
+
+
 def read_bytes(path: Traversable, name: str) -> bytes:
     """All of a file, which is called `name` in the sentence of UnreadableInput."""
     try:
@@ -162,7 +171,7 @@ def taped(capture: Tape | Recording) -> Tape:
 
 def keep_what_is_there(path: Path) -> None:
     """Ask before a file that has something in it is written over. Raises UnreadableInput without a yes."""
-    if not (path.is_file() and path.stat().st_size):
+    if not (kind_of(path) == "file" and path.stat().st_size):
         return
     if sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write(f"{path} is there already. Write over it? [y/N] ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import logging
-import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from slack_bot.errors import SettingsError
 from slack_bot.settings.load import ALIASES, Settings, load, read_env_file, secrets_of, sections
 from slack_bot.settings.models import AgentSettings, StreamSettings
 from slack_bot.settings.names import RENAMED, env_name
+from tests.closed_folder import closed_folder
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
 
@@ -84,17 +84,19 @@ def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
         read(env_file=tmp_path / "env")
 
 
-def test_a_directory_that_is_closed_to_this_user_is_named(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0)
-    user = os.geteuid()
-    try:
-        if user == 0:
-            os.seteuid(65534)  # root may look into it
+def test_a_directory_that_is_closed_to_this_user_is_named() -> None:
+    """Python 3.14's own `is_file` says that nothing is there."""
+    with closed_folder() as closed:
         with pytest.raises(SettingsError, match=r"/\.env cannot be looked for \(Permission denied\): start"):
             read(env_file=closed / ".env")
-    finally:
-        os.seteuid(user)
+        with pytest.raises(SettingsError, match=r"/secrets cannot be read \(Permission denied\); check"):
+            read(secrets_dir=closed / "secrets")
+
+
+def test_secrets_in_a_directory_that_may_only_be_listed_are_named() -> None:
+    refused = pytest.raises(SettingsError, match=r"/SLACK_BOT_TOKEN cannot be read \(Permission denied\)")
+    with closed_folder(mode=0o444, file="SLACK_BOT_TOKEN") as secrets, refused:
+        read(secrets_dir=secrets)
 
 
 @pytest.mark.parametrize(("usual", "path"), ALIASES.items())

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.errors import StoreError
+from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.contracts import Ages
 from slack_bot.store.private_file import unwritable
-from slack_bot.store.sqlite import open_sqlite
+from slack_bot.store.sqlite import file_of, open_sqlite
+from tests.closed_folder import NOBODY, closed_folder
 
 from .small_disk import fill, make_read_only, small_disk
-
-NOBODY = 65534
 
 
 @contextmanager
@@ -75,6 +74,13 @@ async def test_a_directory_that_may_not_be_entered_is_one_sentence() -> None:
         os.seteuid(NOBODY)
         with pytest.raises(StoreError, match="Permission denied"):
             await open_sqlite(directory / "inner" / "store.sqlite", Ages())
+
+
+def test_a_store_where_one_may_not_look_is_one_sentence_with_the_remedy() -> None:
+    """Not "does not exist; create it"."""
+    refused = pytest.raises(SettingsError, match=r"may not look \(Permission denied\); open the directories")
+    with closed_folder() as closed, refused:
+        file_of(f"sqlite:///{closed}/store.sqlite")
 
 
 async def test_a_read_only_file_system_is_named_with_the_remedy(tmp_path: Path) -> None:

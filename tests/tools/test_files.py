@@ -24,6 +24,7 @@ from slack_bot.tools.files import (
 )
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
+from tests.closed_folder import closed_folder
 
 TAPE = str(Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.3.0-simple.jsonl")
 
@@ -217,3 +218,34 @@ def test_a_file_that_is_there_is_written_over_only_after_a_yes(
     monkeypatch.setattr("sys.stdin", Terminal("Y\n"))
     keep_what_is_there(there)
     assert capsys.readouterr().err.endswith("Write over it? [y/N] ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["replay"],
+        ["replay", TAPE, "--golden"],
+        ["explain"],
+        ["conform", "--suite"],
+        ["conform", "--from-tape"],
+        ["conform", "--from-tape", TAPE, "--truth"],
+        ["trace"],
+        ["compare", TAPE],
+        ["scrub", TAPE, "-o"],
+        ["capture", "http://127.0.0.1:1", "hello", "-o"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_in_a_folder_that_is_closed_to_this_user_is_named(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python 3.14's own `exists` says that nothing is there; up to 3.13 it raises an error."""
+    main(["replay", TAPE])  # what the verbs import is found
+    capsys.readouterr()
+    with closed_folder() as closed:
+        assert main([*words, f"{closed}/file"]) == 2
+        told = capsys.readouterr().err
+    assert f"{closed}/file: " in told
+    assert re.search(
+        r"this user may not read it; check its owner and mode|Permission denied; give another", told
+    )

@@ -24,6 +24,7 @@ from ...errors import (
 )
 from ...settings.load import Settings, secrets_of
 from ...testing.overrides import with_overrides
+from ..files import kind_of
 from .redaction import Redactor
 
 _READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})
@@ -37,7 +38,7 @@ def is_address(text: str) -> bool:
 def check_there(*targets: str) -> None:
     """Raises UnreadableInput for what is neither an address nor the path of something."""
     for target in targets:
-        if not is_address(target) and not Path(target).exists():
+        if not is_address(target) and kind_of(Path(target)) is None:
             raise UnreadableInput(
                 f"{target}: no such file, and an agent's address begins with http:// or https://"
             )

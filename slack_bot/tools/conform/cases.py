@@ -23,7 +23,7 @@ from ...errors import UnreadableInput
 from ...settings.names import nearest
 from ...testing.tape.json_file import load_document
 from ...testing.tape.tape import Recording, Tape, read_tape
-from ..files import read_bytes, read_text
+from ..files import kind_of, read_bytes, read_text
 from ..replay.scenario import Scenario, hint, make_scenario, unknown
 from .checks import CHECKS, KINDS, Check, CheckResult
 from .measures import Measures
@@ -106,7 +106,7 @@ def open_suite(name: str) -> tuple[Suite, dict[str, Tape | Recording]]:
         suite = Suite(name, tuple(_joined(case for part in parts for case in part.cases)))
     else:
         path = Path(name)
-        if not path.exists():
+        if kind_of(path) is None:
             raise UnreadableInput(f"{name}: no such file; there are the suites {' and '.join(BUILT_IN)}")
         folder, suite = path.parent, read_suite(read_text(path, name), name)
     tapes = dict.fromkeys(case.tape for case in suite.cases if case.tape is not None)

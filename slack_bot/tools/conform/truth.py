@@ -20,7 +20,7 @@ from rich.text import Text
 from ...errors import UnreadableInput
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, turns_of
-from ..files import open_capture, read_text, taped
+from ..files import kind_of, open_capture, read_text, taped
 from ..replay.diff import CHANCE, matches
 from ..replay.replay import replayed
 from ..replay.result import live_chars
@@ -114,11 +114,11 @@ def _print(args: argparse.Namespace, plays: list[TruePlay], recordings: list[Tru
 def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
     """The recordings; of a folder all that have a text."""
     for given in map(Path, tapes):
-        if not given.is_dir():
+        if kind_of(given) != "folder":
             yield given
             continue
         files = (path for path in sorted(given.iterdir()) if not path.name.endswith(_SUFFIX))
-        found = [path for path in files if truth_of(path, truth).is_file()]
+        found = [path for path in files if kind_of(truth_of(path, truth)) == "file"]
         if not found:
             where = "beside it" if truth is None else f"in {truth}"
             raise UnreadableInput(
@@ -136,7 +136,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def truth_of(tape: Path, truth: str | None = None) -> Path:
     """The file with the text of `tape`: `truth`, or in that folder, or beside it, `NAME.truth.txt`."""
-    if truth is not None and not Path(truth).is_dir():
+    if truth is not None and kind_of(Path(truth)) != "folder":
         return Path(truth)
     folder = tape.parent if truth is None else Path(truth)
     return folder / f"{tape.stem}{_SUFFIX}"
@@ -149,8 +149,8 @@ def _earlier(path: Path, after: Sequence[str], key: str | None) -> Iterator[tupl
     """
     for given in after:
         beside = path.with_stem(f"{path.stem.rpartition('_')[0]}_{given}")
-        tape = Path(given) if Path(given).is_file() else beside
-        if tape.is_file():
+        tape = Path(given) if kind_of(Path(given)) == "file" else beside
+        if kind_of(tape) == "file":
             yield given, _paced(open_capture(tape, key))[0]
 
 
@@ -158,7 +158,7 @@ def opened(path: Path, truth: str | None = None, key: str | None = None) -> True
     """The recording at `path` and its text (`truth_of`). Raises UnreadableInput."""
     capture, is_paced = _paced(open_capture(path, key))
     text = truth_of(path, truth)
-    if not text.exists():
+    if kind_of(text) is None:
         raise UnreadableInput(f"{text}: no such file; name the text that {path} should lead to: --truth")
     return TrueRecording(path.stem, capture, read_truth(text), is_paced)
 

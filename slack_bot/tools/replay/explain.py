@@ -12,7 +12,7 @@ from pathlib import Path
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
-from ..files import open_capture
+from ..files import kind_of, open_capture
 from ..store import turn_tape
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
@@ -25,7 +25,7 @@ def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
     around = read_scenario_file(args.scenario)
     path = Path(args.file)
-    tape = None if path.exists() else turn_tape(args.file)
+    tape = turn_tape(args.file) if kind_of(path) is None else None
     capture = tape or open_capture(path, args.key, around)
     sys.stdout.write(explain_capture(capture, around, args.file))
     return 0

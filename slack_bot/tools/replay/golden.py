@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import UnreadableInput
-from ..files import open_capture
+from ..files import kind_of, open_capture
 from .replay import read_scenario_file, replayed
 from .result import Observation, as_text
 
@@ -38,7 +38,7 @@ class GoldenThread:
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: files, golden, update, scenario, key. Returns 1 where a thread differs or is new."""
     folder = folder_of(args.golden)
-    if not folder.is_dir() and not args.update:
+    if kind_of(folder) is None and not args.update:
         raise UnreadableInput(f"{folder}: no such folder; --update makes it and keeps the threads")
     files: dict[str, Path] = {}
     for path in map(Path, args.files):
@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
 def folder_of(path: str) -> Path:
     """The folder of threads at `path`, which need not be there. Raises UnreadableInput if it is a file."""
     folder = Path(path)
-    if folder.exists() and not folder.is_dir():
+    if kind_of(folder) not in (None, "folder"):
         raise UnreadableInput(f"{path}: this is a file; --golden wants a folder of threads")
     return folder
 
