@@ -180,7 +180,7 @@ async def _new_rate_limiter(
     if not settings.store.is_redis:
         return RateLimiter(settings.governor, clock)
     from .slack.rate_limiter.shared import SharedRateLimiter
-    from .store.redis import connect
+    from .store.redis_connection import connect
 
     redis = connect(settings.store.url)
     stack.push_async_callback(redis.aclose)

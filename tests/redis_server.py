@@ -58,6 +58,15 @@ class RedisServer:
                     return
         raise AssertionError(f"redis-server did not start:\n{said.read_text(errors='replace')}")
 
+    def tell(self, *command: str) -> None:
+        """As its administrator, before it wants a password."""
+        with redis.Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as client:
+            client.execute_command(*command)
+
+    def at(self, *, login: str = "", database: str = "0", scheme: str = "redis", port: int = 0) -> str:
+        """Its address, written otherwise. `login`: with its @."""
+        return f"{scheme}://{login}127.0.0.1:{port or self.port}/{database}"
+
     def kill(self) -> None:
         """As a lost machine does."""
         if self._keeper is not None:
@@ -92,10 +101,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_redis(folder: Path) -> Iterator[RedisServer]:
-    """One whose memory is in `folder`; it ends with the context or with this process, however that ends."""
+def running_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
+    """One whose memory is in `folder`; it ends with the context or with this process, however that ends.
+
+    `options` are those of `RedisServer.start`.
+    """
     server = RedisServer(folder)
-    server.start()
+    server.start(*options)
     try:
         yield server
     finally:

@@ -18,7 +18,8 @@ from slack_bot.errors import StoreError
 from slack_bot.replicas import Replicas
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Ages, Signal, Store
-from slack_bot.store.redis import connect, open_redis
+from slack_bot.store.redis import open_redis
+from slack_bot.store.redis_connection import connect
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, deliver, wait_until
 from slack_bot.testing.kill import Life, MortalSession, MortalStore, MortalTransport

@@ -9,12 +9,11 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..clock import Clock
 from ..errors import SettingsError, StoreError, StoreMissing, StoreOutdated
 from ..observe.outage import Outage
 from ..paths import kind_of
@@ -228,25 +227,8 @@ async def open_admin(url: str, ages: Ages, patience: float = 2.0) -> AsyncIterat
         await store.close()
 
 
-async def redis_server(
-    url: str, ages: Ages, patience: float, clock: Clock
-) -> tuple[Mapping[str, Any], float]:
-    """What the Redis at `url` says of itself, and the seconds until it has said it, once it is connected.
-
-    Raises StoreError and SettingsError.
-    """
-    admin = _redis_admin(url, ages, patience)
-    try:
-        await admin.server()
-        began = clock.monotonic()
-        said = await admin.server()
-        return said, clock.monotonic() - began
-    finally:
-        await admin.close()
-
-
 def _redis_admin(url: str, ages: Ages, patience: float) -> RedisAdmin:
-    from .redis import connect
     from .redis_admin import RedisAdmin
+    from .redis_connection import connect
 
     return RedisAdmin(connect(url), url, ages, 0.0, patience, Outage())

@@ -16,14 +16,10 @@ from importlib import resources
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
-from redis.maint_notifications import MaintNotificationsConfig
 
 from ..clock import system_clock
-from ..errors import SettingsError, StoreError
+from ..errors import StoreError
 from ..observe.outage import Outage
 from ..turn.progress import TurnRecord
 from ..turn.quotes import ThreadMessage
@@ -31,6 +27,7 @@ from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .adapters import MESSAGE, OVERHEARD, THREAD
 from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .redis_connection import connect
 from .redis_feedback import RedisFeedback
 from .redis_format import (
     PREFIX,
@@ -56,7 +53,7 @@ _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so l
 _ABSENT = 3  # leases without a sign of life of any replica
 _WAIT = 0.5  # seconds that Redis waits for signals
 
-_RISKS = {
+RISKS = {
     "appendonly": ("yes", "a restart of Redis loses what it kept"),
     "appendfsync": ("always", "a crash of its machine loses questions accepted in the second before"),
     "maxmemory-policy": ("noeviction", "Redis drops turns when its memory is full"),
@@ -87,8 +84,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         self._feedback_age = round(ages.feedback_days * 86_400)
         self._overheard_age = ages.overheard_hours * 3600
         self._form_age = round(ages.form_days * 86_400)
-        script = resources.files(__package__) / "turns.lua"
-        self._script = self.script(script.read_text(encoding="utf-8"))
+        self._script = self.script(turns_source())
         self._replica = uuid.uuid4().hex
         self._inbox, self._left = f"{PREFIX}inbox:{self._replica}", f"{PREFIX}left"
         self._read_until = {self._inbox: "0", self._left: "0"}
@@ -107,10 +103,11 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         return await self.call(self._script, [PREFIX], [action, json.dumps(arguments)])
 
     async def open(self) -> None:
-        """Raises StoreError if Redis does not answer, or has the turns of a newer version.
+        """Raises StoreError if Redis cannot be used, or has the turns of a newer version.
 
         Waits as long as replicas of an older version are at work.
         """
+        await self.refuse_cluster()
         is_told = False
         while (known := await self._run("open")) < 0:
             if not is_told:
@@ -123,14 +120,14 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
-                found = await self._redis.config_get(*_RISKS)
+                found = await self._redis.config_get(*RISKS)
         except StoreError as error:
             if not isinstance(error.__cause__, ResponseError):
                 raise
-            wanted = ", ".join(f"{name} {good}" for name, (good, _) in _RISKS.items())
+            wanted = ", ".join(f"{name} {good}" for name, (good, _) in RISKS.items())
             _log.warning("Redis does not tell its configuration; see to it that it has %s", wanted)
             return
-        for name, (good, risk) in _RISKS.items():
+        for name, (good, risk) in RISKS.items():
             if found.get(name) != good:
                 _log.warning("Redis has %s %s: %s; %s would prevent that", name, found.get(name), risk, good)
 
@@ -378,30 +375,6 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             await self._redis.aclose()
 
 
-def connect(url: str) -> Redis:
-    """A client for `url`; nothing is sent, and each call needs a limit of its own. Raises SettingsError.
-
-    A connection that Redis has closed meanwhile is replaced once; nothing else is repeated. It begins with
-    no words that can be left out: with them, a slow Redis has no time to answer the first call. With limits
-    of redis-py, `asyncio.wait_for` of Python 3.11 now and then swallows that a task is cancelled.
-    """
-    try:
-        return Redis.from_url(
-            url,
-            decode_responses=True,
-            socket_timeout=None,
-            socket_connect_timeout=None,
-            protocol=2,
-            driver_info=None,
-            maint_notifications_config=MaintNotificationsConfig(enabled=False),
-            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-        )
-    except ValueError as error:
-        raise SettingsError(
-            f"SLACK_BOT_STORE__URL cannot be read ({error}); write redis://host:6379/0, or rediss:// for TLS."
-        ) from None
-
-
 async def open_redis(
     url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0, outage: Outage | None = None
 ) -> RedisStore:
@@ -417,6 +390,11 @@ async def open_redis(
         await redis.aclose()
         raise
     return store
+
+
+def turns_source() -> str:
+    """The text of the script `turns.lua`."""
+    return (resources.files(__package__) / "turns.lua").read_text(encoding="utf-8")
 
 
 def refuse_newer(version: int, address: str) -> None:

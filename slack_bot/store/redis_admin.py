@@ -59,12 +59,6 @@ class RedisAdmin(RedisStore, StoreAdmin):
             )
         refuse_newer(int(known), self._address)
 
-    async def server(self) -> Mapping[str, Any]:
-        """What Redis says of itself (INFO)."""
-        async with self._calling():
-            said: Mapping[str, Any] = await self._redis.info()
-            return said
-
     async def close(self) -> None:
         """It is no replica: there is nothing to leave to others."""
         await self._redis.aclose()

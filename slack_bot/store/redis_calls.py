@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from ..errors import StoreAway, StoreError
 from ..observe.outage import Outage
+from .redis_errors import IS_CLUSTER, explain
 from .redis_format import without_password
 
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
@@ -23,6 +24,7 @@ class RedisCalls:
 
     def __init__(self, redis: Redis, url: str, patience: float, outage: Outage) -> None:
         self._redis: Any = redis  # its hints allow for bytes
+        self._url = url
         self._address, self._patience, self._outage = without_password(url), patience, outage
         self._calls = asyncio.Semaphore(_CALLS)
         self._is_open = False
@@ -44,6 +46,21 @@ class RedisCalls:
             given: _T = await self._redis.transaction(change, *keys, value_from_callable=True)
             return given
 
+    async def refuse_cluster(self) -> None:
+        """Raises StoreError where Redis is a node of a cluster, also of one that has all keys today.
+
+        HELLO may be run by every user.
+        """
+        try:
+            async with self._calling():
+                facts = await self._redis.execute_command("HELLO", 2)
+        except StoreError as error:
+            if not isinstance(error.__cause__, ResponseError):
+                raise
+            return  # a proxy that does not know it
+        if dict(zip(facts[::2], facts[1::2], strict=False)).get("mode") == "cluster":
+            raise self._unusable(*IS_CLUSTER)
+
     @asynccontextmanager
     async def _calling(self, more: float = 0.0) -> AsyncIterator[None]:
         """`more` seconds are Redis' own."""
@@ -51,12 +68,13 @@ class RedisCalls:
             async with asyncio.timeout(self._patience + more), self._calls:
                 yield
         except (RedisError, OSError, ValueError, KeyError) as error:
-            problem = str(error) or "no answer in time"
+            problem, remedy = explain(error, self._url, is_open=self._is_open)
             is_away = isinstance(error, OSError | RedisConnectionError | RedisTimeoutError)
             if is_away and self._is_open:
                 self._outage.failed(problem)
-            raise (StoreAway if is_away else StoreError)(
-                f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem.rstrip('.')});"
-                " check the address, and whether Redis runs."
-            ) from error
+            raise self._unusable(problem, remedy, is_away=is_away) from error
         self._outage.passed()
+
+    def _unusable(self, problem: str, remedy: str, *, is_away: bool = False) -> StoreError:
+        text = f"The store {self._address} (SLACK_BOT_STORE__URL) cannot be used ({problem}); {remedy}."
+        return StoreAway(text) if is_away else StoreError(text)

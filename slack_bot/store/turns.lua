@@ -119,14 +119,14 @@ local actions = {}
 
 function actions.open()
   create_group()
-  local known = tonumber(call('GET', PREFIX .. 'version') or 0)
+  local known, at = tonumber(call('GET', PREFIX .. 'version') or 0), now()
   if known < args.version then
     local alive = call('GET', PREFIX .. 'alive')
-    if known > 0 and alive and now() - cjson.decode(alive).at < args.lease / 1000 then
+    if known > 0 and alive and at - cjson.decode(alive).at < args.lease / 1000 then
       return -known -- replicas of an older version are at work
     end
-    call('SET', PREFIX .. 'version', args.version)
   end
+  call('SET', PREFIX .. 'version', math.max(known, args.version)) -- in any case: a replica refuses a write
   return known
 end
 

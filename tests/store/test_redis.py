@@ -16,7 +16,8 @@ import redis
 
 from slack_bot.errors import SettingsError, StoreError
 from slack_bot.store.contracts import Ages, Conversation, Signal, Store
-from slack_bot.store.redis import VERSION, RedisStore, connect, open_redis
+from slack_bot.store.redis import VERSION, RedisStore, open_redis
+from slack_bot.store.redis_connection import connect
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey

@@ -12,7 +12,8 @@ import pytest
 from slack_bot.errors import StoreError
 from slack_bot.store.admin import open_admin
 from slack_bot.store.contracts import Ages, Conversation, Count, Erased, KeptEvent, Signal, Store, StoreAdmin
-from slack_bot.store.redis import RedisStore, connect, open_redis
+from slack_bot.store.redis import RedisStore, open_redis
+from slack_bot.store.redis_connection import connect
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
 

@@ -8,8 +8,8 @@ import pytest
 
 from slack_bot.errors import StoreAway
 from slack_bot.observe.outage import Outage
-from slack_bot.store.redis import connect
 from slack_bot.store.redis_calls import RedisCalls
+from slack_bot.store.redis_connection import connect
 from tests.redis_server import RedisServer
 
 

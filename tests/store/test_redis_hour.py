@@ -10,7 +10,8 @@ import pytest
 from slack_bot.listeners.access import HourlyQuestions
 from slack_bot.settings.models import TurnSettings
 from slack_bot.store.contracts import Ages
-from slack_bot.store.redis import connect, open_redis
+from slack_bot.store.redis import open_redis
+from slack_bot.store.redis_connection import connect
 from slack_bot.store.redis_format import PREFIX
 from slack_bot.store.redis_hour import RedisHour
 from tests.redis_server import RedisServer

@@ -39,9 +39,15 @@ class SharedRateLimiter(RateLimiter):
     """Grants permits to the calls of one replica. Used, started and closed on one event loop."""
 
     def __init__(
-        self, settings: GovernorSettings, clock: Clock, redis: Redis, outage: Outage | None = None
+        self,
+        settings: GovernorSettings,
+        clock: Clock,
+        redis: Redis,
+        outage: Outage | None = None,
+        prefix: str = _PREFIX,
     ) -> None:
         super().__init__(settings, clock)
+        self._prefix = prefix
         self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
         script = resources.files(__package__) / "shares.lua"
@@ -136,7 +142,7 @@ class SharedRateLimiter(RateLimiter):
         for key in gone:
             self._governor.forget(key)
         self._used_at = {key: at for key, at in self._used_at.items() if key in self._governor.buckets()}
-        keys = [_PREFIX, *(":".join((_PREFIX, *filter(None, key))) for key in buckets)]
+        keys = [self._prefix, *(":".join((self._prefix, *filter(None, key))) for key in buckets)]
         try:
             async with asyncio.timeout(_TIMEOUT * self._interval):
                 answer = await self._script(keys=keys, args=[json.dumps(call)])
@@ -212,3 +218,15 @@ class SharedRateLimiter(RateLimiter):
                 bucket.resize(part, 0.0, now)
         self._returned.clear()
         self.decide()
+
+
+async def try_shares(settings: GovernorSettings, clock: Clock, redis: Redis, prefix: str) -> None:
+    """Run the script as a replica that ends, on keys that begin with `prefix` and are removed.
+
+    Raises what `redis` raises.
+    """
+    limiter = SharedRateLimiter(settings, clock, redis, prefix=prefix)
+    try:
+        await limiter._sync(leaves=True)
+    finally:
+        await redis.delete(prefix, *(f"{prefix}:{method}" for method in budgets_of(settings)))

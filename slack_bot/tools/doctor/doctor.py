@@ -104,7 +104,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
         for section, checks in (
             ("slack", _slack(settings.slack, permissions, session, clock, app, http=http, person=person)),
             ("agent", check_agent(settings, clock)),
-            ("store", check_store(settings.store, clock)),
+            ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),
             ("push", check_push(settings.push)),
             ("audit", check_audit(settings.audit)),

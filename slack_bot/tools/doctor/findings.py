@@ -50,4 +50,4 @@ def split(check: str, problem: str, otherwise: str = "") -> Diagnosis:
     `otherwise`: the remedy where there is none.
     """
     text, _, remedy = problem.partition("; ") if "; " in problem else problem.partition(": ")
-    return failed(check, text, remedy or otherwise)
+    return failed(check, text, remedy.rstrip(".") or otherwise)

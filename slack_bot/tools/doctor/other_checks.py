@@ -31,12 +31,13 @@ from ...settings.load import Settings
 from ...settings.models import PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
 from ...slack.features import Feature, FeatureFinding
-from ...store.admin import open_admin, redis_server
+from ...store.admin import open_admin
 from ...store.contracts import workspace_name
 from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
+from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
 _NOBODY = "slack-bot-doctor"  # a task that no agent has
@@ -46,7 +47,6 @@ _CREDENTIALS = (
     "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
     " SLACK_BOT_AGENT__HEADER_VALUE to its header"
 )
-_SLOW = 0.05  # seconds for Redis to answer
 
 
 async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
@@ -87,14 +87,18 @@ async def _login(agent: Agent) -> Diagnosis:
     return unknown("agent login", "the agent knows a task that nobody began")
 
 
-async def check_store(kept: StoreSettings, clock: Clock) -> AsyncIterator[Diagnosis]:
+async def check_store(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
     """That it opens, its version, and what an operator forgets."""
+    kept = settings.store
     if kept.url == "memory://":
         text = "memory:// is gone when the process ends: a restart loses what runs and waits"
         yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
         return
     try:
-        found = await _redis(kept, clock) if kept.is_redis else _file(file_of(kept.url))
+        if kept.is_redis:
+            found = await check_redis(kept, settings.governor, clock)
+        else:
+            found = _file(file_of(kept.url))
     except SettingsError as error:
         found = [split("store", str(error))]
     for each in found:
@@ -136,27 +140,6 @@ def _file(path: Path) -> list[Diagnosis]:
     if (free := shutil.disk_usage(folder).free) < _LITTLE:
         return [failed("store", f"{free // 1_000_000} MB are free at {folder}", _ROOM)]
     return []
-
-
-async def _redis(kept: StoreSettings, clock: Clock) -> list[Diagnosis]:
-    """What is wrong with how Redis is set up."""
-    found = list[Diagnosis]()
-    try:
-        info, took = await redis_server(kept.url, ages_of(kept), kept.redis_timeout, clock)
-    except (StoreError, SettingsError) as error:
-        return [split("store", str(error), "check SLACK_BOT_STORE__URL, and whether Redis runs")]
-    policy = str(info.get("maxmemory_policy", "noeviction"))
-    if policy != "noeviction":
-        text = f"Redis may drop what it keeps when it is full (maxmemory-policy {policy})"
-        found.append(failed("store", text, "set maxmemory-policy noeviction in Redis"))
-    if not info.get("aof_enabled") and info.get("rdb_last_bgsave_status") != "ok":
-        found.append(warning("store", "Redis keeps nothing on disk", "switch appendonly on in Redis"))
-    elif not info.get("aof_enabled"):
-        text = "Redis writes to disk now and then only: a crash of it loses the last minutes"
-        found.append(warning("store", text, "switch appendonly on in Redis"))
-    if took > _SLOW:
-        found.append(warning("store", f"Redis took {took * 1000:.0f} ms", "run it near the bot"))
-    return found
 
 
 async def check_audit(wanted: AuditSettings) -> AsyncIterator[Diagnosis]:

@@ -15,7 +15,7 @@ from slack_bot.slack.rate_limiter import shared
 from slack_bot.slack.rate_limiter.governor import CallRequest, Priority, Rate
 from slack_bot.slack.rate_limiter.local import budgets_of
 from slack_bot.slack.rate_limiter.shared import SharedRateLimiter
-from slack_bot.store.redis import connect
+from slack_bot.store.redis_connection import connect
 from tests.redis_server import RedisServer
 
 APPEND, START, POST = "chat.appendStream", "chat.startStream", "chat.postMessage"

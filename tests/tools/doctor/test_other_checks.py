@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.clock import Clock
-from slack_bot.store.admin import redis_server
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import free_port
-from tests.redis_proxy import redis_proxy
-from tests.redis_server import running_redis
 
 from .guarded_agent import guarded_agent
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -74,54 +70,6 @@ async def test_a_redis_without_its_library_is_told_by_its_setting(
         assert "its library is not here" in settings.text
         assert "deploy/run.txt" in f"{settings.text} {settings.remedy}"
         assert (store.check, store.state) == ("store", UNKNOWN)
-
-
-async def test_13_a_redis_that_forgets(environment: dict[str, str], tmp_path: Path) -> None:
-    with running_redis(tmp_path) as redis:
-        await forgetful(environment, redis.url)
-
-
-async def forgetful(environment: dict[str, str], url: str) -> None:
-    async with well(environment) as setup:
-        environment["SLACK_BOT_STORE__URL"] = url
-        await _tell(url, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
-        await _tell(url, "CONFIG", "SET", "appendonly", "no")
-        found = bad(await setup.look())
-        assert any(each.state is FAILED and "maxmemory-policy allkeys-lru" in each.text for each in found)
-        assert any("disk" in each.text and "appendonly" in each.remedy for each in found)
-
-
-async def test_14_a_redis_that_is_far_away(environment: dict[str, str], tmp_path: Path) -> None:
-    with running_redis(tmp_path) as redis:
-        async with redis_proxy(redis.port) as proxy, well(environment) as setup:
-            environment["SLACK_BOT_STORE__URL"] = proxy.url
-            proxy.slowness = (0.06, 0.06)
-            found = bad(await setup.look())
-            assert any(
-                each.text.startswith("Redis took") and each.remedy == "run it near the bot" for each in found
-            )
-
-
-async def test_that_redis_takes_long_is_said_of_an_answer_not_of_the_way_to_it(tmp_path: Path) -> None:
-    connections: list[int] = []
-    with running_redis(tmp_path) as redis:
-        async with redis_proxy(redis.port) as proxy:
-
-            def read_clock() -> float:
-                connections.append(proxy.connections)
-                return 2.0 * len(connections)
-
-            said, took = await redis_server(proxy.url, Ages(), 5.0, Clock(read_clock, read_clock))
-    assert (connections, took) == ([1, 1], 2.0)
-    assert "redis_version" in said
-
-
-async def _tell(url: str, *command: str) -> None:
-    from slack_bot.store.redis import connect
-
-    redis = connect(url)
-    await redis.execute_command(*command)
-    await redis.aclose()
 
 
 async def test_a_store_on_which_a_bot_runs_or_that_is_older_is_no_mistake(

@@ -23,7 +23,7 @@ async def test_3_a_token_that_was_revoked(environment: dict[str, str]) -> None:
         environment["SLACK_BOT_TOKEN"] = "xoxb-old"
         found = await one(setup)
         assert found.check == "bot token" and "invalid_auth" in found.text
-        assert found.remedy == "copy the token again from your Slack app settings."
+        assert found.remedy == "copy the token again from your Slack app settings"
         assert "xoxb-old" not in str(found)
 
 

@@ -1,0 +1,176 @@
+"""What an error of Redis means for who runs the bot, and what mends it."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterCrossSlotError,
+    ClusterDownError,
+    MasterDownError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+)
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from .redis_format import PREFIX
+
+RIGHTS = (
+    f"~{PREFIX}* +@read +@write +@transaction +@scripting +@connection -@dangerous +time +info +config|get"
+)
+"""What the bot's user needs, in the words of ACL SETUSER. The last two only tell how Redis is set up."""
+IS_CLUSTER = (
+    "it is a node of a Redis Cluster, which moves keys between its nodes",
+    "name a Redis that is one server (cluster-enabled no): it may have replicas",
+)
+"""The problem and its remedy."""
+
+_OTHERWISE = "check the address, and whether Redis runs"
+_OF_USER = f"give it {RIGHTS}"
+_CLASSES: tuple[tuple[tuple[type[Exception], ...], tuple[str, str]], ...] = (
+    (
+        (ReadOnlyError,),
+        ("it is a replica, which nobody may write to", "name the primary's address"),
+    ),
+    (
+        (MasterDownError,),
+        ("it is a replica that has lost its primary", "name the primary's address"),
+    ),
+    ((AskError, ClusterDownError, ClusterCrossSlotError), IS_CLUSTER),
+    (
+        (OutOfMemoryError,),
+        ("its memory is full", "give it more (maxmemory), or remove what else it holds"),
+    ),
+    (
+        (BusyLoadingError,),
+        ("it reads its data from the disk", "start the bot again when Redis has read them"),
+    ),
+)
+_WORDS = (
+    ("SELECT is not allowed in cluster mode", IS_CLUSTER),
+    (
+        "DB index",
+        (
+            "it has no database of that number",
+            "name one that it has: /0 is always there (`databases` in redis.conf says how many there are)",
+        ),
+    ),
+    ("MISCONF", ("it cannot write to its disk", "make room there; Redis' log says more")),
+    (
+        "max number of clients",
+        ("it takes no more connections", "raise maxclients in Redis, or end what else is connected"),
+    ),
+)
+_WANTS_CERTIFICATE = (
+    "it ends the TLS connection at once, as one that wants a certificate of the bot does",
+    "name it with ?ssl_certfile=FILE&ssl_keyfile=FILE behind the address; if it wants none, see its log",
+)
+_HOST_MISMATCH = frozenset((62, 64))  # OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and ..._IP_ADDRESS_MISMATCH
+_EXPIRED = 10  # X509_V_ERR_CERT_HAS_EXPIRED
+_IN_SCRIPT = re.compile(r"ACL failure in script|The user executing the script can't")  # since 7.2; before
+_CLOSED = re.compile(r"closed|reset|lost|broken pipe", re.IGNORECASE)
+
+
+def explain(error: Exception, url: str, *, is_open: bool) -> tuple[str, str]:
+    """The problem and its remedy, each without a full stop. `is_open`: the address has worked before."""
+    for classes, explanation in _CLASSES:
+        if isinstance(error, classes):
+            return explanation
+    said = str(error).rstrip(".")
+    for words, explanation in _WORDS:
+        if words in said:
+            return explanation
+    if isinstance(error, AuthenticationError):
+        return _login(error.status_code, said)
+    if isinstance(error, NoPermissionError) or _IN_SCRIPT.search(said):
+        return forbidden([said])
+    return _connection(error, url, said, is_open=is_open) or (said or "no answer in time", _OTHERWISE)
+
+
+def _login(code: str | None, said: str) -> tuple[str, str]:
+    if code == "NOAUTH":
+        return "it wants a password", "write redis://:PASSWORD@host, or redis://USER:PASSWORD@host"
+    if "without any password" in said or "no password is set" in said:
+        problem = "the address has a password, and Redis has none for its default user"
+        return problem, "take the password out of the address, or name the user, or set requirepass in Redis"
+    return (
+        "it refuses the user or the password of the address",
+        "check both, and write their special characters as percent codes (@ as %40, / as %2F, % as %25)",
+    )
+
+
+def forbidden(refusals: Iterable[str]) -> tuple[str, str]:
+    """What the user of the address may not do, in the words of Redis. The problem and its remedy."""
+    commands, has_keys = list[str](), False
+    for said in refusals:
+        command = re.search(r"'([\w|]+)'", said)
+        if command is None and "run this command" in said:
+            commands.append("a command of the bot's scripts (slack-bot doctor names it)")
+        elif command is None:
+            has_keys = True
+        elif (name := command.group(1).upper().replace("|", " ")) not in commands:
+            commands.append(name)
+    lacking = [f"run {', '.join(commands)}"] if commands else []
+    if has_keys:
+        lacking.append(f"use the keys {PREFIX}*")
+    remedy = f"{_OF_USER}, or choose database 0" if commands == ["SELECT"] else _OF_USER
+    return f"its user may not {', and may not '.join(lacking)}", remedy
+
+
+def _connection(error: Exception, url: str, said: str, *, is_open: bool) -> tuple[str, str] | None:
+    """Why there is no connection; None where that is not known."""
+    host = urlsplit(url).hostname
+    for cause in _causes(error):
+        if (explanation := _of_system(cause, host)) is not None:
+            return explanation
+    is_tls = url.startswith("rediss:")
+    if is_open:
+        return None
+    if isinstance(error, RedisConnectionError | ConnectionResetError) and _CLOSED.search(said):
+        if is_tls:
+            return _WANTS_CERTIFICATE
+        return "it ends the connection at once", "if it wants TLS, write rediss://; if not, see its log"
+    if is_tls and isinstance(error, TimeoutError):
+        return "no answer in time", f"{_OTHERWISE}; if it has no TLS there, write redis://"
+    return None
+
+
+def _of_system(cause: BaseException, host: str | None) -> tuple[str, str] | None:
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return _certificate(cause, host)
+    if isinstance(cause, ssl.SSLError):
+        if "CERTIFICATE_REQUIRED" in str(cause):
+            return _WANTS_CERTIFICATE
+        return "what answers there does not speak TLS", "check the port, or write redis:// without TLS"
+    if isinstance(cause, socket.gaierror):
+        return f"nobody knows the host {host}", "check the address"
+    if isinstance(cause, ConnectionRefusedError):
+        return "nothing takes connections there", _OTHERWISE
+    return None
+
+
+def _certificate(error: ssl.SSLCertVerificationError, host: str | None) -> tuple[str, str]:
+    said = error.verify_message
+    if error.verify_code in _HOST_MISMATCH:
+        return f"its certificate is not for {host}", "write the host that the certificate names"
+    if error.verify_code == _EXPIRED:
+        return "its certificate has expired", "give Redis a new one"
+    return (
+        f"its certificate is not trusted here ({said})",
+        "name its authority's certificate in SSL_CERT_FILE, or with ?ssl_ca_certs=FILE behind the address",
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and those that led to it: redis-py keeps the system's in `__context__`."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
