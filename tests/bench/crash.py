@@ -4,7 +4,7 @@ Each case starts `slack-bot run` with a SQLite file, asks it something in some t
 (or ends it with SIGTERM) and starts it again; people write, answer and press Stop meanwhile. Judged is what
 stands in the threads, and what the agent was asked. A case that is wrong is named; it can be run alone, and
 `--keep DIR` writes its log and its threads there. With `--replicas 3` the store is a real Redis, and one of
-three processes is killed.
+three processes is killed. `--many 5` is the case of `tests.bench.crash_many`, with five seeds.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import asyncio
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tests.redis_server import running_redis
 
+from . import crash_many
 from .crash_cases import Case, plan
 from .crash_judge import Report
 from .crash_run import FASTER, LEASE, CrashRun, agents
@@ -38,7 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", metavar="SEED:N", type=_case, help=about)
     parser.add_argument("--replicas", type=int, default=1, help="more than one: on a real Redis")
     parser.add_argument("--keep", metavar="DIR", type=Path, help="where the logs of wrong cases are written")
+    about = "kills under thirty answers instead, with so many seeds from --seed on"
+    parser.add_argument("--many", metavar="SEEDS", type=int, default=0, help=about)
     args = parser.parse_args(argv)
+    if args.many:
+        return _many(range(args.seed, args.seed + args.many), args.keep)
     if args.only:
         return asyncio.run(_alone(args.only, args.replicas))
     what = f"{args.replicas} replicas, lease {LEASE:g} s" if args.replicas > 1 else "one process, SQLite"
@@ -101,6 +107,17 @@ async def _alone(case: Case, replicas: int) -> int:
         print(f"{fact.asked.text}: {fact.fate}. {fact.why} {fact.note}")
     print("\n".join(report.wrong) or "right")
     return 1 if report.wrong else 0
+
+
+def _many(seeds: Iterable[int], keep: Path | None) -> int:
+    print(f"three replicas, lease {crash_many.PLAN.lease:g} s, on {machine()}")
+    results = []
+    for seed in seeds:
+        folder = None if keep is None else keep / str(seed)
+        results.append(asyncio.run(crash_many.run_many(replace(crash_many.PLAN, seed=seed), folder)))
+        print(crash_many.line(results[-1]), flush=True)
+    print(crash_many.medians(results))
+    return 1 if any(each.result.wrong for each in results) else 0
 
 
 def _say(reports: Sequence[Report], kills: int) -> None:

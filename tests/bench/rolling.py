@@ -100,6 +100,7 @@ class Rollout:
         self._slack = SlackServer(self._workspace, self._clock, retry_delays=delays)
         self._places: dict[str, tuple[str, str]] = {}  # channel and thread, by the question's token
         self._processes: list[asyncio.subprocess.Process] = []
+        self._killed: list[asyncio.subprocess.Process] = []
         self._read: dict[tuple[str, str], str] = {}
         self._changed_at: dict[tuple[str, str], list[float]] = {}
         self._connections = 0
@@ -118,8 +119,7 @@ class Rollout:
                     await self._connected(await self._start())
                 asking = asyncio.create_task(self._ask())
                 stack.callback(asking.cancel)
-                some = self._plan.answers // 2
-                await self._until(lambda: len(self._workspace.open_streams()) >= min(some, 8), "no answers")
+                await self._until(self._is_begun, "no answers")
                 await self._disturb()
                 await asking
                 await self._until(self._is_settled, "the threads did not come to rest")
@@ -127,6 +127,10 @@ class Rollout:
             except TimeoutError as error:
                 self._problems.append(str(error))
             return await self._judge(time.monotonic() - began)
+
+    def _is_begun(self) -> bool:
+        """Whether it is time to disturb."""
+        return len(self._workspace.open_streams()) >= min(self._plan.answers // 2, 8)
 
     async def _disturb(self) -> None:
         """What happens in the middle of the answers."""
@@ -171,10 +175,11 @@ class Rollout:
         await asyncio.wait_for(old.wait(), _WITHIN)
 
     async def _end_in_order(self) -> None:
-        for each in self._processes:
+        running = [each for each in self._processes if each not in self._killed]
+        for each in running:
             if each.returncode is None:
                 each.send_signal(signal.SIGTERM)
-        statuses = [await asyncio.wait_for(each.wait(), _WITHIN) for each in self._processes]
+        statuses = [await asyncio.wait_for(each.wait(), _WITHIN) for each in running]
         self._problems += [f"a process ended with status {status}" for status in statuses if status]
 
     async def _end_all(self) -> None:
@@ -223,6 +228,9 @@ class Rollout:
     def _fact(self, asked: Asked, told: Deliveries) -> Fact:
         return judge_question(asked, self._thread(asked), told, killed=(), stopped_at=None)
 
+    def _is_right(self, fact: Fact) -> bool:
+        return fact.fate == "whole"
+
     def _is_settled(self) -> bool:
         return not leftovers(self._seen()) and all(
             self._fact(asked, Deliveries()).fate in GOOD for asked in self._questions
@@ -249,7 +257,7 @@ class Rollout:
     async def _judge(self, took: float) -> Result:
         told = await self._told()
         facts = [self._fact(asked, told[asked.token]) for asked in self._questions]
-        wrong = [f"{each.asked.token}: {each.fate}: {each.why}" for each in facts if each.fate != "whole"]
+        wrong = [f"{each.asked.token}: {each.fate}: {each.why}" for each in facts if not self._is_right(each)]
         wrong += filter(None, (judge_asked(asked, told[asked.token], 0) for asked in self._questions))
         wrong += leftovers(self._seen()) + self._problems
         if self._slack.lost:
