@@ -184,7 +184,7 @@ async def _new_rate_limiter(
 
     redis = connect(settings.store.url)
     stack.push_async_callback(redis.aclose)
-    limiter = SharedRateLimiter(settings.governor, clock, redis, outage)
+    limiter = SharedRateLimiter(settings.governor, clock, redis, settings.store.lease, outage)
     stack.push_async_callback(limiter.close)
     await limiter.start()
     return limiter
@@ -242,7 +242,8 @@ async def serve(
 
     def let_in() -> None:
         app.dispatcher.context.forget()
-        tasks.append(asyncio.create_task(app.backfill.run(app.authorize), name="backfill"))
+        look = partial(app.backfill.run, app.authorize)
+        tasks.append(asyncio.create_task(app.dispatcher.look_back(look), name="backfill"))
         tasks[-1].add_done_callback(log_if_broken)
         if ready is not None:
             ready()

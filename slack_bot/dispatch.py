@@ -8,7 +8,7 @@ reader gets a notice.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -174,6 +174,11 @@ class TurnDispatcher:
     async def take_over(self) -> None:
         """Go on with what other processes accepted and did not end, now and later. Raises StoreError."""
         await self._replicas.start()
+
+    async def look_back(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have `look` find what was asked while Slack reached no process. See `Replicas`."""
+        is_connected = partial(self._health.is_ok, HealthCheck.SLACK)
+        await self._replicas.look_back(look, is_connected, self._settings.slack.backfill_after)
 
     def go_on(self, turn: TurnRecord) -> None:
         """The process is gone that worked on this turn."""

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -35,13 +35,13 @@ class Replicas:
         on_lost: Callable[[ThreadKey], None],
         on_signal: Callable[[Signal], Coroutine[Any, Any, None]],
         is_used: Callable[[ThreadKey], bool],
-        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[Any]],
     ) -> None:
         self._store, self._is_used, self._spawn = store, is_used, spawn
         self._keepers = Counter[ThreadKey]()
         self._on_left, self._on_lost, self._on_signal = on_left, on_lost, on_signal
         self._tasks: list[asyncio.Task[None]] = []
-        self.is_closing = False
+        self.is_closing = self._is_looking_back = False
         self._problem: StoreError | None = None
 
     async def start(self) -> None:
@@ -108,6 +108,38 @@ class Replicas:
             _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
             return False
 
+    async def look_back(
+        self, look: Callable[[], Coroutine[Any, Any, None]], is_connected: Callable[[], bool], gap: float
+    ) -> None:
+        """Have `look` find what was asked while Slack reached no process. To be called whenever Slack reaches
+        this one again. With other processes it goes on until it is cancelled.
+
+        A process that starts looks if no other one was connected, and one of the others does if that one is
+        gone before it has. Later one does where all had been out for `gap` seconds.
+        """
+        if not self._store.lease:
+            await look()
+            return
+        if self._is_looking_back:
+            return
+        self._is_looking_back = True
+        looking: asyncio.Task[None] | None = None
+        longest = 0.0
+        try:
+            while True:
+                if is_connected() and not self.is_closing:
+                    has_looked = looking is not None and looking.done()
+                    with suppress(StoreError):  # said by the loop that holds the threads
+                        is_due = await self._store.connected(longest, has_looked=has_looked)
+                        longest = gap
+                        looking = None if has_looked else looking
+                        looking = self._spawn(look()) if is_due and looking is None else looking
+                await asyncio.sleep(self._store.lease / RENEWALS)
+        finally:
+            self._is_looking_back = False
+            if looking is not None:
+                looking.cancel()
+
     async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
@@ -125,11 +157,16 @@ class Replicas:
             _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
 
     async def _take_over(self) -> None:
-        """All of a thread, in order, where one of its turns was left."""
-        threads = {turn.question.thread for turn in await self._store.left()}
+        """All of a thread, in order, where one of its turns was left. Who has seen nothing yet goes first."""
+        threads: dict[ThreadKey, list[TurnRecord]] = {
+            turn.question.thread: [] for turn in await self._store.left()
+        }
         for turn in await self._store.unfinished() if threads else ():
             if turn.question.thread in threads:
-                with self.keep(turn.question.thread):
+                threads[turn.question.thread].append(turn)
+        for thread, turns in threads.items():
+            for turn in turns:
+                with self.keep(thread):
                     if (claimed := await self._store.claim(turn)) is not None:
                         self._on_left(claimed)
 

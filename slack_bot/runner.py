@@ -165,6 +165,8 @@ class TurnRunner:
     async def _take_over(self, record: TurnRecord) -> None:
         others = {*await self._journal.other_messages(), *(extra.ts for extra in record.extras)}
         is_watched = record.watched_at is not None
+        if not record.messages:  # its reader has seen nothing at all, and goes before those who read half
+            self._sink.waits_since(self._now() - (self._clock.wall() - record.accepted_at))
         await self._delivery.take_over(record.sent_at or 0.0, others, has_note=is_watched)
         if is_watched and self._handle.stopped_by is None:
             after = in_words(self._clock.wall() - record.accepted_at)
@@ -366,11 +368,11 @@ class TurnRunner:
     async def _wait_for_slot(self, now: float) -> None:
         """Before the stream is started, the status says that Slack's budget is spent.
 
-        Who reads half an answer that another process began has waited already.
+        Whose answer another process had begun has waited already.
         """
         if self._slot_until is None:
-            goes_on = self._journal.is_takeover and bool(self._delivery.messages)
-            self._slot_until = now + (0.0 if goes_on else self._settings.governor.start_slot_timeout)
+            timeout = self._settings.governor.start_slot_timeout
+            self._slot_until = now + (0.0 if self._journal.is_takeover else timeout)
             await self._sink.show_status(WRITING)
         elif now + TIMER_TOLERANCE >= self._slot_until and self._delivery.begins and not self._is_late:
             self._is_late = True

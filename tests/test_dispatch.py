@@ -11,7 +11,7 @@ import pytest
 
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
-from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
@@ -339,6 +339,26 @@ async def test_what_is_stored_as_the_bot_ends_is_left_to_the_next_process() -> N
         async with run_bot(after=bot) as next_bot:
             await next_bot.idle()
             assert next_bot.read(root) == ["Yes."]
+
+
+@on_virtual_time
+async def test_who_has_seen_nothing_goes_first_when_turns_are_taken_over() -> None:
+    """Slack allows so few reads of threads that all but the first one wait."""
+    text = " ".join(f"word{number}" for number in range(40))
+    tapes = [answer(text, seconds=200, ids=str(number)) for number in range(3)]
+    async with run_bot(*tapes) as bot:
+        begun = [await bot.ask(f"question {number}", user=f"U{number}") for number in range(2)]
+        await wait_until(lambda: len(bot.workspace.open_streams()) == len(begun), bot.workspace)
+        waiting = await bot.ask("the last one", user="U3")
+        while len(bot.agent.questions) < len(tapes):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(0.01)
+        bot.life.end_now()
+        before = len(bot.workspace.calls)
+        async with run_bot(after=bot, reads_per_minute=1.0) as next_bot:
+            await next_bot.idle()
+            calls = bot.workspace.calls[before:]
+            reads = [call.args["ts"] for call in calls if call.method == "conversations.replies"]
+            assert reads[:3] == [begun[0], waiting, begun[1]]
 
 
 @on_virtual_time

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ import pytest
 from slack_bot.app import App
 from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
+from slack_bot.observe.health import HealthCheck
 from slack_bot.replicas import Replicas
 from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.store.contracts import Ages, Signal, Store
@@ -221,6 +223,48 @@ async def test_the_turn_of_a_killed_process_is_finished_by_another(
         there.lives[0].end_now()
         await there.until(lambda: there.is_whole(root, 2))
         assert [call.text for call in there.agent.questions] == ["one", "two"]
+
+
+async def test_the_turns_of_a_killed_process_are_spread_over_the_others(redis_server: RedisServer) -> None:
+    async with town(redis_server, 3, seconds=6.0) as there:
+        roots = [await there.ask(0, f"question {number}", user=f"U{number}") for number in range(4)]
+        await there.until(lambda: all(there.answers(root) for root in roots))
+        there.lives[0].end_now()
+        loads = [app.dispatcher.load for app in there.apps[1:]]
+        await there.until(lambda: sum(load()["running"] for load in loads) == len(roots))
+        assert [load()["running"] for load in loads] == [2, 2]
+        await there.until(lambda: all(there.is_whole(root) for root in roots))
+        assert len(there.agent.questions) == len(roots)
+
+
+async def test_a_process_that_starts_does_not_look_back_while_others_are_connected(
+    redis_server: RedisServer,
+) -> None:
+    """They got all that was asked: its reads would only take those of the readers."""
+    async with town(redis_server, 3) as there:
+        looks: list[int] = []
+        stuck = asyncio.Event()
+
+        async def look(at: int) -> None:
+            looks.append(at)
+            if at == 0:
+                await stuck.wait()
+
+        for app in there.apps:
+            app.health.passed(HealthCheck.SLACK)
+        starts = [app.dispatcher.look_back(partial(look, at)) for at, app in enumerate(there.apps)]
+        first = asyncio.create_task(starts[0])
+        await until(lambda: looks == [0])
+        others = [asyncio.create_task(each) for each in starts[1:]]
+        await asyncio.sleep(3 * LEASE)  # nothing is to happen
+        assert looks == [0]
+        first.cancel()  # its process ends before it has looked
+        await until(lambda: len(looks) > 1)
+        await asyncio.sleep(3 * LEASE)
+        assert len(looks) == 2, "one of the others does"
+        for task in others:
+            task.cancel()
+        await asyncio.gather(first, *others, return_exceptions=True)
 
 
 @pytest.mark.parametrize("lease", [LEASE, 3600.0])

@@ -308,8 +308,8 @@ class GovernorSettings(SettingsSection):
     start_slot_timeout: float = Field(default=5.0, ge=0)
     """Seconds an answer waits for a slot to start a stream; then it becomes an ordinary message."""
     share_interval: float = Field(default=0.5, gt=0)
-    """Seconds between two rounds in which replicas divide these budgets. Six without Redis: it is away;
-    thirty without a replica: it is gone."""
+    """Seconds between two rounds in which replicas divide these budgets. Six without Redis: it is away. A
+    replica that is silent for `SLACK_BOT_STORE__LEASE`, and for twelve rounds, is gone."""
 
 
 class TurnSettings(SettingsSection):

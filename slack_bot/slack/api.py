@@ -130,6 +130,10 @@ class SlackApi:
         """Who the bot is: `bot_user_id`, `bot_id`, `enterprise_id`, `url`. Raises SlackError."""
         return {} if self._identity is None else await self._identity()
 
+    def waits_since(self, at: float) -> None:
+        """The reader of this turn has seen nothing new since `at` on the clock."""
+        self._shown_at = at
+
     def reserve(
         self,
         method: str,
@@ -221,7 +225,7 @@ class SlackApi:
         if permit is not None:
             permit.move(priority)
             return permit
-        request = CallRequest(method, priority, patience, channel, self._shown_at, again)
+        request = CallRequest(method, priority, patience, channel, self._shown_at, again, turn=self._turn)
         return self._rate_limiter.reserve(request)
 
     async def _attempt(

@@ -98,6 +98,10 @@ class Sink:
         if task_id is not None:
             self._client.api.log_fields["task"] = task_id
 
+    def waits_since(self, at: float) -> None:
+        """The reader has seen nothing of the answer, and waits since `at` on the clock."""
+        self._client.api.waits_since(at)
+
     def cancel_writes(self) -> None:
         self._client.cancel_writes()
 

@@ -331,7 +331,19 @@ class ReplicaStore(Protocol):
         """
 
     async def left(self) -> list[TurnRecord]:
-        """Turns that nobody works on, in the order they were accepted: to be claimed."""
+        """Turns that nobody works on: to be claimed. Threads in which nothing is shown yet come first; else
+        they are in the order they were accepted.
+
+        No more of them than this process's part; the others get the signal `left` for the rest, and what they
+        do not take in time is for whoever asks.
+        """
+
+    async def connected(self, gap: float, *, has_looked: bool = False) -> bool:
+        """Slack reaches this process; to be said as often as `renew`.
+
+        True: it is to look for what came while Slack reached no process for `gap` seconds, until it says that
+        it `has_looked`. If it is gone before, another one is told to.
+        """
 
     async def renew(self) -> frozenset[ThreadKey]:
         """Hold on to all threads of this process. Returns those that it has lost."""

@@ -293,6 +293,9 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
     async def left(self) -> list[TurnRecord]:
         return await self._turns(await self._run("left"))
 
+    async def connected(self, gap: float, *, has_looked: bool = False) -> bool:
+        return bool(await self._run("connected", gap=max(gap, self.lease), has_looked=has_looked))
+
     @property
     def is_sure(self) -> bool:
         return self._clock.monotonic() < self._sure_until

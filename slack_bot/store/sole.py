@@ -21,6 +21,9 @@ class SoleProcess(TurnStore, ReplicaStore):
         self._has_asked = True
         return left
 
+    async def connected(self, gap: float, *, has_looked: bool = False) -> bool:
+        return not has_looked
+
     async def renew(self) -> frozenset[ThreadKey]:
         return frozenset()
 

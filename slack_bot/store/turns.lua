@@ -3,7 +3,8 @@
 --
 -- PREFIX turn:KEY         hash: data, messages (how many) and m0, m1, ..., ts, thread, accepted_at, push, entry
 --                         (its place in the queue), fence (the number of the lease under which it may be
---                         written), holder (the last replica that had it)
+--                         written), holder (the last replica that had it), left_at (since when it is left,
+--                         where a replica had too many to take it)
 -- PREFIX unfinished       sorted set of turns, in the order of acceptance; `accepted` counts them
 -- PREFIX ended            sorted set of turns by the time at which they may be removed
 -- PREFIX thread:THREAD    set of the thread's turns
@@ -11,7 +12,10 @@
 -- PREFIX queue            stream of turns, read by the group `bots`: what a replica has to see to is pending there
 -- PREFIX lease:THREAD     "replica number", until it expires; `fence:THREAD` is the last number
 -- PREFIX inbox:REPLICA    stream of signals; what it has not seen to goes to who takes its threads over
--- PREFIX left             stream of signals to all: a replica that ends has left a thread
+-- PREFIX left             stream of signals to all: a thread is left, by a replica that ends or by one that has
+--                         taken its part
+-- PREFIX looks            sorted set of the replicas that take over, by when each looked last for what is left
+-- PREFIX connected        JSON: when a replica was connected to Slack last, and who looks for what came meanwhile
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
 -- PREFIX feedback:TURN    hash of persons; what each said, as JSON. Older: a value and its time
 -- PREFIX feedback_due     sorted set: what of it is to be sent (turn and person as JSON), by its time
@@ -20,6 +24,8 @@ local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
 local INBOX_AGE, INBOX_LENGTH = 3600, 1000
 local AT_ONCE = 100
+local LOOKS_WITHIN = 1 / 2 -- of a lease: who looks for what is left does so several times in that time
+local LATE = 1 / 3 -- of a lease: what the others have not taken by then is taken by whoever looks
 local PENDING_AT_ONCE = 10000
 local NOBODY = 'nobody' -- what a replica left in order waits in its name for whoever looks next
 local call, args = redis.call, cjson.decode(ARGV[2])
@@ -242,15 +248,16 @@ function actions.claim()
   signal(holder, thread, 'question', {turn = args.key})
 end
 
--- Returns the turns that wait for somebody: their replica is gone, or has not begun them.
-function actions.left()
-  create_group()
-  local found, calm = {}, is_calm()
-  for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', PENDING_AT_ONCE)) do
+-- All turns that wait for somebody: their replica is gone, or has not begun them. A thread in which nothing is
+-- shown yet comes first.
+local function orphans()
+  local found, ranks, calm = {}, {}, is_calm()
+  for place, pending in ipairs(call('XPENDING', QUEUE, GROUP, 'IDLE', args.lease, '-', '+', PENDING_AT_ONCE)) do
     local entry, consumer = pending[1], pending[2]
     local read = call('XRANGE', QUEUE, entry, entry)[1]
     local name = read and read[2][2]
-    local thread = name and call('HGET', key('turn', name), 'thread')
+    local known = name and call('HMGET', key('turn', name), 'thread', 'messages')
+    local thread = known and known[1]
     local holder = thread and lease_of(thread)
     if not thread then
       call('XACK', QUEUE, GROUP, entry)
@@ -258,11 +265,76 @@ function actions.left()
     elseif holder and holder == consumer then
       give(entry, holder, math.max(0, args.lease - call('PTTL', key('lease', thread))))
     elseif consumer == NOBODY or not calm then
-      give(entry, args.replica, 0)
-      table.insert(found, name)
+      ranks[thread] = ranks[thread] or (tonumber(known[2] or 0) > 0 and PENDING_AT_ONCE or 0) + place
+      table.insert(found, {entry = entry, name = name, thread = thread, place = place})
     end
   end
+  table.sort(found, function(one, other)
+    local rank, beside = ranks[one.thread], ranks[other.thread]
+    return rank < beside or (rank == beside and one.place < other.place)
+  end)
   return found
+end
+
+-- How many turns this replica lacks until it has as many as the others.
+local function lacking()
+  local at, within = now(), args.lease / 1000 * LOOKS_WITHIN
+  call('ZADD', PREFIX .. 'looks', string.format('%.17g', at), args.replica)
+  call('ZREMRANGEBYSCORE', PREFIX .. 'looks', '-inf', string.format('(%.17g', at - within))
+  local pending = call('XPENDING', QUEUE, GROUP)
+  local own = 0
+  for _, consumer in ipairs(pending[4] or {}) do
+    if consumer[1] == args.replica then
+      own = tonumber(consumer[2])
+    end
+  end
+  return math.ceil(pending[1] / call('ZCARD', PREFIX .. 'looks')) - own
+end
+
+-- Returns those of them that are this replica's part: with them it has as many turns as the others. The others
+-- are told of the rest; what nobody has taken in time is for whoever looks.
+function actions.left()
+  create_group()
+  local taken, threads, rest = {}, {}, nil
+  local room, at = lacking(), now()
+  for _, orphan in ipairs(orphans()) do
+    local turn = key('turn', orphan.name)
+    local since = tonumber(call('HGET', turn, 'left_at') or at)
+    if room > 0 or threads[orphan.thread] or at - since >= LATE * args.lease / 1000 then
+      give(orphan.entry, args.replica, 0)
+      call('HDEL', turn, 'left_at')
+      table.insert(taken, orphan.name)
+      threads[orphan.thread], room = true, room - 1
+    else
+      call('HSET', turn, 'left_at', string.format('%.17g', since))
+      rest = orphan.thread
+    end
+  end
+  if rest and #taken > 0 then
+    signal_to(PREFIX .. 'left', rest, 'left', {})
+  end
+  return taken
+end
+
+-- Slack reaches this replica. Returns 1 if it is to look for what came while Slack reached none, until it has:
+-- another one does where this one is gone before.
+function actions.connected()
+  local text, at = call('GET', PREFIX .. 'connected'), now()
+  local known = text and cjson.decode(text) or {at = 0, is_due = true, by = '', by_at = 0}
+  if at - known.at > args.gap then
+    known.is_due, known.by = true, ''
+  end
+  if args.has_looked and known.by == args.replica then
+    known.is_due, known.by = false, ''
+  elseif known.is_due and at - known.by_at > args.lease / 1000 then
+    known.by = args.replica
+  end
+  known.at = at
+  if known.by == args.replica then
+    known.by_at = at
+  end
+  call('SET', PREFIX .. 'connected', cjson.encode(known))
+  return known.by == args.replica and 1 or 0
 end
 
 -- Returns whether the memory was lost, and the threads that another replica has taken.
@@ -296,6 +368,9 @@ function actions.let_go()
       is_left = true
     end
   end
+  if args.ends then
+    call('ZREM', PREFIX .. 'looks', args.replica)
+  end
   if is_left and args.ends then
     signal_to(PREFIX .. 'left', args.thread, 'left', {})
   end
@@ -303,6 +378,7 @@ end
 
 -- What this replica accepted and did not claim is there for all.
 function actions.leave()
+  call('ZREM', PREFIX .. 'looks', args.replica)
   for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, '-', '+', INBOX_LENGTH, args.replica)) do
     leave_to_all(pending[1])
   end

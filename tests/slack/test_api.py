@@ -128,6 +128,21 @@ class Governed(Scene):
 
 
 @on_virtual_time
+async def test_each_turn_whose_calls_wait_counts_when_replicas_share_a_budget() -> None:
+    """By what they count Redis divides it."""
+    scene = Governed(reads_per_minute=1.0)
+    doors = [scene.door.for_turn(f"{n}") for n in range(4)]
+    doors.append(scene.door.for_turn("background", priority=Priority.BACKGROUND))
+    args = {"channel": "C1", "ts": scene.root}
+    reading = [asyncio.create_task(door.call("conversations.replies", args)) for door in doors]
+    await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+    bucket = scene.gate._governor.buckets()["conversations.replies", ""]
+    assert bucket.answers(scene.clock.monotonic()) == {"1", "2", "3"}
+    for task in reading:
+        task.cancel()
+
+
+@on_virtual_time
 async def test_calls_wait_for_their_turn_and_are_not_refused() -> None:
     scene = Governed()
     await asyncio.gather(*(scene.post(scene.door.for_turn(f"{n}")) for n in range(4)))

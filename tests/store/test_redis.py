@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import random
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -280,6 +282,104 @@ async def test_a_replica_is_gone_when_its_lease_has_ended_however_often_others_l
         assert until + entry["time_since_delivered"] >= lease
     await one.close()
     await two.close()
+
+
+async def left_by_one_of_three(
+    replica: Opener, redis_server: RedisServer, count: int
+) -> tuple[RedisStore, RedisStore, list[TurnRecord]]:
+    """The two others, which have looked before, and what the first one left: a thread for each turn."""
+    one, two, three = await replica(), await replica(), await replica()
+    turns = [await accepted(one, f"{number}.0", f"{number}.0") for number in range(1, count + 1)]
+    for each in turns:
+        assert await one.claim(each)
+    assert await two.left() == await three.left() == []
+    leave(redis_server)
+    return two, three, turns
+
+
+def leave(redis_server: RedisServer) -> None:
+    """Every lease has ended, and Redis was there all the time."""
+    queue = ("{slack_bot}:queue", "bots")
+    with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
+        client.set("{slack_bot}:alive", json.dumps({"at": time.time(), "calm_until": 0}))
+        client.delete(*client.keys("{slack_bot}:lease:*"))
+        for entry in client.xpending_range(*queue, "-", "+", 1000):
+            client.xclaim(*queue, entry["consumer"], 0, [entry["message_id"]], idle=round(1000 * FIRM))
+
+
+async def test_no_replica_takes_more_than_its_part_of_what_is_left_and_the_others_are_told(
+    replica: Opener, redis_server: RedisServer
+) -> None:
+    two, three, turns = await left_by_one_of_three(replica, redis_server, 9)
+    first = await two.left()
+    assert first == turns[:5]
+    assert await two.left() == [], "it has its part"
+    async with asyncio.timeout(60):
+        assert {signal.kind for signal in await three.signals()} == {"left"}
+    assert await three.left() == turns[5:]
+
+
+async def test_who_has_much_to_do_takes_less_of_what_is_left(
+    replica: Opener, redis_server: RedisServer
+) -> None:
+    two, three, turns = await left_by_one_of_three(replica, redis_server, 6)
+    own = [await accepted(two, f"{number}.0", f"{number}.0") for number in range(11, 15)]
+    for each in own:
+        assert await two.claim(each)
+    assert await two.left() == turns[:1]
+    assert await three.left() == turns[1:6]
+
+
+async def test_what_the_others_do_not_take_in_time_is_for_whoever_looks(
+    replica: Opener, redis_server: RedisServer
+) -> None:
+    """They have hung, or are as good as gone."""
+    two, _, turns = await left_by_one_of_three(replica, redis_server, 9)
+    assert await two.left() == turns[:5]
+    assert await left_to(two) == turns[5:]
+
+
+async def test_the_turns_of_a_thread_are_taken_together(replica: Opener, redis_server: RedisServer) -> None:
+    one, two, three = await replica(), await replica(), await replica()
+    turns = [await accepted(one, f"{number}.0") for number in range(1, 5)]
+    assert await one.claim(turns[0])
+    assert await two.left() == await three.left() == []
+    leave(redis_server)
+    assert await two.left() == turns
+
+
+async def test_where_nothing_is_shown_yet_is_taken_first(replica: Opener, redis_server: RedisServer) -> None:
+    one, two = await replica(), await replica()
+    turns = [await accepted(one, f"{number}.0", f"{number}.0") for number in range(1, 5)]
+    for each in turns:
+        assert await one.claim(each)
+    for each in turns[0], turns[2]:
+        await one.save((replace(each, messages=(message("7.0", "words"),)), 0))
+    leave(redis_server)
+    assert [each.key for each in await two.left()] == [turns[at].key for at in (1, 3, 0, 2)]
+
+
+async def test_only_one_replica_looks_for_what_came_while_none_was_connected(replica: Opener) -> None:
+    one, two = await replica(LEASE), await replica(LEASE)
+    assert await one.connected(0.0), "nobody was connected before"
+    assert not await two.connected(0.0), "one looks"
+    assert await one.connected(0.0), "it does so until it has"
+    assert not await one.connected(0.0, has_looked=True)
+    assert not await two.connected(0.0), "others were connected all the time"
+    await asyncio.sleep(3 * LEASE)  # the absence itself
+    assert not await two.connected(60.0), "for less than this"
+    await asyncio.sleep(3 * LEASE)
+    assert await two.connected(0.0)
+
+
+async def test_if_who_looks_is_gone_another_replica_does(replica: Opener) -> None:
+    one, two = await replica(LEASE), await replica(LEASE)
+    assert await one.connected(0.0)
+    async with asyncio.timeout(60):
+        while not await two.connected(60.0):  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(LEASE / 4)
+    assert not await one.connected(0.0, has_looked=True), "it is the other one's now"
+    assert await two.connected(0.0)
 
 
 async def test_replicas_that_are_gone_are_forgotten(

@@ -37,3 +37,10 @@ async def test_a_failure_leaves_it_to_the_next_try(tmp_path: Path) -> None:
     again = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert len(await again.left()) == 1
     await again.close()
+
+
+async def test_what_came_while_it_was_away_it_looks_for_itself(tmp_path: Path) -> None:
+    store = await open_sqlite(tmp_path / "store.sqlite", Ages())
+    assert await store.connected(0.0)
+    assert not await store.connected(0.0, has_looked=True)
+    await store.close()

@@ -17,7 +17,7 @@ _RAISE = 1.5  # times, after each quiet time
 _LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
 _ROUNDING = 1e-6  # tokens that may be missing: times are sums of floats
 _MAX_BUCKETS = 256  # most of them of channels; beyond that, those at rest are forgotten
-_SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities
+_SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities, but from what nobody waits for
 _AGAIN_WITHIN = 3.0  # seconds: an answer that went so lately is likely to have text again
 _UNPACED = 1.0  # seconds: below it the pauses of the answers themselves are enough
 _BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
@@ -101,9 +101,10 @@ class TokenBucket:
         return not self.is_lowered and self._tokens >= self.capacity
 
     def answers(self, now: float) -> set[str]:
-        """The turns whose calls wait, or whose text went of late."""
+        """The turns whose calls wait, or whose text went of late. What no reader waits for is none."""
         self.drop_old(now)
-        return {request.turn for request in self.waiting} | self.went_at.keys()
+        waiting = {each.turn for each in self.waiting if each.priority is not Priority.BACKGROUND}
+        return waiting | self.went_at.keys()
 
     def drop_old(self, now: float) -> None:
         while self.went_at and now - self.went_at[oldest := next(iter(self.went_at))] >= _AGAIN_WITHIN:
@@ -318,9 +319,11 @@ class Governor:
         return request.priority is Priority.LATER and now >= starves_at
 
     def _needed(self, bucket: TokenBucket, request: CallRequest, now: float) -> float:
-        if bucket.is_lowered or bucket.capacity < _SMALL or self._starves(request, now):
+        is_small = bucket.capacity < _SMALL and request.priority is not Priority.BACKGROUND
+        if bucket.is_lowered or is_small or self._starves(request, now):
             return 1.0
-        return 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0)
+        # a small part of a burst is not enough for one call and for what is left
+        return min(bucket.capacity, 1.0 + bucket.capacity * _RESERVED.get(request.priority, 0.0))
 
     def _bucket(self, request: CallRequest, now: float) -> TokenBucket:
         return self.bucket(key_of(request), now)

@@ -3,8 +3,9 @@
 Each replica decides alone, with the part of each budget that is its own, so a call waits for no round trip.
 Twice a second it says how many answers it has under way, and is told its parts. Where Redis does not answer,
 each goes on with one part in as many as there were replicas. A replica that Redis alone has lost is counted
-for a while as if it did; after that it must be ending, since it has lost its turns too. One that stood still
-for so long has no part until it is told a new one.
+as if it did until the lease of its threads has ended: then others take its turns over, and its part goes with
+them, with the tokens that it had when it spoke last. What grew in it since then stands for what it may have
+used. One that stood still for so long has no part until it is told a new one.
 """
 
 from __future__ import annotations
@@ -29,20 +30,24 @@ from .local import Permit, RateLimiter, budgets_of
 
 _PREFIX = "{slack_bot}:budgets"  # the braces keep all keys of one script on one node
 _LEASE = 6  # intervals without an answer after which a replica counts as silent, and says so
-_FORGET_AFTER = 30  # intervals: a silent replica is gone
+_FORGET_AFTER = 12  # intervals: a silent replica is gone at the earliest, however short its threads' lease is
 _TIMEOUT = 2  # intervals
 _KEEP_FOR = 3600  # seconds for which Redis keeps the record of one channel
 _IDLE = 60.0  # seconds without a call after which a replica gives up its part of a channel's budget
 
 
 class SharedRateLimiter(RateLimiter):
-    """Grants permits to the calls of one replica. Used, started and closed on one event loop."""
+    """Grants permits to the calls of one replica. Used, started and closed on one event loop.
+
+    `lease`: seconds after which others take the turns of a silent replica over.
+    """
 
     def __init__(
         self,
         settings: GovernorSettings,
         clock: Clock,
         redis: Redis,
+        lease: float,
         outage: Outage | None = None,
         prefix: str = _PREFIX,
     ) -> None:
@@ -50,6 +55,7 @@ class SharedRateLimiter(RateLimiter):
         self._prefix = prefix
         self._settings, self._redis, self._outage = settings, redis, outage or Outage()
         self._interval = settings.share_interval
+        self._forget_after = max(lease, _FORGET_AFTER * self._interval)
         script = resources.files(__package__) / "shares.lua"
         self._script = redis.register_script(script.read_text(encoding="utf-8"))
         self._id, self._calls, self._replicas = uuid.uuid4().hex, 0, 1
@@ -131,7 +137,7 @@ class SharedRateLimiter(RateLimiter):
             "id": self._id,
             "seq": self._calls,
             "lease": _LEASE * self._interval,
-            "forget_after": _FORGET_AFTER * self._interval,
+            "forget_after": self._forget_after,
             "leaves": leaves,
             "budgets": [
                 self._told(key, bucket, now) | {"refused": key in refused, "leaves": key in gone}
@@ -156,7 +162,8 @@ class SharedRateLimiter(RateLimiter):
     def _drop_what_was_given_away(self) -> None:
         """After this process stood still: if Redis were away, it would have gone on alone long before."""
         now = self.now()
-        if self._is_away or now - self._answered_at < _FORGET_AFTER * self._interval:
+        # Redis counts from when it heard of this process, which was before the answer came
+        if self._is_away or now - self._answered_at < self._forget_after - _TIMEOUT * self._interval:
             return
         self._governor.first_share = 0.0
         for bucket in self._governor.buckets().values():

@@ -37,25 +37,31 @@ local function is_silent(id)
   return now - all.seen[id] > call.lease
 end
 
--- The record: what is open, `free` tokens in it, what refusals have left, and who holds how much.
+-- The record: what is open, `free` tokens in it, what refusals have left, and who holds how much. Of a holder
+-- that is gone only what it had left when it spoke last is open again: it may have used what grew since then.
+-- (One of an older version did not say what it had left.) While it is calm this is kept for `later`. Returns
+-- whether there was such a holder.
 local function passed_time(record, own)
-  local open = 1
+  local open, returned, is_gone = 1, record.later or 0, false
   for id, holder in pairs(record.holders) do
     open = open - holder.share
     if not all.seen[id] then
-      record.holders[id] = nil
+      record.holders[id], is_gone = nil, true
+      returned = returned + (holder.left or 0)
     end
   end
   open = math.max(0, open)
+  record.later = now < all.calm_until and returned or nil
   local since = math.max(record.at, all.calm_until - call.lease) -- an absence is not made good
   local passed = math.max(0, now - since)
   local grown = record.free + passed * open * own.rate * record.part
-  record.free = math.min(grown, open * own.burst * record.part)
+  record.free = math.min(grown, open * own.burst * record.part) + (record.later and 0 or returned)
   record.at = math.max(record.at, now)
   while record.part < 1 and now - record.quiet_since >= own.recover_after do
     record.quiet_since = record.quiet_since + own.recover_after
     record.part = math.min(1, record.part * RAISE)
   end
+  return is_gone
 end
 
 -- Refusals that several replicas get together count as one.
@@ -99,7 +105,7 @@ local function settled(key, own)
   if own.leaves then
     own.share, own.returned, own.answers = 0, own.left, 0
   end
-  passed_time(record, own)
+  local is_gone = passed_time(record, own)
   local mine = record.holders[call.id] or {refusals = record.refusals}
   local drained = mine.refusals ~= record.refusals
   if own.refused and refused(record, own.blocked_for) then
@@ -109,7 +115,7 @@ local function settled(key, own)
   local open = math.max(0, 1 - held - own.share)
   record.free = math.min(record.free + own.returned, open * own.burst * record.part)
   if now < all.calm_until and own.share > 0 and not record.holders[call.id] then
-    record.free = 0 -- the memory was lost: those who spoke first were not the first
+    record.free, record.later = 0, nil -- the memory was lost: those who spoke first were not the first
   end
   local share, tokens = own.share, 0
   if own.leaves then
@@ -120,11 +126,13 @@ local function settled(key, own)
       tokens = record.free * more / open
       record.free, share = record.free - tokens, share + more
     end
-    record.holders[call.id] = {share = share, answers = own.answers, refusals = record.refusals}
+    record.holders[call.id] = {share = share, answers = own.answers, refusals = record.refusals,
+                               left = own.left + tokens}
   end
   local written = cjson.encode(record)
-  if not text or share ~= mine.share or own.answers ~= mine.answers or drained or own.refused
-     or own.returned > 0 or own.leaves then
+  local has_moved = math.abs(own.left + tokens - (mine.left or 0)) >= 1
+  if not text or share ~= mine.share or own.answers ~= mine.answers or has_moved or is_gone or drained
+     or own.refused or own.returned > 0 or own.leaves then
     if own.keep_for > 0 then
       redis.call('SET', key, written, 'EX', own.keep_for)
     else

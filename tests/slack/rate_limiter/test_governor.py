@@ -578,3 +578,12 @@ def test_the_answers_of_a_budget_wait_or_had_text_of_late() -> None:
     bucket.went_at["b"] = 1.0
     assert bucket.answers(2) == {"a", "b"}
     assert bucket.answers(4) == {"a"}
+
+
+def test_what_nobody_waits_for_leaves_half_of_a_small_part_of_a_burst_too() -> None:
+    """A replica of several has so little that it would keep nothing else for higher priorities."""
+    counter = Counter({"": Rate(6 / 60, 6)})
+    background = [counter.ask("read", priority=Priority.BACKGROUND) for _ in range(6)]
+    assert counter.granted(0) == background[:3]
+    reader = counter.ask("read", priority=Priority.STOP, unseen_since=0.0)
+    assert counter.granted(0) == [reader]

@@ -19,6 +19,7 @@ from slack_bot.store.redis_connection import connect
 from tests.redis_server import RedisServer
 
 APPEND, START, POST = "chat.appendStream", "chat.startStream", "chat.postMessage"
+READ = "conversations.replies"
 SETTINGS = GovernorSettings(
     appends_per_minute=3600, posts_per_second=20, burst_share=1 / 60, share_interval=0.1, rate_utilization=1.0
 )
@@ -29,9 +30,9 @@ BUDGET = budgets_of(SETTINGS)[APPEND]
 class Replica:
     """A limiter, and when its calls went."""
 
-    def __init__(self, server: RedisServer, settings: GovernorSettings = SETTINGS) -> None:
+    def __init__(self, server: RedisServer, settings: GovernorSettings, lease: float) -> None:
         self.redis = connect(server.url)
-        self.limiter = SharedRateLimiter(settings, system_clock(), self.redis)
+        self.limiter = SharedRateLimiter(settings, system_clock(), self.redis, lease)
         self.went: list[float] = []
         self._answers: set[asyncio.Task[None]] = set()
 
@@ -53,6 +54,16 @@ class Replica:
                 await permit.wait(60.0)
 
         self._answers |= {asyncio.create_task(write(name)) for name in names}
+
+    def wait_for_reads(self, *turns: str, priority: Priority) -> None:
+        """More of them than Slack allows."""
+
+        async def read(turn: str) -> None:
+            while True:
+                request = CallRequest(READ, priority, 60.0, turn=turn)
+                await self.limiter.reserve(request).wait(60.0)
+
+        self._answers |= {asyncio.create_task(read(turn)) for turn in turns}
 
     async def call(self, method: str, channel: str = "C1") -> None:
         permit = self.limiter.reserve(CallRequest(method, Priority.STOP, 60.0, channel))
@@ -95,10 +106,10 @@ def now() -> float:
 
 @asynccontextmanager
 async def replicas(
-    server: RedisServer, count: int = 3, settings: GovernorSettings = SETTINGS
+    server: RedisServer, count: int = 3, settings: GovernorSettings = SETTINGS, lease: float = 3.0
 ) -> AsyncIterator[list[Replica]]:
     async with AsyncExitStack() as stack:
-        found = [Replica(server, settings) for _ in range(count)]
+        found = [Replica(server, settings, lease) for _ in range(count)]
         for each in found:
             stack.push_async_callback(each.redis.aclose)
             await each.limiter.start()
@@ -179,6 +190,32 @@ async def test_the_part_of_one_that_died_goes_to_the_others_after_a_while(redis_
         assert most_over(one.went, two.went, three.went) < 1
 
 
+async def test_the_part_of_one_that_died_is_open_with_its_burst_when_its_threads_are(
+    redis_server: RedisServer,
+) -> None:
+    """Whoever takes its turns over reads the thread of each of them at once."""
+    settings = GovernorSettings(share_interval=0.1)  # 50 reads at once, and one more in 1.3 s
+    async with replicas(redis_server, 2, settings, lease=1.5) as (one, two):
+        key = (READ, "")
+        before = [each.limiter._governor.buckets()[key] for each in (one, two)]
+        await until(lambda: all(abs(bucket.share - 1 / 2) < 0.03 for bucket in before))
+        died_at = now()
+        await two.vanish()
+        await until(lambda: before[0].share > 0.97)
+        assert now() - died_at < 3.0
+        assert before[0].left(now()) > 40
+
+
+async def test_what_nobody_waits_for_gives_no_claim_on_a_part(redis_server: RedisServer) -> None:
+    """A replica that looks for what was asked while it was away, beside one with many readers."""
+    async with replicas(redis_server, 2) as (one, two):
+        one.wait_for_reads("a", "b", "c", priority=Priority.STOP)
+        two.wait_for_reads("", priority=Priority.BACKGROUND)
+        buckets = [each.limiter._governor.buckets()[READ, ""] for each in (one, two)]
+        await until(lambda: buckets[0].share > 0.85)
+        assert buckets[1].share > 0.1, "it goes on"
+
+
 async def test_a_refusal_stops_all_and_lowers_the_rate_once(redis_server: RedisServer) -> None:
     settings = SETTINGS.model_copy(update={"recover_after": 4.0})
     async with replicas(redis_server, settings=settings) as found:
@@ -204,11 +241,10 @@ async def test_a_refusal_stops_all_and_lowers_the_rate_once(redis_server: RedisS
 
 
 async def test_who_stood_still_while_its_part_was_given_away_does_not_use_it(
-    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+    redis_server: RedisServer,
 ) -> None:
-    monkeypatch.setattr(shared, "_FORGET_AFTER", shared._LEASE + 1)
     settings = SETTINGS.model_copy(update={"burst_share": 4 / 60})
-    async with replicas(redis_server, settings=settings) as (one, two, three):
+    async with replicas(redis_server, settings=settings, lease=0.0) as (one, two, three):
         for name, each in zip("abc", (one, two, three), strict=True):
             each.answer(name)
         await until(is_divided(one, two, three))
@@ -227,12 +263,9 @@ async def test_who_stood_still_while_its_part_was_given_away_does_not_use_it(
 
 @pytest.mark.parametrize("remembers", [True, False])
 async def test_who_speaks_first_after_an_absence_of_redis_still_knows_of_the_others(
-    redis_server: RedisServer,
-    remembers: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    redis_server: RedisServer, remembers: bool
 ) -> None:
-    monkeypatch.setattr(shared, "_FORGET_AFTER", shared._LEASE + 1)
-    async with replicas(redis_server) as found:
+    async with replicas(redis_server, lease=0.0) as found:
         await until(lambda: all(each.limiter._replicas == 3 for each in found))
         redis_server.kill()
         for each in found:
