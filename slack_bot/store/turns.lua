@@ -241,6 +241,7 @@ function actions.claim()
     take_signals(before, thread, holder)
   end
   call('HSET', turn, 'fence', fence, 'holder', holder)
+  call('HDEL', turn, 'left_at')
   give(entry, holder, 0)
   if holder == args.replica then
     return {fence, call('HGETALL', turn)}
@@ -266,7 +267,8 @@ local function orphans()
       give(entry, holder, math.max(0, args.lease - call('PTTL', key('lease', thread))))
     elseif consumer == NOBODY or not calm then
       ranks[thread] = ranks[thread] or (tonumber(known[2] or 0) > 0 and PENDING_AT_ONCE or 0) + place
-      table.insert(found, {entry = entry, name = name, thread = thread, place = place})
+      local is_own = consumer == args.replica
+      table.insert(found, {entry = entry, name = name, thread = thread, place = place, is_own = is_own})
     end
   end
   table.sort(found, function(one, other)
@@ -300,11 +302,11 @@ function actions.left()
   for _, orphan in ipairs(orphans()) do
     local turn = key('turn', orphan.name)
     local since = tonumber(call('HGET', turn, 'left_at') or at)
-    if room > 0 or threads[orphan.thread] or at - since >= LATE * args.lease / 1000 then
+    local is_late = at - since >= LATE * args.lease / 1000
+    if room > 0 or orphan.is_own or threads[orphan.thread] or is_late then
       give(orphan.entry, args.replica, 0)
-      call('HDEL', turn, 'left_at')
       table.insert(taken, orphan.name)
-      threads[orphan.thread], room = true, room - 1
+      threads[orphan.thread], room = true, room - (orphan.is_own and 0 or 1)
     else
       call('HSET', turn, 'left_at', string.format('%.17g', since))
       rest = orphan.thread

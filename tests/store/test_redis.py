@@ -339,6 +339,16 @@ async def test_what_the_others_do_not_take_in_time_is_for_whoever_looks(
     assert await left_to(two) == turns[5:]
 
 
+async def test_what_a_replica_has_itself_and_has_not_begun_is_no_more_than_its_part(
+    replica: Opener, redis_server: RedisServer
+) -> None:
+    one, two = await replica(), await replica()
+    turns = [await accepted(one, f"{number}.0", f"{number}.0") for number in range(1, 5)]
+    assert await two.left() == []
+    leave(redis_server)
+    assert await one.left() == turns
+
+
 async def test_the_turns_of_a_thread_are_taken_together(replica: Opener, redis_server: RedisServer) -> None:
     one, two, three = await replica(), await replica(), await replica()
     turns = [await accepted(one, f"{number}.0") for number in range(1, 5)]
