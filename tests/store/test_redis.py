@@ -302,7 +302,8 @@ def leave(redis_server: RedisServer) -> None:
     queue = ("{slack_bot}:queue", "bots")
     with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
         client.set("{slack_bot}:alive", json.dumps({"at": time.time(), "calm_until": 0}))
-        client.delete(*client.keys("{slack_bot}:lease:*"))
+        for lease in client.keys("{slack_bot}:lease:*"):
+            client.delete(lease)
         for entry in client.xpending_range(*queue, "-", "+", 1000):
             client.xclaim(*queue, entry["consumer"], 0, [entry["message_id"]], idle=round(1000 * FIRM))
 

@@ -232,7 +232,7 @@ async def try_shares(settings: GovernorSettings, clock: Clock, redis: Redis, pre
 
     Raises what `redis` raises.
     """
-    limiter = SharedRateLimiter(settings, clock, redis, prefix=prefix)
+    limiter = SharedRateLimiter(settings, clock, redis, lease=0.0, prefix=prefix)
     try:
         await limiter._sync(leaves=True)
     finally:
