@@ -13,7 +13,10 @@ from .http_server import check_address, running
 
 log = logging.getLogger(__name__)
 
-_ADDRESS = "SLACK_BOT_HEALTH__"
+HEALTH_ADDRESS = "SLACK_BOT_HEALTH__"
+"""The prefix of the settings of this address."""
+ALIVE = {"live": True}
+"""What `/livez` answers."""
 Scrape: TypeAlias = Callable[[], tuple[str, bytes]]
 """Gives what `/metrics` answers: its content type and its body."""
 _LAST_REQUESTS = 1.0  # seconds, when the bot ends
@@ -30,10 +33,10 @@ async def serving_health(
     if not settings.port:
         yield
         return
-    await check_address(_ADDRESS, settings.host, settings.port, wait)
+    await check_address(HEALTH_ADDRESS, settings.host, settings.port, wait)
 
     async def live(_: web.Request) -> web.Response:
-        return web.json_response({"live": True})  # the event loop turns
+        return web.json_response(ALIVE)  # the event loop turns
 
     async def ready(_: web.Request) -> web.Response:
         return web.json_response(health.body(), status=200 if health.is_ready else 503)
@@ -47,7 +50,7 @@ async def serving_health(
     app = web.Application()
     app.add_routes([web.get("/livez", live), web.get("/readyz", ready), web.get("/metrics", measures)])
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
-    async with running(runner, _ADDRESS, settings.host, settings.port):
+    async with running(runner, HEALTH_ADDRESS, settings.host, settings.port):
         address = f"http://{settings.host}:{settings.port}"
         log.info("probes are answered at %s/livez and /readyz, metrics at /metrics", address)
         yield

@@ -100,7 +100,8 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
         raise CardError(f"the agent card cannot be read: {error}") from error
     url, reason = next((miss for miss in misses[:2] if miss[1] not in _NOTHING), misses[0])
     if reason not in _NOTHING:
-        raise CardError(f"no agent card at {url}: {reason}")
+        why = f": {reason}" if "; " in reason else f" ({reason})"  # with a remedy, or without one
+        raise CardError(f"no agent card at {url}{why}")
     tried = url if len(misses) == 1 else f"{base_of(configured)} or below its /.well-known/"
     raise NoCard(f"no agent card at {tried} ({reason})")
 
@@ -132,6 +133,8 @@ def _refused(status: int) -> str:
         )
     if 300 <= status < 400:
         return f"the server redirects (HTTP {status}), which is not followed; use the final address"
+    if status >= 500 and (nothing := f"HTTP {status}") not in _NOTHING:
+        return f"the server is not ready ({nothing}); look whether the agent has started, and at its log"
     return f"HTTP {status}"
 
 

@@ -23,7 +23,7 @@ from ...settings.models import SlackSettings
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
-from .other_checks import check_agent, check_audit, check_push, check_store, workspace_findings
+from .other_checks import check_agent, check_audit, check_health, check_push, check_store, workspace_findings
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -33,6 +33,7 @@ _NEEDED = {
     "slack": ("api_url", "bot_token", "app_token", "signing_secret"),
     "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts"),
     "store": ("url",),
+    "health": ("host", "port"),
     "push": ("public_url", "jwks"),
     "audit": ("path",),
 }
@@ -106,6 +107,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("agent", check_agent(settings, clock)),
             ("store", check_store(settings, clock)),
             ("store", workspace_findings(app, settings, clock)),
+            ("health", check_health(settings.health)),
             ("push", check_push(settings.push)),
             ("audit", check_audit(settings.audit)),
         ):
@@ -131,7 +133,8 @@ async def _slack(
     client = new_web_client(slack, session)
     checks = [check_http(slack) if http else check_socket(client, slack, session, app)]
     if slack.bot_token is not None:
-        checks += [check_bot(client, permissions, clock, app), check_events(client, slack, permissions, app)]
+        checks.append(check_bot(client, permissions, clock, app, is_signed=http))
+        checks.append(check_events(client, slack, permissions, app))
     if person is not None:
         checks.append(probe(client, app, person, clock))
     for each in checks:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import aiohttp
+
 from ...a2a.agent import Agent
 from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ...a2a.wire.auth import missing
@@ -26,9 +28,11 @@ from ...errors import (
     StoreMissing,
     StoreOutdated,
 )
+from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
+from ...listeners.http_server import check_address
 from ...observe.audit import AuditLog
 from ...settings.load import Settings
-from ...settings.models import PushSettings, StoreSettings
+from ...settings.models import HealthSettings, PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
 from ...slack.features import Feature, FeatureFinding
 from ...store.admin import open_admin
@@ -40,9 +44,15 @@ from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, war
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
+_NOT_THERE = frozenset((404, 405, 410, 501))  # HTTP of a server that has no A2A at this address
 _NOBODY = "slack-bot-doctor"  # a task that no agent has
+_PROBE = aiohttp.ClientTimeout(total=2.0)  # seconds
 _LITTLE = 200_000_000  # bytes of free disk
 _ROOM = "make room on that disk"
+_RIGHT_ADDRESS = (
+    "let the card name the address of the agent's JSON-RPC, or set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true"
+    " if that is A2A_AGENT_URL itself"
+)
 _CREDENTIALS = (
     "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
     " SLACK_BOT_AGENT__HEADER_VALUE to its header"
@@ -65,26 +75,35 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             lacking = missing(card.auth, settings.agent)
             if lacking:
                 yield warning("agent login", lacking, _CREDENTIALS)
-            yield await _login(agent)
+            yield await _login(agent, card.interfaces[0].url)
     except (AgentError, SettingsError) as error:
         yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
 
 
-async def _login(agent: Agent) -> Diagnosis:
+async def _login(agent: Agent, address: str) -> Diagnosis:
+    """`address`: where the card says that it takes calls."""
     try:
         await agent.task("get", _NOBODY)
     except AgentRefused as error:
-        if error.status in (401, 403):
-            text = f"the agent refuses the bot's credentials with HTTP {error.status}"
-            return failed("agent login", text, _CREDENTIALS)
-        return unknown("agent login", f"the agent answers HTTP {error.status} when asked for a task")
+        return _refused(error.status, address)
     except AgentFailed as error:
         if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):
             return ok("agent login", "the agent takes calls")
         return unknown("agent login", f"the agent answers error {error.code} when asked for a task")
     except AgentError as error:
-        return split("agent login", str(error))
+        return split("agent login", str(error), "look at the agent's log")
     return unknown("agent login", "the agent knows a task that nobody began")
+
+
+def _refused(status: int, address: str) -> Diagnosis:
+    if status in (401, 403):
+        text = f"the agent refuses the bot's credentials with HTTP {status}"
+        return failed("agent login", text, _CREDENTIALS)
+    if status in _NOT_THERE:
+        text = f"the card says to ask at {address}, and nothing takes calls there (HTTP {status})"
+        return failed("agent address", text, _RIGHT_ADDRESS)
+    text = f"the agent answers HTTP {status} when asked for a task"
+    return unknown("agent login", text, "look whether the agent has started, and at its log")
 
 
 async def check_store(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
@@ -182,6 +201,31 @@ def _remembered(feature: Feature, found: FeatureFinding, now: float, days: float
         return ok("workspace", f"{feature}: {word}, {when}")
     text = f"{feature}: {word}, {when}: the bot does not try"
     return warning("workspace", text, "once that is mended, look with --probe and the id of a person")
+
+
+async def check_health(health: HealthSettings) -> AsyncIterator[Diagnosis]:
+    """That its port is free. A bot that runs has it too."""
+    if not health.port:
+        return
+    try:
+        await check_address(HEALTH_ADDRESS, health.host, health.port)
+    except SettingsError as error:
+        if await _is_bot(health):
+            yield ok("health", f"a bot that runs has the port {health.port}")
+        else:
+            yield split("health", str(error))
+    else:
+        yield ok("health", f"the port {health.port} is free")
+
+
+async def _is_bot(health: HealthSettings) -> bool:
+    host = "127.0.0.1" if health.host in ("0.0.0.0", "::", "") else health.host
+    url = f"http://{f'[{host}]' if ':' in host else host}:{health.port}/livez"
+    try:
+        async with aiohttp.ClientSession(timeout=_PROBE) as session, session.get(url) as response:
+            return bool(await response.json() == ALIVE)
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError):
+        return False
 
 
 async def check_push(push: PushSettings) -> AsyncIterator[Diagnosis]:

@@ -68,7 +68,8 @@ async def test_what_hangs_on_a_value_that_cannot_be_used_is_not_looked_at(
         (tmp_path / ".env").write_text("this is no setting\n")
         found = bad(await setup.look())
         assert [(each.check, each.state) for each in found if each.check != "settings"] == [
-            ("slack", UNKNOWN), ("agent", UNKNOWN), ("push", UNKNOWN), ("audit", UNKNOWN),
+            ("slack", UNKNOWN), ("agent", UNKNOWN), ("health", UNKNOWN),
+            ("push", UNKNOWN), ("audit", UNKNOWN),
         ]  # fmt: skip
         assert any("A2A_AGENT_URL" in each.text for each in found if each.state is FAILED)
 

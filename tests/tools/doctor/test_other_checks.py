@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from slack_bot.listeners.health_server import serving_health
+from slack_bot.observe.health import Health
+from slack_bot.settings.models import HealthSettings
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import free_port
@@ -93,3 +98,70 @@ async def test_an_audit_that_cannot_be_written(environment: dict[str, str], tmp_
         assert (found.check, found.remedy) == ("audit", "create it for the bot's user")
         folder.mkdir()
         assert bad(await setup.look()) == []
+
+
+async def serve(stack: AsyncExitStack, *routes: web.RouteDef) -> str:
+    """The address of a server that has these."""
+    app = web.Application()
+    app.add_routes(routes)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    return f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+
+async def test_an_agent_whose_card_names_an_address_that_takes_no_calls(environment: dict[str, str]) -> None:
+    """An old card (A2A 0.2) beside an agent that has moved."""
+
+    async def card(request: web.Request) -> web.Response:
+        return web.json_response(
+            {
+                "name": "Old",
+                "protocolVersion": "0.2.5",
+                "url": f"{request.url.origin()}/a2a",
+                "capabilities": {"streaming": True},
+                "skills": [],
+            }
+        )
+
+    async with AsyncExitStack() as stack, well(environment) as setup:
+        url = await serve(stack, web.get("/.well-known/agent.json", card))
+        environment["A2A_AGENT_URL"] = url
+        found = await one(setup)
+        assert found.check == "agent address"
+        assert found.text == f"the card says to ask at {url}/a2a, and nothing takes calls there (HTTP 404)"
+        assert found.remedy.startswith("let the card name the address of the agent's JSON-RPC, or set")
+
+
+async def test_an_agent_that_is_not_ready(environment: dict[str, str]) -> None:
+    async def refuse(_: web.Request) -> web.Response:
+        return web.Response(status=503)
+
+    async with AsyncExitStack() as stack, well(environment) as setup:
+        environment["A2A_AGENT_URL"] = url = await serve(stack, web.get("/{rest:.*}", refuse))
+        found = await one(setup)
+        assert found.text == (
+            f"no agent card at {url}/.well-known/agent-card.json: the server is not ready (HTTP 503)"
+        )
+        assert found.remedy == "look whether the agent has started, and at its log"
+
+
+async def test_the_port_of_health_that_another_program_has(environment: dict[str, str]) -> None:
+    async def root(_: web.Request) -> web.Response:
+        return web.json_response({})
+
+    async with AsyncExitStack() as stack, well(environment) as setup:
+        environment["SLACK_BOT_HEALTH__PORT"] = port = str(free_port())
+        health = HealthSettings(port=int(port))
+        assert bad(await setup.look()) == []
+        async with serving_health(health, Health()):
+            found = await setup.look()
+            assert bad(found) == []
+            assert f"a bot that runs has the port {port}" in [each.text for each in found]
+        url = await serve(stack, web.get("/livez", root))
+        environment["SLACK_BOT_HEALTH__PORT"] = port = url.rpartition(":")[2]
+        found_in_use = await one(setup)
+        assert found_in_use.text.startswith(f"Port {port} cannot be used (")
+        assert "already in use" in found_in_use.text
+        assert found_in_use.remedy == "set SLACK_BOT_HEALTH__PORT to another"
