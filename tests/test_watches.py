@@ -180,8 +180,9 @@ async def test_stop_ends_a_watch_and_cancels_its_task(how: str) -> None:
 
 @on_virtual_time
 async def test_stop_counts_also_while_a_watched_task_with_news_waits_behind_a_question() -> None:
-    said = {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": "Yes."}]}
-    late = Tape({"wire": "0.3"}, (Moment(1500.0, event=said), Moment(1500.1, end="closed")))
+    begins, says = task(ids="2"), status("completed", "Yes.", ids="2")
+    moments = (Moment(0.1, event=begins), Moment(1500.0, event=says), Moment(1500.1, end="closed"))
+    late = Tape({"wire": "0.3"}, moments)
     async with run_bot(slow(), late, cut_after=2) as bot:
         root = await bot.ask("hi")
         await bot.idle()

@@ -50,6 +50,7 @@ class _Known:
     failure: AgentError | None = None
     failed_at: float = 0.0
     wire: Wire | None = None
+    waits_for_whole: bool = False
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -89,6 +90,11 @@ class Agent:
     def wire(self) -> str | None:
         """The wire that worked, "0.3" or "1.0"."""
         return self._known.wire
+
+    @property
+    def waits_for_whole(self) -> bool:
+        """The last question went with the waiting method: nothing comes before its answer."""
+        return self._known.waits_for_whole
 
     @property
     def profile(self) -> dict[str, str]:
@@ -134,7 +140,7 @@ class Agent:
         card = await self.ensure_card()
         wires, streams, began = self._wires(card), card.streaming is not False, False
         while True:
-            client = self._client(card, wires[0])
+            client, self._known.waits_for_whole = self._client(card, wires[0]), not streams
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:

@@ -99,7 +99,8 @@ CAIPE = Dialect(
     sub_agent=("agentType", "sub-agent"),
 )
 
-ADK_KEYS = ("adk_", "kagent_")
+KAGENT_KEY = "kagent_"
+ADK_KEYS = ("adk_", KAGENT_KEY)
 """Beginnings of metadata keys that no other dialect uses."""
 # ADK, and kagent, which is built on it. An exception's text comes in a working status too, with a code.
 ADK = replace(

@@ -51,6 +51,8 @@ _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
 _CLOSED_EARLY = "The agent closed the connection before it was done."
 _SILENT = "The agent has gone silent."
+_NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
+_NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
 _RESTARTED = "I was restarted and cannot find out what became of this question."
 _NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
 _SECRETS_LOST = (
@@ -141,6 +143,8 @@ class TaskConsumer:
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
                     safe, why = _SILENT, "the stream fell silent"
+                if self.view.heard and not self.view.is_understood:
+                    safe, why = _NOT_UNDERSTOOD, f"{why}; no event was of a known kind"
             except errors.StreamLost as error:
                 safe, why, cut = error.safe, self._log(error), True
             return await self._after(safe, why, cut=cut)
@@ -200,14 +204,24 @@ class TaskConsumer:
             return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
         end = await self.follow()
         if isinstance(end, TaskLost) and end.may_go_on:
-            return StreamEnded(StreamEnd.WATCHED, _STILL_CHECKING, reason=f"{why}; {end.why}")
+            note = _NOT_DONE if view.is_stream_final else _STILL_CHECKING
+            return StreamEnded(StreamEnd.WATCHED, note, reason=f"{why}; {end.why}")
         if isinstance(end, TaskLost):
             note = FORGOTTEN if end.is_forgotten else safe
             return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
         return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
 
     async def on_silence(self) -> bool:
-        """Whether to go on listening, where nothing came for a while."""
+        """Whether to go on listening, where nothing came for a while.
+
+        Without a task there is nothing to ask for, and pings prove nothing. Only where the answer comes
+        whole, to a call that waits for it, is that silence as it should be.
+        """
+        if self.view.task_id is None and not self._agent.waits_for_whole:
+            log.warning("the agent named no task within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
+            return False
+        if self.view.is_stream_final and not self.view.is_over:
+            return False  # nothing comes on this stream any more: the task alone can tell
         result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
         if self.view.waits_for_sign_in:
             return True
@@ -275,7 +289,8 @@ class TaskConsumer:
 
     async def follow(self) -> TaskLost | None:
         self.has_continued = True
-        settings, joins = self._settings, self._agent.can_resubscribe
+        settings = self._settings
+        joins = self._agent.can_resubscribe and not self.view.is_stream_final
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
         while not self.view.is_over or self._has_gap:
@@ -289,7 +304,7 @@ class TaskConsumer:
                 return step
             if step is None:
                 await self._join(policy)
-            elif self.view.seconds_without_news >= settings.watch_after and not self.view.waits_for_sign_in:
+            elif self._is_without_news():
                 return TaskLost("the task goes on without news", may_go_on=True)
             else:
                 goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
@@ -297,6 +312,13 @@ class TaskConsumer:
                 self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
                 await self._handle.race(asyncio.sleep(step))
         return TaskLost("left") if self._handle.must_exit else None
+
+    def _is_without_news(self) -> bool:
+        """For so long that its task is watched, and what waits in the thread goes on."""
+        patience = self._settings.watch_after
+        if self.view.is_stream_final:
+            patience = min(patience, self._settings.idle_timeout)
+        return self.view.seconds_without_news >= patience and not self.view.waits_for_sign_in
 
     async def _join(self, policy: PollPolicy) -> None:
         assert self.view.task_id is not None
@@ -345,13 +367,16 @@ class TaskConsumer:
             )
         return StreamEnded(StreamEnd.CLOSED, _STOPPED, reason="the agent stopped")
 
+    @property
+    def _fields(self) -> dict[str, str | None]:
+        asked = self._question
+        return {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
+
     def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
-        asked = self._question
-        extra = {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
-        log.warning("the agent's side failed: %s", error.brief, extra=extra)
+        log.warning("the agent's side failed: %s", error.brief, extra=self._fields)
         if error.said:
-            log.debug("the agent's server wrote: %s", error.said, extra=extra)
+            log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
         match error:
             case errors.AgentFailed(code=code):
                 return f"the agent answered with error {code}"

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from ..a2a.answer.delta_detector import SnapshotMerger
 from ..a2a.parser import EventParser
-from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
+from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState, Unknown
 from ..a2a.wire.transport import LARGE, offload
 from ..settings.models import AgentSettings
 from ..turn import events
@@ -30,6 +30,8 @@ OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None] | None
 class TaskView:
     """The task of one turn. `heard` counts the events of streams; `news_at`: when news last came (s).
 
+    `is_understood`: one of them was of a known kind. `is_stream_final`: the last said it ends the stream.
+
     `habits`: how the agent answers; what this turn teaches is added at the end.
     """
 
@@ -46,6 +48,7 @@ class TaskView:
         self.task_id, self.context_id = task_id, context_id
         self.trace_id: str | None = None
         self.heard = 0
+        self.is_understood = self.is_stream_final = False
         self._size = 0
         self._habits = habits
         self._parser = EventParser(
@@ -92,7 +95,7 @@ class TaskView:
         """
         if self.is_over or (self.is_settled and not (cut and self.task_id is not None)):
             return True
-        return not cut and (self._parser.has_replied or (self.task_id is None and self.heard > 0))
+        return not cut and (self._parser.has_replied or (self.task_id is None and self.is_understood))
 
     @property
     def asks_quietly(self) -> bool:
@@ -111,11 +114,11 @@ class TaskView:
         """
         frame = received.frame
         self.heard += not is_polled
+        reads_all_again = self._note_kind(frame)
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
         self._size += size
-        is_last = isinstance(frame, StatusUpdate) and (frame.state.is_terminal or frame.state.is_asking)
-        if is_last or isinstance(frame, Snapshot):  # all that was said may be read again for it
+        if reads_all_again:
             size = self._size
         parsed: list[tuple[str, list[events.Event]]] = []
         try:
@@ -139,7 +142,7 @@ class TaskView:
                         await asyncio.sleep(0)
             if is_due:
                 await asyncio.sleep(0)
-        if is_polled and not self._has_news(parsed):
+        if not self._is_news(frame, parsed, is_polled=is_polled):
             return False
         self.news_at, self._notify_at = self._now(), self._lost_notice_after
         return True
@@ -176,6 +179,20 @@ class TaskView:
             if needed_sign_in and not parser.state.is_asking:
                 happened.insert(0, events.AuthCompleted(f"task is {parser.state}"))
             parsed.append(("" if self._on_raw is None else parser.kind_of(each), happened))
+
+    def _note_kind(self, frame: Frame) -> bool:
+        """Note what `frame` is. True: all that was said may be read again for it."""
+        self.is_understood = self.is_understood or not isinstance(frame, Unknown)
+        if isinstance(frame, StatusUpdate):
+            self.is_stream_final = frame.final is True
+            return frame.state.is_terminal or frame.state.is_asking
+        return isinstance(frame, Snapshot)
+
+    def _is_news(
+        self, frame: Frame, parsed: Iterable[tuple[str, Iterable[events.Event]]], *, is_polled: bool
+    ) -> bool:
+        """What nobody can read is no sign that the agent works."""
+        return self._has_news(parsed) if is_polled else not isinstance(frame, Unknown)
 
     def _has_news(self, parsed: Iterable[tuple[str, Iterable[events.Event]]]) -> bool:
         news = [event for _, happened in parsed for event in happened if isinstance(event, _NEWS)]

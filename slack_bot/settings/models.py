@@ -166,7 +166,8 @@ class AgentSettings(SettingsSection):
     accept_timeout: float = Field(default=30.0, ge=0)
     """Seconds, in all, for the agent to take a question: retries, and the pauses a busy agent asks for."""
     idle_timeout: float = Field(default=120.0, gt=0)
-    """Seconds without an event before the agent is asked what became of the task. Pings do not count."""
+    """Seconds without an event before the agent is asked what became of the task. Pings and what cannot be
+    read do not count. Where a stream has named no task by then, the turn ends, with *Try again*."""
     quiet_notice_after: float = Field(default=45.0, gt=0)
     """Seconds without an event until a reader who sees nothing yet gets a notice."""
     turn_timeout: float = Field(default=1800.0, gt=0)

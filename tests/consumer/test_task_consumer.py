@@ -227,19 +227,19 @@ async def test_a_stream_that_is_only_slow_is_listened_to_all_the_time() -> None:
 
 
 @on_virtual_time
-async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for() -> None:
+async def test_an_agent_that_says_nothing_until_it_is_done_is_waited_for_as_long_as_is_set() -> None:
     """One task, at the end, after minutes: there is nothing to ask for before (facts: A2A 2.2)."""
     whole = {
         **task("completed"),
         "artifacts": [{"artifactId": "a", "parts": [{"kind": "text", "text": "Done."}]}],
     }
     tape = Tape({"wire": "0.3"}, (Moment(500.0, event=whole), Moment(500.1, end="closed")))
-    async with run_bot(tape) as bot:
+    async with run_bot(tape, idle_timeout=600) as bot:
         root = await bot.ask("hi")
         for seconds, says in (
             (44, "is thinking..."),
             (2, "is waiting for the agent..."),
-            (354, "is waiting for the agent, silent for 6 min..."),
+            (354, "is waiting for the agent..."),
         ):
             await asyncio.sleep(seconds)
             assert bot.thread(root)[0].status_line == says
@@ -646,7 +646,7 @@ class TaskServer:
         self, looks: Sequence[Snapshot | AgentError], joins: Sequence[Sequence[tuple[float, Any]]] = ()
     ) -> None:
         self.looks, self.joins = list(looks), list(joins)
-        self.can_resubscribe = bool(joins)
+        self.can_resubscribe, self.waits_for_whole = bool(joins), False
         self.asked: list[tuple[float, str]] = []
 
     async def task(self, verb: str, task_id: str, messages: int) -> Snapshot:
@@ -844,9 +844,14 @@ async def test_a_silent_stream_is_listened_to_while_the_task_knows_no_more(
     assert await silent_then(here, look) is listens
 
 
-async def test_before_there_is_a_task_the_stream_is_all_there_is() -> None:
+@pytest.mark.parametrize("waits_for_whole", [True, False])
+async def test_before_there_is_a_task_only_an_answer_that_comes_whole_is_waited_for(
+    waits_for_whole: bool,
+) -> None:
     here = Scene()
-    assert await silent_then(here, FORGOTTEN)
+    server = TaskServer([FORGOTTEN])
+    server.waits_for_whole = waits_for_whole
+    assert await recovery(here, server).on_silence() is waits_for_whole
 
 
 async def test_a_look_says_what_it_found() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
 from ...turn.json_values import object_of, objects_of, text_of
-from ..dialects import ADK_KEYS
+from ..dialects import ADK_KEYS, KAGENT_KEY
 from ..wire.frames import Metadata, Part
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .fields import Fields, listed_fields, schema_fields, schema_of
@@ -201,7 +201,8 @@ def _confirmation(asked: list[_Waiting], prompt: str) -> Form:
         hint = text_of(confirmation.get("hint"))
         prompt = prompt or ("" if _FOR_PROGRAMS.search(hint) else hint)
     reply = _reply(ADK_CONFIRMATION, {"calls": [each.key for each in asked]})
-    return _approval(prompt, tuple(calls), reply, edit=True)
+    takes_changes = not any(each.prefix == KAGENT_KEY for each in asked)
+    return _approval(prompt, tuple(calls), reply, edit=takes_changes)
 
 
 def _auth_uri(args: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from ...turn.form import Answer, FieldKind, Form, Value, Verdict
 from ...turn.record import Question
+from ..dialects import KAGENT_KEY
 from . import forms
 
 Json: TypeAlias = dict[str, Any]
@@ -39,7 +40,7 @@ def reply_in_words(form: Form, words: str) -> Reply:
     match form.reply.name:
         case forms.STRANDS:
             return Reply(data=tuple(_interrupt_response(key, words) for key in asked.ids))
-        case forms.ADK:
+        case forms.ADK if asked.takes_responses:
             return Reply(data=tuple(_function_response(call, {"result": words}) for call in asked.calls))
         case forms.LANGGRAPH:
             several = {key: words for key in asked.ids}
@@ -62,6 +63,13 @@ class _Asked:
         self.data: Json = json.loads(form.reply.data or "{}")
         self.ids: list[str] = self.data.get("ids", [])
         self.calls: list[Json] = self.data.get("calls", [])
+
+    @property
+    def takes_responses(self) -> bool:
+        """Of its function calls. kagent 0.10.4 ends the stream at one, and leaves its task working for ever:
+        it reads words, and decisions of its own (facts: A2A 3).
+        """
+        return not any(call["prefix"] == KAGENT_KEY for call in self.calls)
 
     @property
     def approves(self) -> bool:
@@ -128,6 +136,8 @@ def _function_response(call: Mapping[str, Any], response: Json) -> tuple[Json, J
 
 
 def _adk(asked: _Asked) -> Reply:
+    if not asked.takes_responses:
+        return _plain(asked)
     if len(asked.calls) == 1:
         return Reply(data=(_function_response(asked.calls[0], asked.values),))
     values = ({"result": asked.values.get(call["id"], "")} for call in asked.calls)
@@ -136,7 +146,17 @@ def _adk(asked: _Asked) -> Reply:
 
 
 def _adk_confirmation(asked: _Asked) -> Reply:
+    if not asked.takes_responses:
+        return _kagent_decision(asked)
     return Reply(data=tuple(_confirmations(asked)))
+
+
+def _kagent_decision(asked: _Asked) -> Reply:
+    """As its own page writes it: one decision, for all calls that wait."""
+    decision: Json = {"decision_type": "approve" if asked.approves else "reject"}
+    if asked.answer.reason and not asked.approves:
+        decision["rejection_reason"] = asked.answer.reason
+    return Reply(data=((decision, {}),))
 
 
 def _confirmations(asked: _Asked) -> Iterator[tuple[Json, Json]]:

@@ -133,6 +133,28 @@ def confirms(value: dict[str, Any]) -> Reply:
     return Reply(data=(function("c1", "adk_request_confirmation", value),))
 
 
+def kagents(name: str, args: Any) -> Part:
+    """The same of kagent-adk, which is built on ADK and marks its parts in its own name."""
+    part = waiting(name, args)
+    part.metadata = {key.replace("adk_", "kagent_"): value for key, value in part.metadata.items()}
+    return part
+
+
+def test_kagent_reads_words_and_decisions_and_no_function_responses() -> None:
+    """kagent-adk 0.10.4 ends the stream at a response, and its task works on for ever."""
+    assert reply_in_words(asked(kagents("ask", {})), "yes") == Reply("yes")
+    form = asked(kagents("ask", {}), prompt="Which?")
+    assert reply_in_words(form, "yes") == Reply("yes")
+    schema = asked(kagents("adk_request_input", {"response_schema": SCHEMA}))
+    assert reply_to(schema, answer_of(schema, ENV)) == Reply(LINES)
+    confirm = confirmation({"days": 1}).data
+    form = asked(kagents(confirm["name"], confirm["args"]))
+    assert not form.may_edit
+    assert reply_to(form, YES) == Reply(data=(({"decision_type": "approve"}, {}),))
+    refusal = {"decision_type": "reject", "rejection_reason": "too much"}
+    assert reply_to(form, NO) == Reply(data=((refusal, {}),))
+
+
 EDITS = Answer(verdict=Verdict.APPROVE, arguments='{"n": 2}')
 APPROVAL = f"{STACK}interactions/approval/v1"
 NODE = {"properties": {"hint": {}, "confirmed": {}}}
