@@ -88,7 +88,8 @@ class EventParser:
         self._ending_message = self._history = self._final_text = ""
         self._ending_whole = ""  # with its data and files, where it has any
         self._cited: set[str] = set()  # addresses
-        self._extras: dict[str, tuple[Extra, ...]] = {}  # of each artifact and message as it is now
+        # of each artifact and message as it is now, with their keys: a file is long to read
+        self._extras: dict[str, list[tuple[str, Extra]]] = {}
 
     @property
     def has_final(self) -> bool:
@@ -173,15 +174,16 @@ class EventParser:
         found: dict[tuple[str, int], tuple[Extra, str]] = {}
         for where, extras in self._extras.items():
             copies: Counter[str] = Counter()
-            for extra in extras:
-                key = key_of(extra)
+            for key, extra in extras:
                 found.setdefault((key, copies[key]), (extra, where))
                 copies[key] += 1
         return [Attached(extra, reason=f"in {where!r}") for extra, where in found.values()]
 
     def _keep_extras(self, where: str, extras: tuple[Extra, ...], *, append: bool = False) -> None:
-        if extras or (where in self._extras and not append):
-            self._extras[where] = (self._extras.get(where, ()) if append else ()) + extras
+        if where in self._extras and not append:
+            self._extras[where] = []
+        if extras:
+            self._extras.setdefault(where, []).extend((key_of(extra), extra) for extra in extras)
 
     def profile_updates(self) -> dict[str, str]:
         if self.state is not frames.TaskState.COMPLETED or not self._final_text.strip():

@@ -20,6 +20,7 @@ _NEWS = (
 )  # fmt: skip
 _NOTIFY_AGAIN_AFTER = 60.0  # seconds after which a person who waits reads so again
 _AT_ONCE = 100  # events of one frame that are handled before the loop runs
+_LAST_AT_ONCE = 10  # of the end: each may be a table, whose texts are sanitized
 
 OnEvent: TypeAlias = Callable[[events.Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
@@ -160,8 +161,11 @@ class TaskView:
     async def finish(self) -> None:
         """Report the best of what came: nothing more will come."""
         is_large = self._size > LARGE
-        for event in await offload(self._parser.finish) if is_large else self._parser.finish():
+        last = await offload(self._parser.finish) if is_large else self._parser.finish()
+        for count, event in enumerate(last, start=1):
             self._on_event(event)
+            if count % _LAST_AT_ONCE == 0:
+                await asyncio.sleep(0)
         if not self._was_polled:  # what was put together from two sources shows no habit
             updates = self._parser.profile_updates
             self._habits.update(await offload(updates) if is_large else updates())

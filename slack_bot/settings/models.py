@@ -247,6 +247,9 @@ class StreamSettings(SettingsSection):
     """Weighted bytes at which an answer goes on in a new message [obs: Slack: 11,000]."""
     max_segments: int = Field(default=20, gt=0)
     """Messages that one answer may take; a longer one comes as a file too."""
+    max_extra_messages: int = Field(default=20, gt=0)
+    """Messages with tables, charts and files below one answer; all behind them comes as one ZIP file. As many
+    as `max_segments`: Slack takes one post a second in a channel (facts: Slack 7)."""
     max_file_bytes: int = Field(default=10 * 1024 * 1024, gt=0)
     """Bytes of a file of the agent that is shown in the thread; a larger one is named."""
     start_answer_wait: float = Field(default=3.0, ge=0)
@@ -419,6 +422,10 @@ class HealthSettings(SettingsSection):
     need it."""
     port: int = Field(default=0, ge=0, le=65535)
     """Port; 0: none. The container image sets 8080."""
+    header_timeout: float = Field(default=5.0, gt=0)
+    """Seconds for the whole head of a request to come. A probe of Kubernetes gives up after 1."""
+    max_connections: int = Field(default=50, gt=0)
+    """Connections at once. One more closes the oldest whose request is not being answered."""
     store_interval: float = Field(default=10.0, gt=0)
     """Seconds between two writes to the store that only check it, where there is a port."""
 

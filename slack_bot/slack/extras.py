@@ -6,6 +6,7 @@ goes. The id of a file is kept before the file is shown, so that another process
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -14,13 +15,25 @@ from urllib.parse import urlsplit
 
 from ..settings.web import WebSettings
 from ..turn.actions import NameSources, ShowExtra
-from ..turn.extras import Chart, DataTable, Extra, ExtraRecord, LinkedFile, OutFile, Source, images_in, key_of
+from ..turn.extras import (
+    Chart,
+    Counted,
+    DataTable,
+    Extra,
+    ExtraRecord,
+    LinkedFile,
+    OutFile,
+    Source,
+    images_in,
+    key_of,
+)
 from ..turn.sanitize import sanitize_extra, sanitize_sources
 from ..web.addresses import may_fetch
 from ..web.fetch import NotFetched, WebFetcher, WebFile
 from . import blocks
 from .blocks import Block, TextForm
 from .charts import chart_block
+from .extra_archive import NAME, pack
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult
 from .file_types import file_name, snippet_type
 from .surfaces import Body, PostSurface
@@ -37,8 +50,6 @@ _LARGE = 4_000  # cells of a table that are read in a thread of the process
 _FENCE = 8  # characters of a code block's marks
 
 
-Counted: TypeAlias = tuple[Extra, int]
-"""An extra, and how many equal ones of the answer come before it."""
 OnChange: TypeAlias = Callable[[tuple[ExtraRecord, ...]], Awaitable[None]]
 
 
@@ -53,6 +64,7 @@ class ExtraSurface:
         self._client, self._posts = client, posts
         self._most = client.settings.max_call_chars
         self._waiting: list[Extra] = []
+        self._messages = 0  # in the thread, with extras in them
         self.sources: list[Source] = []
         self.fetcher: WebFetcher | None = None
         self._web = WebSettings()
@@ -67,6 +79,11 @@ class ExtraSurface:
     @property
     def is_empty(self) -> bool:
         return not self._waiting
+
+    @property
+    def is_full(self) -> bool:
+        """It has all the messages that it may have: the rest is for `show_rest`."""
+        return self._messages >= self._client.settings.max_extra_messages
 
     def take(self, action: ShowExtra | NameSources, secrets: tuple[str, ...]) -> Iterator[None]:
         """Keep it, sanitized in steps, until the text is whole."""
@@ -105,6 +122,21 @@ class ExtraSurface:
             case OutFile():
                 return await self._files([(each, n) for each, n in extras if isinstance(each, OutFile)])
 
+    async def show_rest(self, extras: Iterable[Counted], under: Sequence[Block]) -> CallResult:
+        """All of `extras` in one file, and a line that tells what is in it. Where Slack takes no file, tables
+        and charts come as text, and the line tells what is not shown. The result as of `show`.
+        """
+        rest = await asyncio.to_thread(pack, extras, self._client.settings.max_file_bytes)
+        failed: CallFailed | None = None
+        if rest.content:
+            failed = (await self._upload([(rest.key, FileUpload(NAME, rest.content))])).get(rest.key)
+        if failed is not None:
+            posted = failed if failed.fault in FINAL_FAULTS else await self._pages(rest.key, rest.tables)
+            if isinstance(posted, CallFailed):
+                return posted
+        line = rest.line(failed.error if failed else "")
+        return await self._post(f"{rest.key}.line", blocks.forms(line, (), under))
+
     # -- posts -----------------------------------------------------------------------------------------------
 
     async def _table(
@@ -131,8 +163,12 @@ class ExtraSurface:
         failed = (await self._upload([(key, FileUpload(name, content))])).get(key)
         if failed is None or failed.fault in FINAL_FAULTS:
             return failed or CallOk({}, is_fallback=True)
-        posted: CallResult = failed
-        for number, page in enumerate(_pages(content.decode(), self._most)):
+        return await self._pages(key, content.decode())
+
+    async def _pages(self, key: str, text: str) -> CallResult:
+        """`text` in as many messages as an answer may have."""
+        posted: CallResult = CallOk({})
+        for number, page in enumerate(_pages(text, self._most)):
             if number == self._client.settings.max_segments:
                 page = "_… and more, which is not shown here_"
             posted = await self._post(f"{key}.{number}", blocks.forms(page, (), ()))
@@ -142,9 +178,11 @@ class ExtraSurface:
 
     async def _post(self, key: str, forms: Sequence[Body]) -> CallResult:
         if (known := self._known.get(key)) is not None:
+            self._messages += 1
             return CallOk({"ts": known.ts}, is_fallback=not known.is_signed, form=known.form)
         posted = await self._posts.post_forms(forms, "extra", persist=True)
         if isinstance(posted, CallOk):
+            self._messages += 1
             await self._keep(ExtraRecord(key, posted.ts, "", not posted.is_fallback, posted.form))
         return posted
 
@@ -194,6 +232,7 @@ class ExtraSurface:
         """Show those that are not there yet, in one message. Returns those that Slack did not take."""
         refused: dict[str, CallFailed] = {}
         sent: dict[str, tuple[str, FileUpload]] = {}
+        self._messages += bool(files)
         for key, file in files:
             if await self._is_there(key):
                 continue
@@ -218,10 +257,10 @@ class ExtraSurface:
 def groups(extras: Iterable[Extra]) -> Iterator[list[Counted]]:
     """What is shown together: files that follow each other, everything else alone."""
     files: list[Counted] = []
-    before: list[Extra] = []
+    before: Counter[Extra] = Counter()
     for extra in extras:
-        counted = extra, before.count(extra)
-        before.append(extra)
+        counted = extra, before[extra]
+        before[extra] += 1
         if not isinstance(extra, OutFile) or len(files) == MOST_AT_ONCE:
             if files:
                 yield files
@@ -241,7 +280,7 @@ def _form(says: str, shown: Sequence[Block]) -> Body:
 def _pages(text: str, most: int) -> Iterator[str]:
     """The lines of `text` in code blocks."""
     page, room = "", most - _FENCE
-    for line in text.replace("```", "'''").splitlines(keepends=True):
+    for line in text.replace("```", "'''").replace("\r\n", "\n").splitlines(keepends=True):
         for at in range(0, len(line), room):
             piece = line[at : at + room]
             if len(page) + len(piece) > room:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from ..errors import SlackError
@@ -306,16 +306,23 @@ class Sink:
         """Below the text, what is under an answer below them."""
         delivery, is_signed = self.delivery, False
         footer = self._footer(replace(ending, extras=())) if ending.form is None else []
-        shown = list(groups(ending.extras))
-        for number, group in enumerate(shown, start=1):
+        waiting = groups(ending.extras)
+        group = next(waiting, None)
+        while group is not None:
             if self._client.is_cancelled:
                 await self._stop(ending)
                 return
-            result = await self.extras.show(group, footer if number == len(shown) else ())
+            following = next(waiting, None)
+            if following is not None and self.extras.is_full:
+                rest = chain(group, following, chain.from_iterable(waiting))
+                result, following = await self.extras.show_rest(rest, footer), None
+            else:
+                result = await self.extras.show(group, footer if following is None else ())
             await delivery.apply_fault(result)
             if delivery.ended is not None:
                 return
             is_signed = isinstance(result, CallOk) and not result.is_fallback
+            group = following
         if footer and not is_signed:
             await delivery.posts.post("", (), footer, "note", says=footer_text(ending))
 

@@ -92,6 +92,8 @@ class Source:
 
 
 Extra: TypeAlias = DataTable | Chart | OutFile | LinkedFile
+Counted: TypeAlias = tuple[Extra, int]
+"""An extra, and how many equal ones of the answer come before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,18 @@ def _holding(*parts: Json) -> Tape:
     return stream.tape()
 
 
+def _tables(count: int) -> list[Json]:
+    return [data([{"name": f"part {n}", "size": n}, {"name": "rest", "size": 1}]) for n in range(count)]
+
+
+def _files(count: int) -> list[Json]:
+    return [file(f"part {n}.bin", Random(n).randbytes(10_000)) for n in range(count)]
+
+
+def _by_turns(tables: Sequence[Json], files: Sequence[Json]) -> list[Json]:
+    return [part for pair in zip(tables, files, strict=True) for part in pair]
+
+
 def _lines(count: int) -> Recording:
     """One event of `count` lines, which hold nothing."""
     at_once = 10_000
@@ -67,5 +79,9 @@ CASES: Sequence[Case] = (
     Case("a table that a block holds", lambda: _answering([_row(number, 20) for number in range(199)])),
     Case("a file of 10 MB", lambda: _holding(file("a.bin", Random(1).randbytes(10_000_000)))),
     Case("200,000 list items as data", lambda: _answering({"items": [f"item {n}" for n in range(200_000)]})),
+    Case("3,000 small tables", lambda: _holding(*_tables(3_000))),
+    Case("12,000 small tables", lambda: _holding(*_tables(12_000))),
+    Case("12,000 small tables that are equal", lambda: _holding(*_tables(1) * 12_000)),
+    Case("300 tables and 300 files by turns", lambda: _holding(*_by_turns(_tables(300), _files(300)))),
     Case("an event of 2,000,000 lines", lambda: _lines(2_000_000)),
 )

@@ -16,6 +16,7 @@ from slack_bot.a2a.wire.frames import (
     Part,
     Received,
     Snapshot,
+    StatusUpdate,
     TaskState,
 )
 from slack_bot.testing.virtual_clock import on_virtual_time
@@ -23,6 +24,7 @@ from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,
     AnswerText,
+    Attached,
     AuthCompleted,
     FinalAnswer,
     TaskEnded,
@@ -197,3 +199,13 @@ async def test_the_loop_runs_while_many_events_of_one_frame_are_told() -> None:
     frame = ArtifactUpdate(Artifact("a", parts=parts))
     assert await turns_while(here.view.on_frame(Received({}, frame))) >= 10
     assert len(here.reported.only(ToolStarted)) == 1000
+
+
+async def test_the_loop_runs_while_many_tables_are_told_at_the_end() -> None:
+    rows = [[{"a": n, "b": 1}, {"a": n, "b": 2}] for n in range(1000)]
+    here = Scene()
+    parts = tuple(Part(data=each, has_data=True) for each in rows)
+    await here.view.on_frame(Received({}, ArtifactUpdate(Artifact("a", parts=parts))))
+    await here.view.on_frame(Received({}, StatusUpdate("t", "c", TaskState.COMPLETED)))
+    assert await turns_while(here.view.finish()) >= 100
+    assert len(here.reported.only(Attached)) == 1000

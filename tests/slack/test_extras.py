@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ import httpx
 import pytest
 
 from slack_bot.settings.web import WebSettings
+from slack_bot.slack.extras import groups
 from slack_bot.slack.model import Ending
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.workspace import SeenMessage
@@ -233,6 +236,80 @@ async def test_where_slack_takes_no_file_all_rows_come_as_text() -> None:
         messages = await told(bot)
     said = "".join(message.text for message in messages[2:])
     assert [number for number in range(500) if f"\n{number},nnn" not in said] == []
+    assert messages[-1].extras == FEEDBACK
+
+
+# -- what is too much for a thread
+
+
+class Compared(LinkedFile):
+    """Counts how often two of them are compared."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return super().__eq__(other)
+
+    __hash__ = LinkedFile.__hash__
+
+
+def test_thousands_are_not_compared_each_with_each() -> None:
+    many = [Compared(f"https://a.example/{number}") for number in range(2_000)]
+    counted = [each for group in groups([*many, *many]) for each in group]
+    assert [copy for _, copy in counted] == [0] * 2_000 + [1] * 2_000
+    assert Compared.times < 10_000
+
+
+def many(count: int) -> list[Any]:
+    return [[{"city": f"c{number}", "n": number}, {"city": "x", "n": 1}] for number in range(count)]
+
+
+@on_virtual_time
+async def test_after_twenty_messages_the_rest_is_one_file() -> None:
+    chart = {**CHART, "title": "Last"}
+    async with run_bot(tape(artifact("All:"), artifact(*many(150), b"one", chart))) as bot:
+        text, *tables, archive, line = await told(bot)
+    assert (text.text, len(tables)) == ("All:", 20)
+    assert [table.text.splitlines()[2] for table in tables] == [f"c{n} | {n}" for n in range(20)]
+    assert line.text == "The rest of this answer, 130 tables, 1 chart and 1 file, is in more.zip."
+    assert line.extras == FEEDBACK
+    assert archive.files[0].name == "more.zip"
+    with zipfile.ZipFile(io.BytesIO(archive.files[0].content)) as inside:
+        held = {name: inside.read(name).decode() for name in inside.namelist()}
+    assert list(held.values())[:130] == [f"city,n\r\nc{n},{n}\r\nx,1\r\n" for n in range(20, 150)]
+    assert list(held)[-2:] == ["0131 log.txt", "0132 Last.csv"]
+    assert held["0131 log.txt"] == "one"
+
+
+@on_virtual_time
+async def test_what_is_just_not_too_much_comes_in_messages() -> None:
+    async with run_bot(tape(artifact(*many(4))), max_extra_messages=3) as bot:
+        tables = await told(bot)
+    assert len(tables) == 4
+    assert tables[-1].extras == FEEDBACK
+
+
+@on_virtual_time
+async def test_where_slack_takes_no_file_the_tables_of_the_rest_come_as_text() -> None:
+    faults = {GET_URL: ["missing_scope"]}
+    async with run_bot(tape(artifact(*many(40), b"one")), faults=faults, max_extra_messages=3) as bot:
+        *_, rest, line = messages = await told(bot)
+    assert len(messages) == 5
+    assert [number for number in range(3, 40) if f"\nc{number},{number}\n" not in rest.text] == []
+    says = (
+        "Slack did not take more.zip (missing_scope). Its 37 tables stand above as text. Not shown: 1 file."
+    )
+    assert (line.text, line.extras) == (says, FEEDBACK)
+
+
+@pytest.mark.parametrize("method", [POST, GET_URL, "upload", SHOW])
+@on_virtual_time
+async def test_the_rest_without_an_answer_stands_once(method: str) -> None:
+    entries = [None] * 2 + ["timeout!", None] if method == POST else ["timeout!", None]
+    async with run_bot(tape(artifact(*many(9))), faults={method: entries}, max_extra_messages=2) as bot:
+        messages = await told(bot)
+    assert [len(message.files) for message in messages] == [0, 0, 1, 0]
     assert messages[-1].extras == FEEDBACK
 
 
