@@ -27,7 +27,8 @@ RUN groupadd --gid 10001 bot \
  && install --directory --owner=bot --group=bot --mode=700 /data
 COPY --from=build /opt/bot /opt/bot
 WORKDIR /data
-# pip has written the bytecode of all else
+# pip has written the bytecode of all else. Probes come from outside the container, so its port is open on all
+# addresses of it; the port has limits of its own.
 ENV PATH=/opt/bot/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     SLACK_BOT_STORE__URL=sqlite:////data/slack_bot.sqlite \
     SLACK_BOT_HEALTH__HOST=0.0.0.0 SLACK_BOT_HEALTH__PORT=8080

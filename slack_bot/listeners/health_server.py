@@ -9,7 +9,7 @@ from aiohttp import web
 
 from ..observe.health import Health
 from ..settings.models import HealthSettings
-from .http_server import check_address, running
+from .http_server import ConnectionLimits, Handler, check_address, listening, refusal
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,6 @@ ALIVE = {"live": True}
 """What `/livez` answers."""
 Scrape: TypeAlias = Callable[[], tuple[str, bytes]]
 """Gives what `/metrics` answers: its content type and its body."""
-_LAST_REQUESTS = 1.0  # seconds, when the bot ends
 
 
 @asynccontextmanager
@@ -35,22 +34,32 @@ async def serving_health(
         return
     await check_address(HEALTH_ADDRESS, settings.host, settings.port, wait)
 
-    async def live(_: web.Request) -> web.Response:
+    async def live(_: web.BaseRequest) -> web.StreamResponse:
         return web.json_response(ALIVE)  # the event loop turns
 
-    async def ready(_: web.Request) -> web.Response:
+    async def ready(_: web.BaseRequest) -> web.StreamResponse:
         return web.json_response(health.body(), status=200 if health.is_ready else 503)
 
-    async def measures(_: web.Request) -> web.Response:
+    async def measures(_: web.BaseRequest) -> web.StreamResponse:
         if scrape is None:
-            raise web.HTTPNotFound
+            return refusal(404)
         content_type, body = scrape()
         return web.Response(body=body, headers={"Content-Type": content_type})
 
-    app = web.Application()
-    app.add_routes([web.get("/livez", live), web.get("/readyz", ready), web.get("/metrics", measures)])
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
-    async with running(runner, HEALTH_ADDRESS, settings.host, settings.port):
+    limits = ConnectionLimits(
+        header_timeout=settings.header_timeout,
+        max_connections=settings.max_connections,
+        variable="SLACK_BOT_HEALTH__MAX_CONNECTIONS",
+    )
+    routes = {"/livez": _read_only(live), "/readyz": _read_only(ready), "/metrics": _read_only(measures)}
+    async with listening(routes, limits, HEALTH_ADDRESS, settings.host, settings.port):
         address = f"http://{settings.host}:{settings.port}"
         log.info("probes are answered at %s/livez and /readyz, metrics at /metrics", address)
         yield
+
+
+def _read_only(answer: Handler) -> Handler:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        return await answer(request) if request.method in ("GET", "HEAD") else refusal(405)
+
+    return handle

@@ -17,7 +17,7 @@ from slack_sdk.signature import SignatureVerifier
 from ..errors import SettingsError
 from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings
-from .http_server import Handler, keep_open, listening, read_body, refusal
+from .http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ async def serve_http(
         raise SettingsError("SLACK_SIGNING_SECRET is not set: HTTP mode needs it")
     events = _Events(bolt, slack, SignatureVerifier(slack.signing_secret.get_secret_value()), now)
     routes = {EVENTS_PATH: events.handle, **(others or {})}
-    async with listening(routes, slack, HTTP_ADDRESS, slack.http_host, slack.http_port):
+    async with listening(routes, slack_limits(slack), HTTP_ADDRESS, slack.http_host, slack.http_port):
         health.passed(HealthCheck.SLACK)
         log.info("waiting for Slack at http://%s:%s%s", slack.http_host, slack.http_port, EVENTS_PATH)
         if ready is not None:

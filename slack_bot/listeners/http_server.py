@@ -11,6 +11,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from aiohttp import http, web
@@ -29,15 +30,35 @@ _PORT_SECONDS = 0.2  # between two looks at a port that another process has
 _LINGER = 2.0  # seconds to discard the rest of a refused request, so that its sender sees the answer
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """`header_timeout`: seconds for the head of a request. `max_connections` at once, and the variable that
+    sets them.
+    """
+
+    header_timeout: float
+    max_connections: int
+    variable: str
+
+
+def slack_limits(slack: SlackSettings) -> ConnectionLimits:
+    """Those of HTTP mode."""
+    return ConnectionLimits(
+        header_timeout=slack.http_header_timeout,
+        max_connections=slack.http_max_connections,
+        variable="SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS",
+    )
+
+
 @asynccontextmanager
 async def listening(
-    routes: Mapping[str, Handler], slack: SlackSettings, settings: str, host: str, port: int
+    routes: Mapping[str, Handler], limits: ConnectionLimits, settings: str, host: str, port: int
 ) -> AsyncIterator[None]:
     """Serve `routes` meanwhile: a path, or what a path begins with where it ends in a slash.
 
     SettingsError if the address cannot be used; `settings` is what the names of its two settings begin with.
     """
-    runner = web.ServerRunner(_Server(routes, slack), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
+    runner = web.ServerRunner(_Server(routes, limits), handle_signals=False, shutdown_timeout=_LAST_REQUESTS)
     async with running(runner, settings, host, port):
         yield
 
@@ -121,35 +142,36 @@ def refusal(status: int) -> web.Response:
 class _Server(web.Server):
     """Finds the handler of a request; closes connections that are too many."""
 
-    def __init__(self, routes: Mapping[str, Handler], slack: SlackSettings) -> None:
+    def __init__(self, routes: Mapping[str, Handler], limits: ConnectionLimits) -> None:
         super().__init__(self._handle)
         self._exact = {path: handle for path, handle in routes.items() if not path.endswith("/")}
         self._below = [(path, handle) for path, handle in routes.items() if path.endswith("/")]
-        self._header_timeout, self._limit = slack.http_header_timeout, slack.http_max_connections
+        self._limits = limits
         self._open: dict[web.RequestHandler, None] = {}  # oldest first
         self._is_crowded = False
 
     def __call__(self) -> web.RequestHandler:
-        return _Connection(self, self._header_timeout)
+        return _Connection(self, self._limits.header_timeout)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
         self._open[handler] = None
-        if len(self._open) > self._limit:
+        if len(self._open) > self._limits.max_connections:
             self._make_room(handler)
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         super().connection_lost(handler, exc)
         self._open.pop(handler, None)
-        self._is_crowded = self._is_crowded and len(self._open) > self._limit // 2
+        self._is_crowded = self._is_crowded and len(self._open) > self._limits.max_connections // 2
 
     def _make_room(self, newest: web.RequestHandler) -> None:
         if not self._is_crowded:
             self._is_crowded = True
             log.warning(
-                "more than %d connections at once: the oldest are closed"
-                " (SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS); put a reverse proxy in front of this port",
-                self._limit,
+                "more than %d connections at once: the oldest are closed (%s); put a reverse proxy in front"
+                " of this port",
+                self._limits.max_connections,
+                self._limits.variable,
             )
         idle = (each for each in self._open if isinstance(each, _Connection) and not each.is_answering)
         oldest = next(idle, newest)

@@ -21,7 +21,7 @@ from ..a2a.wire.frames import task_id_of
 from ..clock import Clock
 from ..errors import AgentError, StoreError
 from ..settings.models import PushSettings, SlackSettings
-from .http_server import Handler, keep_open, listening, read_body, refusal
+from .http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
 from .push_jwt import JwtVerifier
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class PushReceiver:
     async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
         """Serve on a port of its own meanwhile, with the limits of HTTP mode. SettingsError: it is taken."""
         settings = self._settings
-        async with listening(self.routes, slack, PUSH_ADDRESS, settings.host, settings.port):
+        async with listening(self.routes, slack_limits(slack), PUSH_ADDRESS, settings.host, settings.port):
             log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
             yield
 

@@ -274,3 +274,34 @@ async def test_a_bot_that_is_told_to_end_is_not_ready_at_once_and_live_while_its
         assert [m.text for m in workspace.thread(CHANNEL, root) if m.is_bot] == ["Finished before the end."]
     with pytest.raises(aiohttp.ClientConnectionError):
         await probe.ask("/livez")
+
+
+async def test_heads_that_never_end_do_not_stay_and_keep_no_probe_out() -> None:
+    settings = HealthSettings(port=free_port(), max_connections=20, header_timeout=0.3)
+    async with asyncio.timeout(60), serving_health(settings, Health()):
+        half = b"GET /livez HTTP/1.1\r\nHost: bot\r\n"
+        heads = [await asyncio.open_connection("127.0.0.1", settings.port) for _ in range(400)]
+        for _, writer in heads:
+            writer.write(half)
+        assert (await Probe(settings.port).ask("/livez"))[0] == 200
+        for reader, writer in heads:
+            assert await _rest(reader) == b""
+            writer.close()
+
+
+async def _rest(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("POST", 405)])
+async def test_it_is_only_read(method: str, status: int) -> None:
+    settings = HealthSettings(port=free_port())
+    async with (
+        serving_health(settings, Health()),
+        aiohttp.ClientSession() as session,
+        session.request(method, f"http://127.0.0.1:{settings.port}/livez") as response,
+    ):
+        assert response.status == status

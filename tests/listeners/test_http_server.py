@@ -10,7 +10,14 @@ import pytest
 from aiohttp import web
 
 from slack_bot.errors import SettingsError
-from slack_bot.listeners.http_server import check_address, keep_open, listening, read_body, refusal
+from slack_bot.listeners.http_server import (
+    check_address,
+    keep_open,
+    listening,
+    read_body,
+    refusal,
+    slack_limits,
+)
 from slack_bot.settings.models import SlackSettings
 from slack_bot.testing.harness import free_port
 
@@ -27,12 +34,12 @@ async def test_a_port_is_looked_at_before_anything_else_and_left_free() -> None:
     port = free_port()
     for _ in range(2):
         await check_address(NAMES, "127.0.0.1", port)
-    async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
+    async with listening({}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port):
         taken = rf"^Port {port} cannot be used \(.+\); set SLACK_BOT_SLACK__HTTP_PORT"
         with pytest.raises(SettingsError, match=taken):
             await check_address(NAMES, "127.0.0.1", port)
         with pytest.raises(SettingsError, match=taken):
-            async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
+            async with listening({}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port):
                 pytest.fail("the port is taken")
 
 
@@ -44,7 +51,7 @@ async def test_a_port_that_another_process_gives_up_is_waited_for(caplog: pytest
         await check_address(NAMES, "127.0.0.1", port, wait=60.0)
         begun.set()
 
-    async with listening({}, SlackSettings(), NAMES, "127.0.0.1", port):
+    async with listening({}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port):
         waiting = asyncio.create_task(begin())
         while not caplog.messages:  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.01)
@@ -72,7 +79,7 @@ async def say(request: web.BaseRequest) -> web.StreamResponse:
 async def test_a_path_is_served_as_it_is_or_by_its_beginning(path: str, status: int) -> None:
     port = free_port()
     async with (
-        listening({"/one": say, "/below/": say}, SlackSettings(), NAMES, "127.0.0.1", port),
+        listening({"/one": say, "/below/": say}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port),
         aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session,
         session.get(path) as answered,
     ):
@@ -92,7 +99,7 @@ async def test_a_body_is_read_whole_within_its_limits(
         return refusal(400)
 
     port = free_port()
-    async with listening({"/": take}, SlackSettings(), NAMES, "127.0.0.1", port):
+    async with listening({"/": take}, slack_limits(SlackSettings()), NAMES, "127.0.0.1", port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: bot\r\nContent-Length: %d\r\n\r\n" % (size or 10))
         writer.write(b"x" * (size or 9))
@@ -111,10 +118,10 @@ async def test_a_request_whose_sender_is_known_keeps_its_place() -> None:
         return web.Response(text="kept")
 
     port = free_port()
-    slack = SlackSettings(http_max_connections=2)
+    limits = slack_limits(SlackSettings(http_max_connections=2))
     async with (
         asyncio.timeout(60),
-        listening({"/": take}, slack, NAMES, "127.0.0.1", port),
+        listening({"/": take}, limits, NAMES, "127.0.0.1", port),
         aiohttp.ClientSession() as session,
     ):
         asking = asyncio.create_task(session.get(f"http://127.0.0.1:{port}/"))
