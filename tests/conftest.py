@@ -14,16 +14,19 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
-from .redis_server import REDIS_SERVER, RedisServer, running_redis
+from .redis_server import RedisServer, running_redis
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
@@ -65,15 +68,35 @@ def pytest_collection(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.with_suffix("").parts))
 
 
+@settings(max_examples=1, database=None)
+@given(none())
+def _first_property(_: None) -> None:
+    """With the first one, Hypothesis makes its random numbers.
+
+    From Python 3.14 on it warns where the garbage collector does not see who holds them.
+    """
+
+
 def pytest_collection_finish() -> None:
     """What was imported stays: the garbage collector need not look at it again and again."""
+    _first_property()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was skipped, in one line, with what is to be installed."""
+    reports = terminalreporter.getreports("skipped")
+    reasons = Counter(str(each.longrepr[2]).removeprefix("Skipped: ") for each in reports)
+    if reasons:
+        listed = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        programs = sorted(found[1] for reason in reasons if (found := re.fullmatch("no ([a-z-]+)", reason)))
+        remedy = f"; install them with: apt-get install {' '.join(programs)}" if programs else ""
+        were = "tests were" if len(reports) > 1 else "test was"
+        terminalreporter.write_line(f"{len(reports)} {were} skipped: {listed}{remedy}")
 
 
 @pytest.fixture
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """One for this test alone, empty."""
-    if REDIS_SERVER is None:
-        pytest.skip("no Redis: apt-get install redis-server")
     with running_redis(tmp_path_factory.mktemp("redis")) as server:
         yield server

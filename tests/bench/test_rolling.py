@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from tests.redis_server import REDIS_SERVER
+from tests.redis_server import NO_REDIS, REDIS_SERVER
 
 from .rolling import Plan, run, summary
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(REDIS_SERVER is None, reason="no Redis: apt-get install redis-server")
+@pytest.mark.skipif(REDIS_SERVER is None, reason=NO_REDIS)
 def test_a_rolling_update_under_live_answers_loses_nothing_and_doubles_nothing() -> None:
     result = asyncio.run(run(Plan(answers=8, seconds=(6.0, 12.0), span=16.0, grace=2.0, lease=4.0)))
     assert result.wrong == [], summary(result)

@@ -27,10 +27,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-CHROMIUM = next(
-    (path for path in ("/usr/bin/chromium", shutil.which("chromium") or "") if path and Path(path).exists()),
-    None,
-)
+CHROMIUM = shutil.which("chromium")
 _FLAGS = (
     "--headless",
     "--force-prefers-reduced-motion",  # to draw what pulses took a quarter of the tests' time

@@ -19,10 +19,8 @@ from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed
 
-from .chromium import CHROMIUM, Browser, Page
+from .chromium import Browser, Page
 from .visitor import ANSWER, SEALED, look_inside, mention, outcome, picture, text_of
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 _KEEP_FILES = """(() => {
   window.saved = [];

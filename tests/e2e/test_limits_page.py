@@ -17,11 +17,9 @@ from slack_bot.playground.visitor import CHANNEL, Visitor
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import run_bot
 
-from .chromium import CHROMIUM, Browser
+from .chromium import Browser
 from .long_answers import WORD, Writer, streamed, tape
 from .visitor import ANSWER, picture
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 # Per message: its words, and what its fences, tables and quotes came to.
 _READ = f"""[...document.querySelectorAll("#thread {ANSWER.removeprefix("#thread ")}")].map((message) => {{

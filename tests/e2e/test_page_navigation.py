@@ -7,10 +7,8 @@ import pytest
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 
-from .chromium import CHROMIUM, Browser, Page
+from .chromium import Browser, Page
 from .visitor import ANSWER, SEALED, look_inside, mention, outcome, picture, text_of
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 FOCUS = "document.activeElement"
 READY = "document.body?.dataset.ready"

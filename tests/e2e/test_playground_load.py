@@ -8,10 +8,8 @@ from slack_bot.playground.server import Playground, open_playground
 from slack_bot.playground.visitor import CHANNEL
 from slack_bot.settings.models import ReferenceSettings
 
-from .chromium import CHROMIUM, Browser, Page
+from .chromium import Browser, Page
 from .visitor import ANSWER, SEALED, choose_turn, look_inside, mention, outcome, picture, text_of
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 FIELD = "document.querySelector('#say-root textarea')"
 NOTES = "[...document.querySelectorAll('.lane .row')].map((row) => row.querySelector('.note').innerText)"

@@ -18,12 +18,10 @@ from slack_bot.testing.tape.tape import Tape, read_tape, write_tape
 from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import live_agent
 
-from .chromium import CHROMIUM, Browser, Page
+from .chromium import Browser, Page
 from .visitor import ANSWER, QUESTION, SEALED, look_inside, mention, outcome, picture, text_of
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.2.41-simple.jsonl"
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 # Notes whatever showed, however shortly: lengths of the answer, statuses, states of cards, the Stop button.
 _WATCH = f"""(() => {{

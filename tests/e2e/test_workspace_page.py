@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 from tests.playground import scenes
 
-from .chromium import CHROMIUM, Browser, Page
+from .chromium import Browser, Page
 from .visitor import choose_turn, look_inside, mention, outcome, picture, text_of
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium")
 
 NO_SIDEWAYS = (
     "[...document.querySelectorAll('html, .scroll, .home, dialog[open]')]"
