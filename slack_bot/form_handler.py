@@ -35,6 +35,7 @@ _NOT_AN_APPROVER = "Only those who may approve in this channel can decide this."
 _NOT_OPENED = "Slack did not open the form. Please press again."
 _NO_LINK = "Slack did not take the link. Please press again."
 _USE_BUTTONS = "Words do not answer this: please use the buttons above, or write “stop” to end it."
+_DECIDE_BY_BUTTON = "Words do not decide this: please use the buttons of the approval above."
 _TAKEN = "Your answer came after another one, so it was not sent."
 _STOPPED = "Stopped."
 _GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
@@ -64,6 +65,11 @@ class FormAccess:
             if group.startswith("S") and user in (await self._groups.members(group) or ()):
                 return None
         return _NOT_AN_APPROVER if is_approval else _NOT_YOURS
+
+    async def decides_for_asker(self, form: OpenForm, user: str) -> bool:
+        """Whether `user` is an approver of what another person has asked for."""
+        is_approval = form.is_open and form.form.kind is FormKind.APPROVAL
+        return is_approval and form.user != user and await self.refusal(form, user) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +178,10 @@ class FormHandler:
         is not asked. Raises StoreError.
         """
         asked, record = turn.question, turn.record
-        form = await self._form_of(asked)
-        if record.stage is not Stage.ACCEPTED or form is None:
+        if record.stage is not Stage.ACCEPTED:
             return None
+        if (form := await self._form_of(asked)) is None:
+            return await self._instead_of_press(asked)
         if asked.answer is None:
             if not form.form.takes_words:
                 return _USE_BUTTONS
@@ -187,6 +194,18 @@ class FormHandler:
         if taken is not None and forms.has_controls(form.form):
             under = forms.record_of(form.form, asked.answer, user, taken.ended_at or self._clock.wall())
             self._write(form, under)
+        return None
+
+    async def _instead_of_press(self, asked: Question) -> str | None:
+        """What an approver is told who writes where their decision is waited for.
+
+        The agent would get the words in the same context, and might take them for the decision.
+        """
+        if asked.handle or not asked.user:
+            return None
+        for form in await self._store.forms_in(asked.thread):
+            if await self._access.decides_for_asker(form, asked.user):
+                return _DECIDE_BY_BUTTON
         return None
 
     async def _form_of(self, asked: Question) -> OpenForm | None:

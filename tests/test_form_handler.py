@@ -211,6 +211,29 @@ async def test_of_two_approvers_at_once_one_wins_and_the_other_is_told(approvers
         assert bot.outcomes == ["asked", "answered"]
 
 
+@on_virtual_time
+async def test_words_of_an_approver_do_not_reach_the_agent_while_their_decision_is_waited_for() -> None:
+    """Those of people who may not decide are questions of their own."""
+    async with run_bot(approval(), answer("Hello.", ids="2"), DONE, approvers=["U2"]) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.ask("yes, approved", user="U2", thread_ts=root)
+        await bot.idle()
+        words = "Words do not decide this: please use the buttons of the approval above."
+        assert told(bot, root, "U2") == [words]
+        assert len(bot.agent.questions) == 1
+        await bot.ask("what is this?", user="U3", thread_ts=root)
+        await bot.idle()
+        assert told(bot, root, "U3") == []
+        assert "what is this?" in str(sent(bot)) and "taskId" not in sent(bot)
+        await press(bot, root, "form_approve", user="U2")
+        await bot.idle()
+        assert sent(bot)["metadata"]["slack"]["answered_by"] == "U2"
+        await bot.ask("thank you", user="U2", thread_ts=root)
+        await bot.idle()
+        assert "thank you" in str(sent(bot))
+
+
 # -- words, and a stop
 
 
