@@ -23,6 +23,7 @@ _BEGUN = "the one that had begun."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
 _FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
+_REWORDED = "You changed your question, and this answers what it said before."
 _KEPT = "Stopped. Your questions that wait here are kept and asked next."
 
 
@@ -211,14 +212,33 @@ class TurnControls:
                 await asyncio.wait(done)
         if not done and thread not in self._lines:
             await self.change_stored(key, text)
+        elif not done and text:
+            await self._offer_to_ask_again(key, thread, text)
         return bool(done)
+
+    async def _offer_to_ask_again(self, key: str, thread: ThreadKey, text: str) -> None:
+        """The message of the question that runs says something else now: its asker may want that answered."""
+        running = self._lines.get(thread)
+        if running is None or running.journal is None or running.question.merged:
+            return
+        question = running.question
+        is_other = text != (running.record.reworded or question.text)
+        if question.handle or replace(question, attempt=0).key != key or not is_other:
+            return
+        await running.journal.reword(text)
+        labels = {TurnButton.RETRY: "Ask again"}
+        await self._notices.offer(question, question.user, _REWORDED, labels)
 
     async def change_stored(self, key: str, text: str | None) -> None:
         """The same for a question that another process stored. Where that one has begun to work on it, this
         one can write nothing, and tells it. Raises StoreError.
         """
         known = await self._store.turn(key) if self._store.lease else None
-        if known is None or known.stage is not Stage.ACCEPTED or self._lines.has(known):
+        if known is None or known.ended_at is not None or self._lines.has(known):
+            return
+        if known.stage is not Stage.ACCEPTED:  # it runs there
+            if text:
+                await self._replicas.tell(known.question.thread, "change", turn=key, text=text)
             return
         changed = _with_text(known, text) if text else self._journal.ended(known, Outcome.STOPPED)
         await self._store.save((changed, 0))
@@ -291,7 +311,8 @@ class TurnControls:
         attempt = known.question.attempt + 1
         question = known.question
         task_id = question.task_id if question.handle else None  # it answers that task's form
-        again = replace(question, attempt=attempt, context_id=None, task_id=task_id)
+        text = known.reworded or question.text
+        again = replace(question, text=text, attempt=attempt, context_id=None, task_id=task_id)
         return None if await self._accept(again) else _ALREADY
 
 

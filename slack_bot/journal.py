@@ -312,6 +312,10 @@ class TurnJournal:
         """The human stopped the turn: a process that takes it over ends it."""
         await self._become(replace(self.record, stopped_by=user))
 
+    async def reword(self, text: str) -> None:
+        """The question's message was edited to `text` while it was answered: a retry asks that."""
+        await self._become(replace(self.record, reworded=text))
+
     async def watch(self) -> None:
         since = self.record.watched_at or self._journal.now()
         await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)

@@ -378,3 +378,26 @@ async def test_a_change_of_a_message_that_could_not_be_stored_is_not_lost() -> N
         await bot.deliver(late, retry=1)
         await bot.idle()
         assert asked(bot) == []
+
+
+@on_virtual_time
+async def test_who_edits_a_question_while_it_is_answered_may_ask_it_again_as_it_reads_now() -> None:
+    slow = answer("Paris is the capital.", seconds=60)
+    async with run_bot(slow, answer("Madrid is the capital.", ids="2")) as bot:
+        mention = f"<@{bot.workspace.bot.user_id}>"
+        root = await bot.ask("capital of France?")
+        await asyncio.sleep(20)
+        bot.workspace.edit(CHANNEL, root, f"{mention} capital of Spain?", now=bot.now)
+        await bot.deliver()
+        (offered,) = [each for each in bot.thread(root) if each.ephemeral_for]
+        assert offered.ephemeral_for == "U1"
+        assert "You changed your question, and this answers what it said before." in offered.text
+        bot.workspace.edit(CHANNEL, root, f"{mention} capital of Spain?", now=bot.now)
+        await bot.deliver()
+        assert len(bot.ephemeral(root)) == 1, "it says the same"
+        await bot.idle()
+        bot.workspace.press("U1", CHANNEL, offered.ts, "retry", now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert [text for text, *_ in asked(bot)] == ["capital of France?", "capital of Spain?"]
+        assert bot.read(root)[-1] == "Madrid is the capital."

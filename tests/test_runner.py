@@ -465,19 +465,7 @@ async def test_the_title_of_a_plan_says_in_the_end_what_was_done(
     state: str, titled: str, cards: list[str]
 ) -> None:
     """Also where the agent leaves its plan open: the cards are closed, and the title agrees with them."""
-    plan = artifact("execution_plan_update", "")
-    plan["artifact"]["parts"] = [
-        {
-            "kind": "data",
-            "data": {
-                "steps": [
-                    {"step_id": "s1", "title": "Search", "status": "completed"},
-                    {"step_id": "s2", "title": "Compare", "status": "in_progress"},
-                    {"step_id": "s3", "title": "Write", "status": "pending"},
-                ]
-            },
-        }
-    ]
+    plan = _plan_of_three()
     open_plan = tape((0.1, task()), (0.5, plan), (2.0, chunk("Found it.\n")), (9.0, status(state)))
     async with run_bot(open_plan) as bot:
         root = await bot.ask("hi")
@@ -487,6 +475,33 @@ async def test_the_title_of_a_plan_says_in_the_end_what_was_done(
         (_, message) = bot.workspace.thread(CHANNEL, root)
         assert (message.plan_title, [card.status for card in message.tasks]) == (titled, cards)
         assert not message.plan_failed
+
+
+@on_virtual_time
+@pytest.mark.parametrize("how", ["button", "native"])
+async def test_the_title_of_a_plan_that_was_stopped_names_no_step_that_runs(how: str) -> None:
+    plan = _plan_of_three()
+    open_plan = tape((0.1, task()), (0.5, plan), (2.0, chunk("Found it.\n")), (60.0, status("completed")))
+    async with run_bot(open_plan) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(5)
+        if how == "native":
+            bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+            await bot.deliver()
+        else:
+            assert await bot.app.dispatcher.controls.stop(ThreadKey("T1", CHANNEL, root), "U1")
+        await bot.idle()
+        (_, message) = bot.workspace.thread(CHANNEL, root)
+        assert message.plan_title == "1 of 3 steps done"
+
+
+def _plan_of_three() -> dict[str, Any]:
+    """The second one runs."""
+    states = {"Search": "completed", "Compare": "in_progress", "Write": "pending"}
+    return _data(
+        "execution_plan_update",
+        {"steps": [{"step_id": title, "title": title, "status": state} for title, state in states.items()]},
+    )
 
 
 # -- work ----------------------------------------------------------------------------------------------------

@@ -207,6 +207,10 @@ class CardTracker:
         self._restored: dict[str, TaskCard] = {}
         self.present = MessageCards()
 
+    def last_title(self, shown: str) -> str:
+        """What the title `shown` of the last message becomes when nothing follows; "": it stays."""
+        return self._title if shown and self._title != shown else ""
+
     def restore(self, messages: Sequence[MessageCards]) -> None:
         """The messages of another process. Their cards that ended are not shown again."""
         for cards in messages:

@@ -470,7 +470,8 @@ class Delivery:
     async def _stop(
         self, message: SlackMessage, close: CardClosing, footer: Sequence[Args] = (), session: str = ""
     ) -> bool:
-        stopped = await self.stream.stop(message, close, footer, session=session)
+        title = self._cards.last_title(message.title)
+        stopped = await self.stream.stop(message, close, footer, session=session, title=title)
         await self.apply_fault(stopped)
         return isinstance(stopped, CallOk)
 
@@ -484,6 +485,7 @@ class Delivery:
         if message is None:
             return False
         message.cards.become(self._cards.present)  # nothing follows any more that would show their state
+        message.title = self._cards.last_title(message.title) or message.title
         if not (message.text or footer or not message.cards.is_empty):
             return True
         if message.surface is SurfaceKind.STREAM:

@@ -369,14 +369,15 @@ class StreamSurface:
         *,
         session: str = "",
         text: str = "",
+        title: str = "",
     ) -> CallResult:
         """Close the cards and stop the stream, with `text` behind its own and `footer` under it. Ok: Slack
-        shows all that.
+        shows all that. `title`: the plan's, where it changes.
 
         Where Slack refuses text, cards or blocks, it is stopped without them, and the refusal is returned.
         """
         limit = self._settings.card_chars
-        chunks = blocks.all_chunks(text, (), "", limit)
+        chunks = blocks.all_chunks(text, (), title, limit)
         chunks += [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
         address = self._client.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
@@ -395,6 +396,7 @@ class StreamSurface:
                 self._client.session = session or "active"
                 if args.get("chunks") or not chunks:
                     message.text += text
+                    message.title = title or message.title
                     message.cards.confirm_closed(close)
                 self._learn(result, message.text)
                 return refused or result

@@ -82,8 +82,10 @@ class PlanTitle:
         states = {step.state for step in self._steps}
         if outcome is Outcome.WATCHED and not (states and states <= _ENDED):
             return self._as_done(CONTINUES, "the task goes on")
-        if states <= _ENDED or states == {StepState.PENDING} or outcome is Outcome.STOPPED:
+        if states <= _ENDED or states == {StepState.PENDING}:
             return []
+        if outcome is Outcome.STOPPED:  # what ran has neither ended nor failed
+            return self._as_done(_done(self._steps), "a person stopped the turn")
         went_well = outcome in (Outcome.ANSWERED, Outcome.ASKED)
         title = _done(self._steps, StepState.DONE if went_well else StepState.FAILED)
         return self._as_done(title, "the turn is over")

@@ -54,7 +54,8 @@ class TurnRecord:
     `task_id` is the agent's task that works on it, `trace_id` that of its tracing, known at the end.
     `takeovers`: processes that went on with it. `push_id` and `push_hash`: where the agent of a watched task
     posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
-    question (`quotes`). `extras`: what is in the thread besides the text.
+    question (`quotes`). `extras`: what is in the thread besides the text. `reworded`: what the question's
+    message says since it was edited while it was answered.
     """
 
     question: Question
@@ -75,6 +76,7 @@ class TurnRecord:
     push_hash: str | None = None
     ended_at: float | None = None
     outcome: Outcome | None = None
+    reworded: str = ""
 
     @property
     def key(self) -> str:

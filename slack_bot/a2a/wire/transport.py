@@ -119,13 +119,17 @@ def map_exceptions(host: str) -> Iterator[None]:
 def _wrong_address(error: BaseException) -> str:
     """Why there is no connection, where it lies in the address; else empty."""
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ssl.SSLError | socket.gaierror):
+    while cause is not None and not isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionResetError):
         cause = cause.__cause__ or cause.__context__
     match cause:
         case ssl.SSLCertVerificationError(verify_message=said):
             return f"has a certificate that is not trusted here ({said}); name its authority in SSL_CERT_FILE"
         case ssl.SSLError():
             return "does not answer in TLS; its address may begin with http://, not with https://"
+        case ConnectionResetError():  # it was connected, so it ended what it could not read
+            return (
+                "ends the connection where TLS begins; its address may begin with http://, not with https://"
+            )
         case socket.gaierror():
             return "is not a name that is known here; check the address"
     return ""

@@ -122,6 +122,18 @@ async def test_an_https_address_of_an_http_server_is_named_as_such() -> None:
             await http.get(f"https://localhost:{port}/")
 
 
+async def test_an_http_server_that_ends_what_it_cannot_read_is_named_too() -> None:
+    async def end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1024)
+        writer.close()
+
+    async with await asyncio.start_server(end, "localhost", 0) as server:
+        url = f"https://localhost:{server.sockets[0].getsockname()[1]}/"
+        async with new_http(AgentSettings(url=url)) as http:
+            with pytest.raises(WrongAddress, match="may begin with http://, not"), map_exceptions(HOST):
+                await http.get(url)
+
+
 async def test_a_name_that_nobody_knows_is_named_as_such() -> None:
     async with new_http(AgentSettings(url="http://agent.invalid/")) as http:
         with pytest.raises(WrongAddress, match="is not a name that is known here"), map_exceptions(HOST):
