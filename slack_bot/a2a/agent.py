@@ -36,6 +36,7 @@ _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
 _PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
+_MOST_STOPPED = 1000  # conversations
 _AWAY = "The agent could not be reached when it was last asked; see the log."
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
@@ -51,6 +52,7 @@ class _Known:
     failed_at: float = 0.0
     wire: Wire | None = None
     waits_for_whole: bool = False
+    stopped_tasks: dict[Hashable, str] = field(default_factory=dict)
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -95,6 +97,19 @@ class Agent:
     def waits_for_whole(self) -> bool:
         """The last question went with the waiting method: nothing comes before its answer."""
         return self._known.waits_for_whole
+
+    def stopped_task(self, conversation: Hashable) -> str | None:
+        """The task of a conversation that was stopped, and of which the agent did not say that it ended."""
+        return self._known.stopped_tasks.get(conversation)
+
+    def note_stopped(self, conversation: Hashable, task_id: str | None) -> None:
+        """None: it has ended."""
+        tasks = self._known.stopped_tasks
+        tasks.pop(conversation, None)
+        if task_id is not None:
+            tasks[conversation] = task_id
+            if len(tasks) > _MOST_STOPPED:
+                del tasks[next(iter(tasks))]
 
     @property
     def profile(self) -> dict[str, str]:

@@ -12,7 +12,6 @@ from ..a2a.agent import CONTEXT, Agent
 from ..a2a.content.replies import reply_of
 from ..a2a.recovery_policy import (
     FORGOTTEN,
-    NOT_CANCELABLE,
     NOT_OFFERED,
     TASK_NOT_FOUND,
     PollPolicy,
@@ -24,10 +23,11 @@ from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings
-from ..turn.events import StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
+from ..turn.events import AgentIdle, StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
 from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.quotes import Surroundings
 from ..turn.record import Question
+from .stopping import MAY_GO_ON, StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
 
@@ -39,13 +39,7 @@ _UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
 _SKEW = 60.0  # seconds that the agent's clock may differ from ours
 _POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
 _NOT_BEGUN = "Stopped before the agent had begun."
-_STOPPED = "Stopped."
 _INTERRUPTED = "Interrupted by a new message."
-_REFUSED_STOPS: Mapping[int | None, str] = {
-    NOT_CANCELABLE: "Stopped. The agent had already finished.",
-    TASK_NOT_FOUND: _STOPPED,  # an agent that was restarted does not work on it any more
-}
-_MAY_GO_ON = "Stopped here. The agent could not be stopped and may still be working."
 _STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
 _STILL_RUNNING = "The agent is still working. I write here when it is done."
 _TOO_LONG = "The agent took too long and may still be working on it."
@@ -90,6 +84,7 @@ class TaskConsumer:
             question.task_id, question.context_id, settings, on_event, on_raw, self._now, agent.habits
         )
         self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
+        self._stopped_tasks = StoppedTasks(agent, question.thread, settings, handle)
         self._retry_after = 0.0  # seconds that the agent asked for in the last poll
         self.has_continued = False  # the task was followed where its stream was lost
         self._has_gap = False  # a joined stream may have left something out
@@ -139,7 +134,7 @@ class TaskConsumer:
                     return await self._after(_RESTARTED, "the bot was restarted", cut=True)
                 if (answer := self._question.answer) is not None and answer.has_lost_secrets:
                     return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
-                left = await self._ask()
+                left = await self._ask_behind_stopped()
                 safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
                 if cut:
                     safe, why = _SILENT, "the stream fell silent"
@@ -152,6 +147,20 @@ class TaskConsumer:
             is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
             return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
+
+    async def _ask_behind_stopped(self) -> StreamExit:
+        """Ask; once more where the question is refused because a task that was stopped works on."""
+        try:
+            return await self._ask()
+        except errors.AgentError as error:
+            if self.view.heard or not self._stopped_tasks.is_refused_for_it(error):
+                raise
+            log.info("asked again when the stopped task has ended: %s", error.brief, extra=self._fields)
+            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "refused while a stopped task works on"))
+            await self._stopped_tasks.wait()
+            if self._handle.must_exit:
+                raise
+        return await self._ask()
 
     async def _ask(self) -> StreamExit:
         """Send the question; again only while it cannot have been taken (D5)."""
@@ -217,6 +226,9 @@ class TaskConsumer:
         Without a task there is nothing to ask for, and pings prove nothing. Only where the answer comes
         whole, to a call that waits for it, is that silence as it should be.
         """
+        if self.view.task_id is None and await self._stopped_tasks.works_on():
+            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "a stopped task works on"))
+            return True
         if self.view.task_id is None and not self._agent.waits_for_whole:
             log.warning("the agent named no task within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
             return False
@@ -356,16 +368,10 @@ class TaskConsumer:
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
         if self.view.task_id is None:
-            note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else _MAY_GO_ON
+            note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else MAY_GO_ON
             return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
-        try:
-            await self._agent.task("cancel", self.view.task_id)
-        except errors.AgentError as error:
-            code = error.code if isinstance(error, errors.AgentFailed) else None
-            return StreamEnded(
-                StreamEnd.CLOSED, _REFUSED_STOPS.get(code, _MAY_GO_ON), reason=self._log(error)
-            )
-        return StreamEnded(StreamEnd.CLOSED, _STOPPED, reason="the agent stopped")
+        note, why = await self._stopped_tasks.cancel(self.view.task_id)
+        return StreamEnded(StreamEnd.CLOSED, note, reason=why if isinstance(why, str) else self._log(why))
 
     @property
     def _fields(self) -> dict[str, str | None]:

@@ -186,6 +186,9 @@ class AgentSettings(SettingsSection):
     stop_timeout: float = Field(default=30.0, ge=0)
     """Seconds after a stop to wait for the task's id, if that is not known. Without it the agent cannot be
     stopped, and a notice says so."""
+    cancel_wait: float = Field(default=2.0, gt=0)
+    """Seconds that a stopped turn waits for the agent to say that its task has ended. Then the turn ends with
+    the notice that the agent may still be working."""
     poll_timeout: float = Field(default=60.0, ge=0)
     """Seconds without a useful answer about a task whose stream was lost, until the bot gives it up."""
     poll_intervals: Annotated[tuple[Seconds, ...], Items] = Field(

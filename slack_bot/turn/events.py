@@ -184,6 +184,7 @@ class TaskKnowledge(StrEnum):
     QUIET = "quiet"  # its stream is open; it was not asked for yet
     WORKING = "working"  # asked for, it says that it goes on
     UNKNOWN = "unknown"  # it cannot be asked for, or there was no answer
+    BEHIND = "behind"  # not begun: the agent works on a task of this conversation that was stopped
 
 
 @dataclass(frozen=True, slots=True)

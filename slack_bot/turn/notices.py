@@ -49,6 +49,8 @@ class IdleNotice:
 
 
 def _status(known: TaskKnowledge, minutes: int) -> str:
+    if known is TaskKnowledge.BEHIND:
+        return "waits for the stopped task to end..."
     if known is TaskKnowledge.WORKING:
         return f"is still working, nothing new for {minutes} min..." if minutes else "is still working..."
     silent = f", silent for {minutes} min" if known is TaskKnowledge.UNKNOWN and minutes else ""

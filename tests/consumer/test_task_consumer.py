@@ -23,6 +23,7 @@ from slack_bot.testing.tape.tape import Moment, Recording, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.events import AgentIdle, StreamEnd, StreamEnded
 from slack_bot.turn.form import Field, Form, answer_of
+from slack_bot.turn.record import ThreadKey
 
 from . import consumer_side
 from .consumer_side import Scene, snapshot, stream
@@ -648,6 +649,9 @@ class TaskServer:
         self.looks, self.joins = list(looks), list(joins)
         self.can_resubscribe, self.waits_for_whole = bool(joins), False
         self.asked: list[tuple[float, str]] = []
+
+    def stopped_task(self, conversation: ThreadKey) -> None:
+        """No task was stopped."""
 
     async def task(self, verb: str, task_id: str, messages: int) -> Snapshot:
         self._note(verb, task_id)
