@@ -22,7 +22,7 @@ COULD_NOT = "The agent could not be stopped and may still be working."
 
 
 class Door(httpx.AsyncBaseTransport):
-    """Before the agent: `cancel` answers its cancels (None: never), and questions are refused while one runs."""
+    """Before the agent: `cancel` answers its cancels (None: never), `refusal` questions while one runs."""
 
     def __init__(
         self, inner: httpx.AsyncBaseTransport, cancel: dict[str, Any] | None, refusal: httpx.Response | None
@@ -133,3 +133,41 @@ async def test_a_stop_ends_that_waiting_too() -> None:
             await bot.idle()
         assert bot.outcomes == ["stopped", "stopped"]
         assert len(doors[0].asked) == 2
+
+
+class Agno(httpx.AsyncBaseTransport):
+    """Before the agent: its card names the address of streams, which serves nothing else (agno 3.1.10)."""
+
+    stream = "/v1/message:stream"
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.inner, self.cancelled_at = inner, list[str]()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            response = await self.inner.handle_async_request(request)
+            card = json.loads(await response.aread())
+            return httpx.Response(200, json={**card, "url": card["url"] + self.stream}, request=request)
+        call = json.loads(await request.aread())
+        if call["method"] == "message/stream":
+            return await self.inner.handle_async_request(request)
+        self.cancelled_at.append(request.url.path)
+        if request.url.path.endswith(self.stream):
+            return httpx.Response(400, text="no message", request=request)
+        return httpx.Response(200, json={"id": call["id"], "result": task("canceled")}, request=request)
+
+
+@on_virtual_time
+async def test_a_task_is_cancelled_beside_the_address_of_streams() -> None:
+    agents: list[Agno] = []
+
+    def agno(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        agents.append(Agno(inner))
+        return agents[0]
+
+    async with run_bot(LONG, NEXT, through=agno) as bot:
+        root = await stop_and_ask(bot)
+        await bot.idle()
+        assert [path.rpartition("/v1/")[2] for path in agents[0].cancelled_at] == ["tasks:cancel"]
+        stopped = next(seen for seen in bot.thread(root) if seen.is_bot)
+        assert "Stopped." in str(stopped.blocks) and "Stopped here" not in str(stopped.blocks)

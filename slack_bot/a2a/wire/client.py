@@ -49,6 +49,7 @@ _METHODS: Mapping[str, Mapping[Wire, str]] = {
     },
 }
 _SSE = "text/event-stream"
+_STREAM_PATH = "/message:stream"
 _KEEP_ALIVE_NAMES = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
 
 
@@ -129,6 +130,16 @@ def task_body(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTO
     if verb == "get":
         params["historyLength"] = messages
     return _envelope(at, verb, f"{verb}-{task_id}", params)
+
+
+def task_url(url: str, verb: TaskVerb) -> str:
+    """Where a task is read or cancelled.
+
+    An address that is REST's for streams serves no other call: agno takes JSON-RPC there, and each other call
+    at an address of its own beside it (facts: A2A 2.7).
+    """
+    base, is_of_stream, rest = url.partition(_STREAM_PATH)
+    return f"{base}/tasks:{verb}{rest}" if is_of_stream and rest[:1] in ("", "?") else url
 
 
 def list_body(at: Interface, context_id: str | None, since: float, page: str) -> Json:
@@ -245,7 +256,8 @@ class Client:
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> frames.Snapshot:
         body = task_body(self._interface, verb, task_id, messages)
-        received = await self._framed(*await self._called(body, self._settings.call_timeout))
+        url, limit = task_url(self._interface.url, verb), self._settings.call_timeout
+        received = await self._framed(*await self._called(body, limit, url))
         if not isinstance(received.frame, frames.Snapshot):
             raise BadAgentData(f"{self._host} was asked for a task and sent something else")
         return received.frame
@@ -273,11 +285,11 @@ class Client:
         body = delete_push_body(self._interface, task_id, push_id)
         await self._called(body, self._settings.call_timeout)
 
-    async def _called(self, body: Json | bytes, limit: float) -> tuple[Object, int]:
+    async def _called(self, body: Json | bytes, limit: float, url: str = "") -> tuple[Object, int]:
         """The result, and the size of the answer in bytes."""
         with transport.map_exceptions(self._host):
             try:
-                async with asyncio.timeout(limit), self._posted(body, stream=False) as response:
+                async with asyncio.timeout(limit), self._posted(body, stream=False, url=url) as response:
                     return await self._result(response)
             except TimeoutError as error:
                 raise StreamIdle(f"{self._host} did not answer within {limit:g} s") from error
@@ -307,14 +319,16 @@ class Client:
                             yield received
 
     @asynccontextmanager
-    async def _posted(self, body: Json | bytes, *, stream: bool) -> AsyncIterator[httpx.Response]:
-        """The successful response. Others are raised."""
+    async def _posted(
+        self, body: Json | bytes, *, stream: bool, url: str = ""
+    ) -> AsyncIterator[httpx.Response]:
+        """The successful response. Others are raised. `url`: another one than the interface's."""
         content = _Content(body if isinstance(body, bytes) else _encoded(body))
         del body
         about = headers(self._interface.wire, self._extensions, stream=stream)
         async with self._http.stream(
             "POST",
-            self._interface.url,
+            url or self._interface.url,
             content=content,
             headers=about | {"Content-Length": str(content.size)} | self._traced,
             auth=self._auth,
