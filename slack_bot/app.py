@@ -138,7 +138,8 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
-        collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept)
+        turn_age = settings.store.turn_days * 86_400
+        collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept, turn_age)
         FeedbackListeners(collector, dispatcher, access, hourly).register(bolt)
         FormListeners(dispatcher, access).register(bolt)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)

@@ -44,7 +44,7 @@ class FeedbackStores(FeedbackStore, TurnStore, Protocol):
 
 
 class FeedbackCollector:
-    """`accept` takes a question: the dispatcher's."""
+    """`accept` takes a question: the dispatcher's. `turn_age`: seconds for which the store knows a turn."""
 
     def __init__(
         self,
@@ -53,10 +53,20 @@ class FeedbackCollector:
         settings: FeedbackSettings,
         clock: Clock,
         accept: Callable[[Question], Awaitable[bool]],
+        turn_age: float,
     ) -> None:
+        self._turn_age = turn_age
         self._store, self._settings, self._clock, self._accept = store, settings, clock, accept
         self._api = api.for_turn("", priority=Priority.BACKGROUND)
         self._targets = tuple(requests_of(settings))
+
+    async def may_be_rated(self, turn: str) -> bool:
+        """Whether there was such a turn, as far as can be known: the store forgets old ones. StoreError."""
+        if await self._store.turn(turn) is not None:
+            return True
+        _, _, at = [*turn.split(":"), "", "", ""][:3]
+        is_time = at.replace(".", "", 1).isdecimal()
+        return is_time and self._clock.wall() - float(at) >= self._turn_age
 
     async def press(self, turn: str, user: str, value: str) -> str | None:
         """Somebody pressed a side of the buttons. What they are told. Raises StoreError."""

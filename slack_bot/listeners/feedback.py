@@ -19,6 +19,7 @@ from .inbound import ButtonPress, Ignored, read_asker, read_press, read_why
 
 _log = logging.getLogger(__name__)
 
+_UNKNOWN = "I do not know this answer, so your feedback was not kept."
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 
 
@@ -47,12 +48,15 @@ class FeedbackListeners:
             await ack()
             return
         ours, asks_why = identity_of(context.authorize_result).ours, False
+        reply: str | None
         try:
-            if await self._access.may_press(press.channel, read_asker(body), ours):
+            if not await self._access.may_press(press.channel, read_asker(body), ours):
+                reply = NOT_FOR_OTHERS
+            elif not await self._collector.may_be_rated(press.turn):
+                reply = _UNKNOWN
+            else:
                 reply = await self._collector.press(press.turn, press.user, press.value)
                 asks_why = press.value == NEGATIVE
-            else:
-                reply = NOT_FOR_OTHERS
         except BotError as error:
             reply = _not_stored(press.turn, error)
         await ack()
@@ -76,6 +80,10 @@ class FeedbackListeners:
         turn, user, said = given
         why, place, refused = Why(*said), None, None
         try:
+            if not await self._collector.may_be_rated(turn):
+                _log.warning("ignored: feedback for a turn that never was")
+                await ack()
+                return
             asked = await self._collector.question(turn)
             place = None if asked is None else (asked.thread.channel, asked.thread.ts)
             if why.again and asked is not None and asked.is_of(user):

@@ -245,12 +245,15 @@ def read_press(body: object) -> ButtonPress | Ignored:
     if is_feedback and value not in ("positive", "negative"):
         return Ignored("a press of no known value")
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
+    channel = text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id")
+    if channel and turn.split(":")[1:2] not in ([], [channel]):
+        return Ignored("a press in another channel than that of its turn")
     return ButtonPress(
         action=text_in(action, "action_id"),
         turn=turn,
         user=user,
         value=value if is_feedback else "",
-        channel=text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id"),
+        channel=channel,
         thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or text_in(message, "ts"),
         private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
         trigger=text_in(payload, "trigger_id"),

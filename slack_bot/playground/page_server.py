@@ -7,6 +7,7 @@ rebinding; a web socket must come from our own origin; the content security poli
 import asyncio
 import ipaddress
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from importlib import resources
 from typing import TypeAlias
@@ -32,6 +33,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self' ws://{host};"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[\w.-]+))(?::\d{1,5})?")
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -97,7 +99,9 @@ async def _add_headers(request: web.Request, response: web.StreamResponse) -> No
 
 def _is_ours(host: str, allowed: frozenset[str]) -> bool:
     """The Host header has one of our names or an address: no name server can have rebound it."""
-    name = host.rpartition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
+    if not (parts := _HOST.fullmatch(host)):  # with user info, for example: RFC 9110, 7.2 has none
+        return False
+    name = parts["v6"] or parts["name"]
     if name.lower() in allowed:
         return True
     try:

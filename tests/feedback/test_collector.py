@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+import pytest
+
 from slack_bot.feedback.collector import FeedbackCollector, Why
 from slack_bot.settings.feedback import FeedbackSettings
 from slack_bot.testing.memory_store import MemoryStore
@@ -26,7 +28,7 @@ async def collector(store: MemoryStore, **settings: str) -> FeedbackCollector:
 
     scene = Scene()
     await store.accept(ASKED)
-    return FeedbackCollector(store, scene.api, FeedbackSettings(**settings), scene.clock, accept)  # type: ignore[arg-type]
+    return FeedbackCollector(store, scene.api, FeedbackSettings(**settings), scene.clock, accept, 60.0)  # type: ignore[arg-type]
 
 
 async def kept(store: MemoryStore, turn: str = ASKED.key) -> FeedbackRecord:
@@ -57,3 +59,19 @@ async def test_a_turn_that_is_forgotten_can_be_rated_and_not_asked_again() -> No
         None,
         ASKED.question,
     )
+
+
+@pytest.mark.parametrize(
+    ("turn", "is_so"),
+    [
+        (ASKED.key, True),
+        ("T1:C1:9.0", True),  # the store may have forgotten it
+        ("T1:C1:9999999999.0", False),
+        ("T1:C1:x", False),
+        ("T1:C1", False),
+        ("x", False),
+    ],
+)
+@on_virtual_time
+async def test_a_turn_that_never_was_cannot_be_rated(turn: str, is_so: bool) -> None:
+    assert await (await collector(MemoryStore())).may_be_rated(turn) is is_so

@@ -201,3 +201,34 @@ async def test_what_has_an_unknown_shape_is_acknowledged_and_dropped(payload: di
         assert await bot.deliver([Envelope("e1", "interactive", payload)]) == [200]
         await bot.idle()
         assert bot.calls("chat.postEphemeral") == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "channel"),
+    [
+        ("T1:{channel}:{now}", CHANNEL),  # it never was
+        ("T9:{channel}:{root}", CHANNEL),  # of another team
+        ("T1:C9:{root}", CHANNEL),  # in another channel
+        ("T1:{channel}:{root}", "C9"),
+        ("x", CHANNEL),
+    ],
+)
+@on_virtual_time
+async def test_feedback_for_a_turn_that_never_was_is_not_kept(turn: str, channel: str) -> None:
+    async with run_bot() as bot:
+        root = await ask(bot)
+        key = turn.format(channel=CHANNEL, now=f"{bot.now:.6f}", root=root)
+        action = {"action_id": "feedback", "value": f"negative|{key}"}
+        pressed = {
+            "type": "block_actions",
+            "user": {"id": "U1"},
+            "team": {"id": "T1"},
+            "channel": {"id": channel},
+            "message": {"ts": root},
+            "trigger_id": "1.1",
+            "actions": [action],
+        }
+        assert await bot.deliver([Envelope("e1", "interactive", pressed)]) == [200]
+        await bot.idle()
+        assert await bot.store.change_feedback(key, "U1", lambda _: None) is None
+        assert bot.calls("views.open") == []

@@ -167,6 +167,10 @@ async def test_nothing_else_is_served(site: Site, path: str) -> None:
         ("evil.example:8765", 403),
         ("localhost.evil.example", 403),
         ("[evil]:8765", 403),
+        ("localhost:8765@evil.example", 403),
+        ("localhost@evil.example", 403),
+        ("localhost:a", 403),
+        ("[::1]evil.example", 403),
     ],
 )
 async def test_a_foreign_host_name_is_refused(site: Site, host: str, status: int) -> None:
