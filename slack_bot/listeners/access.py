@@ -119,19 +119,19 @@ class HourCounts(Protocol):
 
 
 class HourlyQuestions:
-    """How many questions an hour are taken of a person, in a channel and in all."""
+    """How many questions an hour are taken of a person or a bot, in a channel and in all."""
 
     def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
         self._settings, self._counts = settings, counts
 
-    async def refusal(self, user: str, channel: str, key: str) -> Refusal | None:
+    async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
         """Why one question more is not taken; None: it is, and counts once, however often it comes.
 
         Raises StoreError.
         """
         settings = self._settings
         limits = {
-            user: (settings.hourly_person, "You have asked"),
+            user: (settings.hourly_bot if is_bot else settings.hourly_person, "You have asked"),
             channel: (settings.hourly_channel, "This channel has asked"),
             "": (settings.hourly_total, "I was asked"),
         }

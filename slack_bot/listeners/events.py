@@ -236,7 +236,9 @@ class SlackListeners:
         if refused is not None:
             is_told = is_told and asked.is_mention and self._access.is_to_be_told(question)
         elif not question.is_empty and not is_old and not asked.is_command:
-            refused = await self._hourly.refusal(question.user, question.thread.channel, question.key)
+            refused = await self._hourly.refusal(
+                question.user, question.thread.channel, question.key, is_bot=question.asker_is_bot
+            )
         if refused is None:
             return None
         if not self._dispatcher.was_ignored(question):

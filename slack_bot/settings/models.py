@@ -337,8 +337,14 @@ class TurnSettings(SettingsSection):
     """Questions that may wait in one thread. Who asks one more is told that it is not taken."""
     collect_delay: float = Field(default=1.5, ge=0)
     """Seconds within which a person's next lines belong to the same question, where `busy` is collect."""
+    stop_grace: float = Field(default=3.0, ge=0)
+    """Seconds after the end of an answer in which "stop" is about that answer, and no question: who writes it
+    has not seen the end yet."""
     max_bot_turns: int = Field(default=3, ge=1)
     """Questions that bots may ask in one thread until a person writes there. See `allowed_bots`."""
+    hourly_bot: int = Field(default=20, ge=0)
+    """Questions that one bot may ask in an hour, in all threads; 0: any number. There a loop of two bots ends
+    that begin new threads. See `allowed_bots`."""
     hourly_person: int = Field(default=0, ge=0)
     """Questions that one person may ask in an hour; 0: any number. Replicas count together."""
     hourly_channel: int = Field(default=0, ge=0)

@@ -365,3 +365,20 @@ def test_of_too_many_threads_the_one_that_was_quiet_longest_is_forgotten() -> No
         access.refusal(asked(f"{number}.5", f"{number}.6"), ["U7"])
     assert access.refusal(asked(ts="4.0"), ["U7"]) is None
     assert access.refusal(asked("9999.5", "9999.7"), ["U7"]) is not None
+
+
+@on_virtual_time
+async def test_a_loop_of_two_bots_over_new_threads_ends() -> None:
+    async with run_bot(answer("Hello."), allowed_bots=[CHANNEL], hourly_bot=3) as bot:
+        bot.workspace.add_user("U9", is_bot=True)
+        roots = [await bot.ask("hi again", user="U9") for _ in range(8)]
+        await bot.idle()
+        assert [bool(bot.read(root)) for root in roots] == [True] * 3 + [False] * 5
+        assert told(bot) == []
+        root = await bot.ask("hi", user="U2")  # people have a count of their own
+        await bot.idle()
+        assert bot.read(root) == ["Hello."]
+        await asyncio.sleep(HOUR + 1)
+        root = await bot.ask("hi", user="U9")
+        await bot.idle()
+        assert bot.read(root) == ["Hello."]
