@@ -1,11 +1,11 @@
 """What people do to turns: they stop them, change or drop what waits, and ask again."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .form_handler import is_stop_word
 from .journal import Journal
 from .notices import Notices
 from .replicas import Replicas
@@ -18,6 +18,7 @@ from .watches import Watches
 
 _NOT_YOURS = "Only the person who asked can ask again. Mention me with your own question."
 _OVER = "This is over already."
+_TOO_LATE = "There is nothing to stop: this answer had ended already."
 _NONE_WAIT = "Nothing of yours waits here any more."
 _BEGUN = "the one that had begun."
 _NOT_YOURS_TO_STOP = "Only the person who asked can stop this."
@@ -25,6 +26,31 @@ _FORGOTTEN = "I no longer know this question. Please ask it again."
 _ALREADY = "This question is already being asked again."
 _REWORDED = "You changed your question, and this answers what it said before."
 _KEPT = "Stopped. Your questions that wait here are kept and asked next."
+
+
+class _RecentEnds:
+    """The questions whose answers ended in the last `grace` seconds."""
+
+    def __init__(self, grace: float) -> None:
+        self._grace = grace
+        self._ended: deque[tuple[Question, float]] = deque()
+
+    def add(self, question: Question, at: float) -> None:
+        """`at`: seconds since 1970."""
+        while self._ended and self._ended[0][1] < at - self._grace:
+            self._ended.popleft()
+        self._ended.append((question, at))
+
+    def thread_of(self, word: Question) -> ThreadKey | None:
+        """Where the answer ended that the word "stop" came too late for."""
+        thread, written = word.thread, float(word.ts)
+        is_line = is_direct(thread.channel) and thread.ts == word.ts
+        for question, at in reversed(self._ended):
+            is_here = question.thread == thread or (is_line and question.thread.channel == thread.channel)
+            is_meant = float(question.ts) < written <= at + self._grace
+            if is_here and is_meant and question.is_of(word.user):
+                return question.thread
+        return None
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +62,9 @@ class _Change:
 
 
 class TurnControls:
-    """`accept` takes a question: the dispatcher's."""
+    """`accept` takes a question: the dispatcher's. `stop_grace`: seconds after an answer's end in which the
+    word "stop" is about that answer, and no question.
+    """
 
     def __init__(
         self,
@@ -47,17 +75,29 @@ class TurnControls:
         notices: Notices,
         store: Store,
         accept: Callable[[Question], Awaitable[bool]],
+        stop_grace: float,
     ) -> None:
+        self._recent_ends = _RecentEnds(stop_grace)
         self._lines, self._watches, self._journal, self._replicas = lines, watches, journal, replicas
         self._notices, self._store, self._accept = notices, store, accept
         self._arriving: dict[str, set[asyncio.Task[Any]]] = {}
         self._changes: dict[str, _Change] = {}  # of questions that arrive
 
     def is_stop(self, question: Question) -> bool:
-        """The asker of what runs, waits or is watched here wants it to end."""
+        """The asker of what runs, waits or is watched here, or has just ended, wants it to end."""
+        if not question.is_stop_word:
+            return False
+        return self._is_under_way(question) or self._recent_ends.thread_of(question) is not None
+
+    def _is_under_way(self, question: Question) -> bool:
+        """Something of its asker's runs, waits or is watched in its thread."""
         thread, user = question.thread, question.user
-        is_theirs = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
-        return is_stop_word(question) and (is_theirs or bool(self._lines.waiting(thread, user)))
+        is_begun = self._is_running_for(thread, user) or bool(self._watches.of(thread, user))
+        return is_begun or bool(self._lines.waiting(thread, user))
+
+    def ended(self, question: Question) -> None:
+        """The answer of `question` has ended by itself, and the agent waits for nobody."""
+        self._recent_ends.add(question, self._journal.now())
 
     async def is_stop_somewhere(self, question: Question) -> bool:
         """The same for all processes. Raises StoreError."""
@@ -68,17 +108,17 @@ class TurnControls:
         where they asked last. Raises StoreError.
         """
         thread = word.thread
-        if self.is_stop(word):
+        if not word.is_stop_word:
+            return None
+        if self._is_under_way(word):
             return thread
         is_line = is_direct(thread.channel) and thread.ts == word.ts
-        if not is_stop_word(word) or not (is_line or self._store.lease):
-            return None
-        for turn in (await self._store.unfinished())[::-1]:
+        for turn in (await self._store.unfinished())[::-1] if is_line or self._store.lease else ():
             asked = turn.question
             is_here = asked.thread == thread or (is_line and asked.thread.channel == thread.channel)
             if is_here and asked.is_of(word.user) and asked.key != word.key:
                 return asked.thread
-        return None
+        return self._recent_ends.thread_of(word)
 
     def _is_running_for(self, thread: ThreadKey, user: str) -> bool:
         running = self._lines.get(thread)
@@ -130,7 +170,9 @@ class TurnControls:
                 await self.stop_watch(each.key, user)
         else:
             dropped = await self._drop(thread, self._lines.waiting(thread, user))
-            await self._notices.post_ephemeral(thread.channel, thread.ts, user, _said_of(dropped))
+            is_late = not dropped and self._recent_ends.thread_of(turn.question) is not None
+            words = _TOO_LATE if is_late else _said_of(dropped)
+            await self._notices.post_ephemeral(thread.channel, thread.ts, user, words)
         await self._journal.end(turn, Outcome.STOPPED)
 
     async def drop(self, key: str, user: str) -> str | None:

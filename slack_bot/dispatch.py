@@ -80,11 +80,15 @@ class TurnDispatcher:
         self.reply, self.client = notices.reply, notices.client
         self.watches = Watches(agent, settings, clock, self._start, self._lose, journal.keep)
         self.context = ThreadContext(agent.name, api, store, settings, policies, clock)
-        self.follow = FollowedThreads(store, policies, turns.follow_for, clock, notices, spawn)
+        self.follow = FollowedThreads(
+            store, policies, turns.follow_for, clock, notices, spawn, turns.stop_grace
+        )
         self._interruptions = Interruptions(agent, lines, notices, settings.agent.stop_timeout, spawn)
         access = FormAccess(policies, self.context.people, clock, settings.store.form_days)
         self.forms = FormHandler(agent, store, notices, access, clock, observer, self.accept, spawn)
-        self.controls = TurnControls(lines, self.watches, journal, replicas, notices, store, self.accept)
+        self.controls = TurnControls(
+            lines, self.watches, journal, replicas, notices, store, self.accept, turns.stop_grace
+        )
         self._background: set[asyncio.Task[Any]] = set()
         self._accepted: dict[str, None] = {}  # keys of questions, the oldest first
         self._refused: deque[str] = deque(maxlen=_MOST_REFUSED)
@@ -436,6 +440,7 @@ class TurnDispatcher:
         else:
             await journal.end(Outcome(ended.outcome), ended.awaiting_task_id, ended.trace_id)
             if ended.outcome != Outcome.ASKED:
+                self.controls.ended(journal.question)
                 await self.forms.close(journal)
         await self.follow.answered(journal.question)
         await self._save_facts(self._agent.name, self._agent.profile)

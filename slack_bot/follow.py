@@ -27,7 +27,9 @@ _STOPPED = "I no longer read along in this thread. Mention me to go on."
 
 
 class FollowedThreads:
-    """What is known of them is in the store, so that each replica judges alike. `follow_for`: seconds."""
+    """What is known of them is in the store, so that each replica judges alike. `follow_for`, `stop_grace`:
+    seconds.
+    """
 
     def __init__(
         self,
@@ -37,7 +39,9 @@ class FollowedThreads:
         clock: Clock,
         notices: Notices,
         spawn: Callable[[Coroutine[Any, Any, None]], object],
+        stop_grace: float,
     ) -> None:
+        self._stop_grace = stop_grace
         self._store, self._policies, self._follow_for = store, policies, follow_for
         self._clock, self._notices, self._spawn = clock, notices, spawn
 
@@ -75,6 +79,8 @@ class FollowedThreads:
         if not self._may_follow(thread):
             return False
         known, respond = await self._store.thread_state(thread), self._policies.of(thread.channel).respond
+        if known is not None and reply.is_stop_word and float(reply.ts) <= known.active_at + self._stop_grace:
+            return False  # it was meant for an answer that has ended meanwhile, perhaps at another replica
         return known is not None and known.is_question(reply, respond, self._follow_for)
 
     async def listens_to(self, thread: ThreadKey) -> ListensTo:

@@ -219,7 +219,7 @@ class FormHandler:
     async def is_stop(self, turn: TurnJournal) -> bool:
         """The asker ends the task that waits, in the word that ends answers."""
         asked = turn.question
-        if asked.answer is not None or not is_stop_word(asked) or turn.record.stage is not Stage.ACCEPTED:
+        if asked.answer is not None or not asked.is_stop_word or turn.record.stage is not Stage.ACCEPTED:
             return False
         form = await self._form_of(asked)
         return (
@@ -283,11 +283,6 @@ class FormHandler:
         client.turn = form.turn
         if not await write_record(client, form.message, under):
             _log.warning("a form stands as it was, though it is answered", extra={"turn": form.turn})
-
-
-def is_stop_word(question: Question) -> bool:
-    """It ends what runs, and is no question."""
-    return question.text.strip(" .!").casefold() == "stop"
 
 
 def _answer(form: OpenForm, press: FormPress) -> Answer:

@@ -44,6 +44,7 @@ async def test_the_asker_s_word_stop_stops_and_is_no_question() -> None:
         await bot.idle()
         assert bot.outcomes == ["stopped"]
         assert len(asked(bot)) == 1
+        await asyncio.sleep(10)
         await bot.ask("stop", thread_ts=root)  # nothing runs: then it is a question
         await bot.idle()
         assert asked(bot)[1][0] == "stop"
@@ -401,3 +402,29 @@ async def test_who_edits_a_question_while_it_is_answered_may_ask_it_again_as_it_
         await bot.idle()
         assert [text for text, *_ in asked(bot)] == ["capital of France?", "capital of Spain?"]
         assert bot.read(root)[-1] == "Madrid is the capital."
+
+
+@on_virtual_time
+async def test_the_word_stop_that_comes_just_too_late_is_no_question() -> None:
+    async with run_bot(answer("Short."), answer("Stopping what?")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert len(asked(bot)) == 1
+        assert bot.ephemeral(root) == [("U1", "There is nothing to stop: this answer had ended already.")]
+        await asyncio.sleep(10)
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert asked(bot)[1][0] == "stop"
+
+
+@on_virtual_time
+async def test_nor_is_it_in_a_direct_message() -> None:
+    async with run_bot(answer("Short."), answer("Stopping what?")) as bot:
+        channel = bot.workspace.direct("U1")
+        await bot.say("hi", channel=channel)
+        await bot.idle()
+        await bot.say("stop", channel=channel)
+        await bot.idle()
+        assert len(asked(bot)) == 1

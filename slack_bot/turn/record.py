@@ -99,6 +99,11 @@ class Question:
         again = f":{self.attempt}" if self.attempt else ""
         return f"{self.thread.team}:{self.thread.channel}:{self.ts}{again}"
 
+    @property
+    def is_stop_word(self) -> bool:
+        """It ends what runs, and is no question."""
+        return self.text.strip(" .!").casefold() == "stop"
+
     def is_of(self, user: str) -> bool:
         """Whether `user` may stop it, repeat it and answer the agent. What nobody asked is everybody's."""
         return self.user in ("", user)
