@@ -8,7 +8,7 @@ import re
 
 from .fit import best_cut
 from .ledger import Ledger
-from .markdown import Cuts, MarkdownState, cluster_cut, find_cuts
+from .markdown import Cuts, MarkdownState, cluster_cut, ends_in_fence_line, find_cuts
 from .sanitize import MAX_UNDECIDED, StreamSanitizer
 
 TIMER_TOLERANCE = 1e-6
@@ -28,7 +28,8 @@ class StreamBuffer:
 
     A line is ready at its end. Less than a line is ready, up to the last safe cut, `first_flush_delay`
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
-    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again. Nothing of
+    that delay and at most `flush_interval`. What cannot be cut safely waits once as long again; a line that
+    opens or closes a fence waits for its end, because a call that fails would leave half of it. Nothing of
     an unproven text is ready before `unproven_delay` seconds, while nothing else was shown.
 
     `secrets` must never be shown.
@@ -64,6 +65,7 @@ class StreamBuffer:
 
     def _look_again(self) -> None:
         self._cuts, self._looked = Cuts(), 0  # known cuts, found in so many characters
+        self._in_fence_line = False  # these end in a line that opens or closes a fence
         self._base, self._base_state = 0, self._state  # a safe cut from which on the text is read
 
     def push(self, text: str, now: float, *, unproven: bool = False) -> bool:
@@ -144,7 +146,7 @@ class StreamBuffer:
                 self._began_at, self._not_before = None, 0.0
 
     def deadline(self) -> float | None:
-        """When `release` may have something to do; None: nothing to be seen waits.
+        """When `release` may have something to do; None: nothing to be seen waits but for its line's end.
 
         It may be too early: only `is_ready` looks for cuts within a line.
         """
@@ -154,6 +156,8 @@ class StreamBuffer:
             return max(self._since, self._not_before)
         pause = self._pause()
         due = max(self._since, self._last + pause) if self.begun else self._since + pause
+        if self._in_fence_line and not self._needs_look():
+            return None
         return max(due if self._cuts.safe or self._needs_look() else due + pause, self._not_before)
 
     def next_deadline(self, now: float) -> float | None:
@@ -236,6 +240,9 @@ class StreamBuffer:
             found = find_cuts(text[base:], self._max - base, before)
         cuts = (found.line and base + found.line, base + found.safe, base + found.word)
         self._cuts = Cuts(*(at if at > lead else 0 for at in cuts))
+        self._in_fence_line = not (self._cuts.line or self._cuts.word) and ends_in_fence_line(
+            text[base:], before
+        )
         if found.safe > _SETTLED and not found.line:
             self._base = base + found.safe
             self._base_state = before.then(text[base : self._base])

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
-_FENCE = re.compile(
-    r"(?P<lead>[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<run>`{3,}|~{3,})(?P<info>.*)"
-)
+_LEAD = r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?"
+_FENCE = re.compile(rf"(?P<lead>{_LEAD})(?P<run>`{{3,}}|~{{3,}})(?P<info>.*)")
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
+_FENCE_BEGUN = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}})")
+_FENCE_END_BEGUN = re.compile(r"[ \t>]*(?P<run>`+|~+)[ \t]*")
 _BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 BAR = re.compile(r"(?<!\\)\|")
@@ -40,6 +41,7 @@ _TOKEN_TAIL = 40  # of a long word, only its end can be a marker or end a senten
 _FIRST_COMBINING = "\u0300"
 _ZWJ = "\u200d"
 _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
+_LONG_FENCE = 200  # characters of a line that is waited for because it may open a fence
 _LONG_LINE = 300  # characters of an unfinished line that are read again for each cut
 _LONG_ROW = 4_000  # the same, where it may be a table's row
 _LOOK_AHEAD = 400  # characters behind a limit that may decide about a cut before it: a table's separator row
@@ -91,6 +93,18 @@ class MarkdownState:
             return self.open
         is_fence = self.open.fence or _fence(self.line)
         return _after(self.open, self.line) if is_fence else _within(self.open, self.line)
+
+
+def ends_in_fence_line(text: str, before: MarkdownState) -> bool:
+    """Whether the unfinished line of `text` opens or closes a fence, or may yet become such a line."""
+    head, end, _ = text.rpartition("\n")
+    state, line = before.then(head + end).open, (before.line + text).rpartition("\n")[2]
+    if len(line) > _LONG_FENCE:
+        return False
+    if state.fence:
+        closing = _FENCE_END_BEGUN.fullmatch(line)
+        return closing is not None and closing["run"][0] == state.fence[0]
+    return _FENCE_BEGUN.fullmatch(line) is not None or _fence(line) is not None
 
 
 class CutQuality(IntEnum):
