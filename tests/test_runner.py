@@ -655,3 +655,20 @@ async def test_the_files_of_a_question_are_let_go_while_the_agent_answers() -> N
         assert [each for each in files if each.name == "let-go.txt"] == []
         await bot.idle()
         assert bot.outcomes == ["answered"]
+
+
+@on_virtual_time
+async def test_a_fence_is_whole_though_a_call_fails_while_its_line_is_written_slowly() -> None:
+    pieces = ("Look:\n\n", "``", "`py", "thon\n", "x = 1\n", "``", "`\n", "Done.")
+    moments = [Moment(0.1, event=task())]
+    moments += [Moment(4.0 * n, event=chunk(piece)) for n, piece in enumerate(pieces, start=1)]
+    moments += [Moment(40.0, event=status("completed")), Moment(40.1, end="closed")]
+    sealed = "message_not_in_streaming_state"
+    for number in range(6):
+        faults = {"chat.appendStream": [*[None] * number, sealed, None]}
+        async with run_bot(Tape({"wire": "0.3"}, tuple(moments)), faults=faults) as bot:
+            root = await bot.ask("hi")
+            await bot.idle()
+            for text in bot.read(root):
+                fences = [line for line in text.split("\n") if line.startswith("`")]
+                assert set(fences) <= {"```python", "```"}, (number, bot.read(root))
