@@ -64,7 +64,7 @@ class FeedbackCollector:
         """Whether there was such a turn, as far as can be known: the store forgets old ones. StoreError."""
         if await self._store.turn(turn) is not None:
             return True
-        _, _, at = [*turn.split(":"), "", "", ""][:3]
+        at = "".join(turn.split(":")[2:3])  # team, channel, `ts` and attempt
         is_time = at.replace(".", "", 1).isdecimal()
         return is_time and self._clock.wall() - float(at) >= self._turn_age
 

@@ -47,8 +47,9 @@ class Archive:
 
 def pack(extras: Iterable[Counted], max_bytes: int) -> Archive:
     """All of `extras`, up to `max_bytes` before they are packed. Takes long: not for the loop."""
-    written, keys, room = io.BytesIO(), hashlib.sha256(), max_bytes
-    links, tables, left_out = list[str](), list[str](), list[str]()
+    written, keys = io.BytesIO(), hashlib.sha256()
+    links, left_out = list[str](), list[str]()
+    tables, room = list[str](), max_bytes
     counts: Counter[str] = Counter()
     with zipfile.ZipFile(written, "w") as archive:
         for number, (extra, copy) in enumerate(extras, start=1):
