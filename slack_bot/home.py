@@ -1,7 +1,7 @@
 """The Home tab: who answers here, how to ask, and what the person who looks has under way."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .a2a.agent import Agent
 from .errors import AgentError
@@ -9,24 +9,28 @@ from .settings.models import SlackSettings
 from .slack.api import SlackApi
 from .slack.home import ShownTurn, home_view, prompts
 from .slack.rate_limiter.governor import Priority
-from .store.contracts import TurnStore
+from .store.contracts import Store
+from .turn.open_form import OpenForm
 from .turn.progress import Stage, TurnRecord
-from .turn.record import Introduction, ThreadKey
+from .turn.record import Introduction, Question, ThreadKey
 
 _RUNS = "Being answered"
 _WAITS = "Waits, number {} in line"
+_ASKED = "Waits for your answer"
+_ASKS = "The agent has a question"
 _WATCHED = "The agent is still working on it"
 
 
 class Home:
     """Shows it. What Slack refuses is only logged: an app may have no Home tab, and no prompts."""
 
-    def __init__(self, agent: Agent, store: TurnStore, api: SlackApi, settings: SlackSettings) -> None:
+    def __init__(self, agent: Agent, store: Store, api: SlackApi, settings: SlackSettings) -> None:
         self._agent, self._store, self._api, self._settings = agent, store, api, settings
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
-        turns = list(shown_turns(await self._store.unfinished(), user, team, workspace))
+        forms = shown_forms(await self._store.open_forms_of(user, team), workspace)
+        turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
         view = home_view(await self._introduction(), turns)
         await self._call("views.publish", {"user_id": user, "view": view})
 
@@ -46,6 +50,16 @@ class Home:
     async def _call(self, method: str, args: dict[str, object]) -> None:
         api = self._api.for_turn("", priority=Priority.BACKGROUND)
         await api.call(method, args, patience=0.0)
+
+
+def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:
+    """What agents ask the person who looks, the newest first."""
+    for form in sorted(forms, key=lambda each: each.opened_at, reverse=True):
+        thread, asked = form.thread, form.form
+        ts = form.message.ts if form.message is not None and form.message.ts else thread.ts
+        text = asked.title or asked.prompt or _ASKS
+        link = Question(thread, ts, form.user, form.user_team, text).permalink(workspace)
+        yield ShownTurn("", text, thread.channel, _ASKED, link)
 
 
 def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:

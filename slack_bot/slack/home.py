@@ -28,7 +28,10 @@ _NOTHING = "You have no question under way."
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """A question of the person who looks. `state` says how far it is, `link` leads to it."""
+    """A question of the person who looks. `state` says how far it is, `link` leads to it.
+
+    `key` "": it is the agent's question to them, which is answered in its thread.
+    """
 
     key: str
     text: str
@@ -70,7 +73,7 @@ def _examples(skills: Sequence[Skill]) -> Iterator[str]:
 def _turn(turn: ShownTurn) -> Iterator[Block]:
     label = {"type": "plain_text", "text": "Stop"}
     stop = {"type": "button", "text": label, "action_id": TurnButton.STOP_IN_HOME, "value": turn.key}
-    yield _section(_plain(turn.text, _QUESTION) or "…") | {"accessory": stop}
+    yield _section(_plain(turn.text, _QUESTION) or "…") | ({"accessory": stop} if turn.key else {})
     in_channel = {"type": "channel", "channel_id": turn.channel}
     place = () if is_direct(turn.channel) else (_text(" · "), in_channel)
     link = {"type": "link", "url": turn.link, "text": "Open"}

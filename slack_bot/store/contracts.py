@@ -209,6 +209,9 @@ class FormStore(Protocol):
     async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
         """Those of a thread, the oldest first."""
 
+    async def open_forms_of(self, user: str, team: str) -> list[OpenForm]:
+        """Those of a workspace that nobody has answered and that `user` was asked, the oldest first."""
+
     async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
         """End it, if it is open (`OpenForm.taken`). Returns it as it is then. Atomic."""
 

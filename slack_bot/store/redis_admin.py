@@ -39,7 +39,7 @@ from .redis_format import (
     outbound_key,
     signal_of,
 )
-from .redis_forms import form_key
+from .redis_forms import form_key, forms_of_key
 
 _UNFINISHED = f"{PREFIX}unfinished"
 _AT_ONCE = 500  # keys in one round trip
@@ -189,6 +189,7 @@ class RedisAdmin(RedisStore, StoreAdmin):
                 await self._redis.zrem(name, data)
             for form in found.forms:
                 await self._redis.delete(form_key(form.handle))
+                await self._redis.srem(forms_of_key(form.user, form.thread.team), form.handle)
         await self._forget_signals(user, team)
         left += [key for keys in busy for key in keys]
         left += [each.key for each in found.outbound if each.ended_at is None]

@@ -1,5 +1,6 @@
-"""Open forms in Redis: each under its handle, and a set of handles for each thread."""
+"""Open forms in Redis: each under its handle, and a set of handles for each thread and each person."""
 
+import json
 from typing import Any
 
 from ..turn.open_form import OpenForm
@@ -21,8 +22,9 @@ class RedisForms(RedisCalls, FormStore):
             pipeline.multi()
             stored = form if known is None else known.put(form)
             pipeline.set(form_key(form.handle), FORM.dump_json(stored).decode(), ex=self._form_age)
-            pipeline.sadd(_thread_forms(form.thread), form.handle)
-            pipeline.expire(_thread_forms(form.thread), self._form_age)
+            for name in (_thread_forms(form.thread), forms_of_key(form.user, form.thread.team)):
+                pipeline.sadd(name, form.handle)
+                pipeline.expire(name, self._form_age)
 
         await self.transact(change, form_key(form.handle))
 
@@ -31,8 +33,14 @@ class RedisForms(RedisCalls, FormStore):
             return _read(await self._redis.get(form_key(handle)))
 
     async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
+        return await self._in_set(_thread_forms(thread))
+
+    async def open_forms_of(self, user: str, team: str) -> list[OpenForm]:
+        return [form for form in await self._in_set(forms_of_key(user, team)) if form.is_open]
+
+    async def _in_set(self, name: str) -> list[OpenForm]:
         async with self._calling():
-            handles = await self._redis.smembers(_thread_forms(thread))
+            handles = await self._redis.smembers(name)
             found = await self._redis.mget(list(map(form_key, handles))) if handles else []
         forms = [form for data in found if (form := _read(data)) is not None]
         return sorted(forms, key=lambda form: (form.opened_at, form.handle))
@@ -53,6 +61,11 @@ class RedisForms(RedisCalls, FormStore):
 def form_key(handle: str) -> str:
     """Names the form in Redis."""
     return f"{PREFIX}form:{handle}"
+
+
+def forms_of_key(user: str, team: str) -> str:
+    """Names the set of the forms that a person was asked."""
+    return f"{PREFIX}forms_of:{json.dumps([team, user])}"
 
 
 def _thread_forms(thread: ThreadKey) -> str:

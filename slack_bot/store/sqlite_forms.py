@@ -26,6 +26,10 @@ class SqliteForms(SqliteFile, FormStore):
         there = "SELECT data FROM forms WHERE (team, channel, thread) = (?, ?, ?) ORDER BY at, handle"
         return await self._records(FORM, there, thread.team, thread.channel, thread.ts)
 
+    async def open_forms_of(self, user: str, team: str) -> list[OpenForm]:
+        theirs = "SELECT data FROM forms WHERE user = ? AND team = ? ORDER BY at, handle"
+        return [form for form in await self._records(FORM, theirs, user, team) if form.is_open]
+
     async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
         def work(connection: sqlite3.Connection) -> OpenForm | None:
             if (known := _form(connection, handle)) is not None:

@@ -249,6 +249,12 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         found = (form for form in self._forms.values() if form.thread == thread)
         return sorted(found, key=lambda form: (form.opened_at, form.handle))
 
+    async def open_forms_of(self, user: str, team: str) -> list[OpenForm]:
+        theirs = (form for form in self._forms.values() if (form.user, form.thread.team) == (user, team))
+        return sorted(
+            (form for form in theirs if form.is_open), key=lambda form: (form.opened_at, form.handle)
+        )
+
     async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
         if (form := self._forms.get(handle)) is not None:
             form = self._forms[handle] = form.taken(by, user, at)

@@ -9,6 +9,7 @@ from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.form_tapes import ONE, asking, form_in, press
 
 from .payloads import event
 
@@ -38,6 +39,25 @@ async def test_the_tab_names_the_agent_and_one_s_questions_which_can_be_stopped_
         await open_home(bot)
         assert bot.workspace.home("U1")[-1] == "You have no question under way."
         await bot.idle()
+
+
+@on_virtual_time
+async def test_the_tab_lists_what_the_agent_asks_until_it_is_answered() -> None:
+    async with run_bot(asking(ONE, "Which environment?"), answer("Deployed.")) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await open_home(bot)
+        words = bot.workspace.home("U1")
+        place = words.index("Which environment?")
+        assert words[place - 1] == "Your questions" and "Waits for your answer" in words[place + 1]
+        assert "Stop" not in words, "it is answered, or stopped, in its thread"
+        assert form_in(bot, root).ts.replace(".", "") in str(bot.calls("views.publish")[-1]), "the link"
+        await open_home(bot, "U2")
+        assert bot.workspace.home("U2")[-1] == "You have no question under way."
+        await press(bot, root, "form_choose-1")
+        await bot.idle()
+        await open_home(bot)
+        assert bot.workspace.home("U1")[-1] == "You have no question under way."
 
 
 @on_virtual_time

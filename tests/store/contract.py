@@ -138,6 +138,19 @@ class StoreContract:
         assert await store.forms_in(THREAD) == forms
         assert await store.forms_in(replace(THREAD, channel="C9")) == []
 
+    async def test_the_forms_that_a_person_is_asked_are_known_until_they_are_answered(
+        self, store: Store
+    ) -> None:
+        elsewhere, of_others = replace(THREAD, channel="C9"), replace(opened("h5"), user="U2")
+        forms = [opened("h3", 1.0), opened("h1", 2.0, thread=elsewhere), opened("h2", 3.0)]
+        for form in (*forms[::-1], of_others, opened("h4", thread=replace(THREAD, team="T2"))):
+            await store.open_form(form)
+        assert await store.open_forms_of("U1", THREAD.team) == forms
+        await store.take_form("h1", "key", "U2", 1001.0)
+        assert await store.open_forms_of("U1", THREAD.team) == [forms[0], forms[2]]
+        assert await store.open_forms_of("U2", THREAD.team) == [of_others]
+        assert await store.open_forms_of("U3", THREAD.team) == []
+
     async def test_a_form_is_taken_once_and_stays_so(self, store: Store) -> None:
         form = opened("h1")
         await store.open_form(form)

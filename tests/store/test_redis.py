@@ -62,7 +62,7 @@ async def test_a_form_has_an_age(redis_server: RedisServer) -> None:
     await store.open_form(opened("h1"))
     await store.take_form("h1", "key", "U1", 1001.0)
     names = [each async for each in client.scan_iter("*form*")]
-    assert len(names) == 2
+    assert len(names) == 3  # the form, those of its thread, and those of its person
     for name in names:
         assert 86_400 < await client.ttl(name) <= 2 * 86_400
     await client.aclose()
