@@ -8,6 +8,12 @@ ADD_SCOPE = "add it under OAuth & Permissions in your Slack app settings and ins
 """The remedy where the Slack app lacks a scope."""
 
 
+_FOREIGN = (
+    "The agent can only be asked over {}, which I do not speak. Trying again will not help:"
+    " please tell whoever runs me."
+)
+
+
 class BotError(Exception):
     """Base of all errors raised on purpose, for an operator or a developer."""
 
@@ -48,6 +54,17 @@ class CardError(AgentError):
     """The agent card is missing or unusable."""
 
     safe = "The agent cannot be reached right now."
+
+
+class ForeignBinding(CardError):
+    """The card names no way to ask that this bot speaks: asking again cannot help. `problem`: for a probe."""
+
+    def __init__(self, found_at: str, bindings: str) -> None:
+        said = (
+            f"offers {bindings} only; let the agent offer A2A over JSON-RPC too: this bot speaks nothing else"
+        )
+        super().__init__(f"the agent card at {found_at} {said}", safe=_FOREIGN.format(bindings))
+        self.problem = f"The agent's card offers {bindings} only, and the bot speaks JSON-RPC."
 
 
 class NoCard(CardError):

@@ -16,7 +16,7 @@ from typing import Self
 import httpx
 
 from ..clock import Clock
-from ..errors import AgentError, AgentFailed, AgentUnreachable, SettingsError
+from ..errors import AgentError, AgentFailed, AgentUnreachable, ForeignBinding, SettingsError
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
@@ -138,7 +138,8 @@ class Agent:
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
-                    self._health.failed(HealthCheck.AGENT, _AWAY)
+                    problem = error.problem if isinstance(error, ForeignBinding) else _AWAY
+                    self._health.failed(HealthCheck.AGENT, problem)
                     if known.card is None:
                         known.failure, known.failed_at = error, self._clock.monotonic()
                         raise

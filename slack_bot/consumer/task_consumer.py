@@ -146,7 +146,9 @@ class TaskConsumer:
         except errors.AgentError as error:
             is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
-            return StreamEnded(end, error.safe, reason=self._log(error), text=error.said)
+            is_lasting = isinstance(error, errors.ForeignBinding)
+            why = self._log(error)
+            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=is_lasting)
 
     async def _ask_behind_stopped(self) -> StreamExit:
         """Ask; once more where the question is refused because a task that was stopped works on."""

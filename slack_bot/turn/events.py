@@ -198,11 +198,15 @@ class AgentIdle:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """Nothing more comes. `safe` is for the reader of a bad end, `text` the server's words."""
+    """Nothing more comes. `safe` is for the reader of a bad end, `text` the server's words.
+
+    `is_lasting`: asking again would end so too.
+    """
 
     end: StreamEnd
     safe: str = ""
     text: str = ""
+    is_lasting: bool = field(default=False, kw_only=True)
     reason: str = ""
 
 

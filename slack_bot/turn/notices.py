@@ -122,4 +122,5 @@ def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is
         clipped = words if len(words) <= _MOST else f"{words[: _MOST - 1]}…"
         note += f" It says: {clipped}" + ("" if clipped[-1] in ".!?…" else ".")
     note += _UNFINISHED if is_unfinished else ""
-    return EndTurn(outcome, note, offer_retry=True, reason=reason)
+    is_lasting = isinstance(end, events.StreamEnded) and end.is_lasting
+    return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason)

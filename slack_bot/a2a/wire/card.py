@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import httpx
 
-from ...errors import BadAgentData, BadEncoding, CardError, NoCard, StreamLost
+from ...errors import BadAgentData, BadEncoding, CardError, ForeignBinding, NoCard, StreamLost
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
@@ -255,11 +255,9 @@ def _no_json_rpc(card: Object, found_at: str) -> CardError:
     ]
     keys = ("protocolBinding", "transport", "preferredTransport")
     spoken = {text_of(each.get(key)) for each in named for key in keys} - {""}
-    if spoken and not all(_is_json_rpc(each) for each in spoken):
+    if spoken and not any(_is_json_rpc(each) for each in spoken):
         others = " and ".join(sorted(spoken))
-        return CardError(
-            f"the agent card at {found_at} offers {others} only; this bot speaks A2A over JSON-RPC"
-        )
+        return ForeignBinding(found_at, others)
     return CardError(f"the agent card at {found_at} does not say where the agent is; it lacks an address")
 
 
