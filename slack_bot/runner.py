@@ -415,13 +415,15 @@ class TurnRunner:
         if end.outcome is not Outcome.STOPPED and self._rewrite is None:
             self._buffer.release_all()
         is_blank = self._rewrite is None and not self._buffer.begun and self._sink.extras.is_empty
+        if end.outcome is Outcome.ANSWERED and (is_blank or self._rewrite == NO_ANSWER):
+            reason = "nothing that the agent wrote can be shown"
+            end = self._end = replace(end, outcome=Outcome.NO_TEXT, offer_retry=True, reason=reason)
         note = sanitize(end.note, self._secrets)
         form = self._form if end.outcome is Outcome.ASKED else None
         await self._sink.finish(
             Ending(
                 end.outcome,
-                # what the agent wrote may be nothing that can be shown
-                rest=NO_ANSWER if is_blank and end.outcome is Outcome.ANSWERED else "",
+                rest=NO_ANSWER if is_blank and end.outcome is Outcome.NO_TEXT else "",
                 rewrite=self._rewrite,
                 note=facts.referred(note, self._question.key) if end.outcome in _WRONG else note,
                 offer_retry=end.offer_retry,
@@ -455,7 +457,7 @@ class TurnRunner:
             self._handle.mark_gone()
         gone, end, task, machine = self._handle.is_gone, self._end, self._consumer.view, self._machine
         outcome = Outcome.GONE if gone or end is None else end.outcome
-        if outcome is Outcome.ANSWERED and self._sink.is_stopped:
+        if outcome.has_completed and self._sink.is_stopped:
             outcome = Outcome.STOPPED  # while the last of it was written
         reason = "the thread was deleted" if outcome is Outcome.GONE else (end.reason if end else None)
         is_awaiting = outcome is Outcome.ASKED and not task.state.is_terminal

@@ -26,6 +26,7 @@ _TS = re.compile(r"[0-9]+\.[0-9]+")
 _ALONE = "no bot runs, so the answer is written from here; a bot that starts now waits until it is whole\n"
 _KEPT = "It is kept as {}: the next bot that starts says it."
 _LINK = re.compile(r"/archives/([CDG][A-Z0-9]+)/p([0-9]+)([0-9]{6})/?")
+_SLACK_HOSTS = (".slack.com", ".slack-gov.com")
 _GOOD = frozenset({Outcome.ANSWERED, Outcome.ASKED, Outcome.WATCHED})
 _OVER = frozenset({Stage.ENDED, Stage.WATCHED})
 
@@ -37,6 +38,11 @@ def message_of(args: Namespace) -> OutboundMessage:
         raise SettingsError("give either TEXT or --ask TEXT")
     text = sys.stdin.read() if given == "-" else str(given)
     headline = (args.headline or "").strip()
+    for what, said in (("TEXT", text), ("--headline", headline)):
+        if any("\ud800" <= letter <= "\udfff" for letter in said):
+            raise SettingsError(
+                f"{what} holds bytes that are no UTF-8, or half of a character; write it anew"
+            )
     if not text.strip():
         raise SettingsError("there is nothing on stdin; give the text there, or as a word")
     if len(headline.splitlines()) > 1:
@@ -74,6 +80,10 @@ def _thread_of(word: str) -> tuple[str, str, str]:
     """A permalink of any message of the thread, or `channel:ts` of its first one."""
     address = urlsplit(word)
     if found := _LINK.fullmatch(address.path):
+        if address.scheme != "https" or not (address.hostname or "").endswith(_SLACK_HOSTS):
+            raise SettingsError(
+                f"--thread is {word!r}, which is no link of Slack's: they begin with https://NAME.slack.com/"
+            )
         channel, seconds, fraction = found.groups()
         root = parse_qs(address.query).get("thread_ts", [f"{seconds}.{fraction}"])[0]
     else:
@@ -162,6 +172,8 @@ async def _turn_of(store: Store, record: OutboundRecord) -> TurnRecord | None:
 def _told(record: OutboundRecord, turn: TurnRecord | None) -> str:
     if record.error is not None:
         raise BotError(record.error)
+    if turn is not None and turn.outcome is Outcome.NO_TEXT:
+        raise BotError(f"the agent finished without writing an answer; see {record.link}")
     if turn is not None and turn.outcome is not None and turn.outcome not in _GOOD:
         raise BotError(f"the agent did not answer ({turn.outcome}); see {record.link}")
     return record.link

@@ -448,7 +448,7 @@ def test_an_answer_of_which_nothing_can_be_shown_is_told_as_none(said: tuple[dic
         async with run_bot(tape((0.1, task()), *moments, (9.0, status("completed")))) as bot:
             root = await bot.ask("hi")
             await bot.idle()
-            assert (bot.read(root), bot.outcomes) == ([NO_ANSWER], ["answered"])
+            assert (bot.read(root), bot.outcomes) == ([NO_ANSWER], ["no_text"])
 
     story()
 

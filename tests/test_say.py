@@ -73,6 +73,14 @@ def test_a_text_or_a_question_may_come_from_stdin(monkeypatch: pytest.MonkeyPatc
         ({"thread": "C1:now", "text": "a"}, "give the link of a message"),
         ({"channel": "C1", "text": "a", "headline": "b\nc"}, "--headline has several lines"),
         ({"channel": "C1", "text": "-"}, "there is nothing on stdin"),
+        ({"channel": "C1", "text": "a \ud83d"}, "TEXT holds bytes that are no UTF-8, or half of a character"),
+        ({"channel": "C1", "text": "a", "headline": "\udcff"}, "--headline holds bytes that are no UTF-8"),
+        (
+            {"thread": "https://evil.example/archives/C1/p1700000000123456", "text": "a"},
+            "which is no link of Slack's: they begin with https://NAME.slack.com/",
+        ),
+        ({"thread": "https://xslack.com/archives/C1/p1700000000123456", "text": "a"}, "no link of Slack's"),
+        ({"thread": "http://x.slack.com/archives/C1/p1700000000123456", "text": "a"}, "no link of Slack's"),
     ],
 )
 def test_wrong_words_are_one_sentence(

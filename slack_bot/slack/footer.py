@@ -15,7 +15,7 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
     if ending.form is not None:
         under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
         under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
-    if ending.outcome is Outcome.ANSWERED:
+    if ending.outcome.has_completed:
         under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
     return under
 

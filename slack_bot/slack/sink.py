@@ -232,7 +232,7 @@ class Sink:
             ending = replace(ending, outcome=Outcome.STOPPED)
         if ending.form == self._asked:
             ending = replace(ending, form=None)
-        if self._ending is None and ending.outcome is Outcome.ANSWERED:
+        if self._ending is None and ending.outcome.has_completed:
             ending = replace(ending, listens_to=await self._listens_to())
         first, self._ending = self._ending, self._ending or self._with_extras(ending)
         if first is not None:  # it broke; posts are not repeated for long any more

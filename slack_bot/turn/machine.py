@@ -337,7 +337,7 @@ class Turn:
         end = self._ending(event)
         if end.outcome is Outcome.ASKED and (form := self._form_to_show()) is not None:
             actions.append(ShowForm(form, "the agent waits for the human"))
-        if end.outcome is Outcome.ANSWERED and not self.latches[Latch.ANSWER_BEGUN]:
+        if end.outcome is Outcome.NO_TEXT:
             actions.append(AppendText(NO_ANSWER, "the agent wrote nothing"))
         return [*actions, *self._plan_title.end(end.outcome), end]
 
@@ -350,7 +350,13 @@ class Turn:
         if self._form is not None and (end is None or not is_begun):
             return EndTurn(Outcome.ASKED, reason="the agent asked")
         if event.end is StreamEnd.CLOSED or end is not None or self._is_certain:
-            return EndTurn(Outcome.ANSWERED, offer_retry=not is_begun, reason=event.reason)
+            return _completed(event.reason, is_begun=is_begun)
         if event.end is StreamEnd.WATCHED:
             return EndTurn(Outcome.WATCHED, event.safe, offer_retry=True, reason=event.reason)
         return failure(event, shows_words=shows, is_unfinished=is_begun)
+
+
+def _completed(reason: str, *, is_begun: bool) -> EndTurn:
+    if not is_begun:
+        return EndTurn(Outcome.NO_TEXT, offer_retry=True, reason="the agent wrote nothing")
+    return EndTurn(Outcome.ANSWERED, reason=reason)

@@ -88,7 +88,7 @@ class PlanTitle:
             return []
         if outcome is Outcome.STOPPED:  # what ran has neither ended nor failed
             return self._as_done(_done(self._steps), "a person stopped the turn")
-        went_well = outcome in (Outcome.ANSWERED, Outcome.ASKED)
+        went_well = outcome.has_completed or outcome is Outcome.ASKED
         title = _done(self._steps, StepState.DONE if went_well else StepState.FAILED)
         return self._as_done(title, "the turn is over")
 

@@ -21,6 +21,7 @@ class Outcome(StrEnum):
     """How a turn ended."""
 
     ANSWERED = "answered"
+    NO_TEXT = "no_text"  # the agent finished, and nothing that it sent can be shown: readers are told so
     ASKED = "asked"  # the agent waits for the human
     STOPPED = "stopped"  # the human stopped it
     FAILED = "failed"  # the agent said it failed, or could not be understood
@@ -29,6 +30,11 @@ class Outcome(StrEnum):
     WATCHED = "watched"  # the task goes on, and its end will be shown
     MERGED = "merged"  # asked as a part of another question
     GONE = "gone"  # the thread was deleted: nothing can be shown
+
+    @property
+    def has_completed(self) -> bool:
+        """The agent did what it was asked, whether it had something to say or not."""
+        return self in (Outcome.ANSWERED, Outcome.NO_TEXT)
 
     @property
     def is_whole(self) -> bool | None:

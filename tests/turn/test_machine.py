@@ -302,6 +302,7 @@ def test_a_turn_without_any_answer_says_so() -> None:
     assert shown(actions) == NO_ANSWER
     close = actions[-1]
     assert isinstance(close, EndTurn)
+    assert close.outcome is Outcome.NO_TEXT
     assert close.offer_retry
 
 
@@ -428,7 +429,8 @@ def test_an_agent_that_goes_on_after_a_sign_in_asks_no_more() -> None:
     turn, actions = run(SIGN_IN, AuthCompleted("task is working"))
     assert not turn.waits_for_human
     assert actions[-1] == ShowStatus(THINKING, "the sign-in was seen: task is working")
-    assert turn.handle(CLOSED)[-1] == EndTurn(Outcome.ANSWERED, offer_retry=True)
+    ended = turn.handle(CLOSED)[-1]
+    assert ended == EndTurn(Outcome.NO_TEXT, offer_retry=True, reason="the agent wrote nothing")
     _, actions = run(SIGN_IN, AuthCompleted(), StreamEnded(StreamEnd.LOST, "Cut."))
     assert actions[-1] == EndTurn(Outcome.LOST, "Cut.", offer_retry=True)
 
