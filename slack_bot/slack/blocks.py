@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from html import unescape
 from typing import Any
 
 from ..turn.actions import TaskCard
@@ -12,6 +13,7 @@ from ..turn.buttons import TurnButton
 from ..turn.extras import Source
 from ..turn.sanitize import sanitize
 from ..turn.thread_state import ListensTo
+from .odd_hosts import odd_host
 
 EVENT_TYPE = "slack_bot_turn"
 """event_type of the metadata on our messages."""
@@ -72,14 +74,16 @@ def _card_sources(card: TaskCard) -> list[Block]:
 
 
 def title_of(source: Source) -> str:
-    """In one line; without one the address is shown."""
-    return shorten(" ".join(source.title.split()) or source.url, _SOURCE_TITLE)
+    """In one line; without one the address is shown. Before it the host, where that is not what it seems."""
+    title, host = shorten(" ".join(source.title.split()) or source.url, _SOURCE_TITLE), odd_host(source)
+    return f"⚠ {shorten(host, _SOURCE_TITLE)}: {title}" if host else title
 
 
 def sources_block(sources: Sequence[Source]) -> Block:
     """Numbered links under an answer."""
     shown = [
-        f"{number}. <{_escaped(each.url)}|{_escaped(title_of(each))}>"
+        # a sanitized title has its mentions escaped: Slack shows what is escaped twice with its `&lt;`
+        f"{number}. <{_escaped(each.url)}|{_escaped(unescape(title_of(each)))}>"
         for number, each in enumerate(sources[:_MOST_SOURCES], start=1)
     ]
     if len(sources) > _MOST_SOURCES:

@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from slack_bot.slack import blocks
-from slack_bot.slack.blocks import TextForm
+from slack_bot.slack.blocks import TextForm, sources_block, sources_text
 from slack_bot.testing.slack import blocks as blockkit
 from slack_bot.testing.slack.state import Bot, WorkspaceRules, WorkspaceState
 from slack_bot.turn.actions import CardState, TaskCard
+from slack_bot.turn.extras import Source
+from slack_bot.turn.sanitize import sanitize_sources
 
 TURN = "T1:C1:1.2"
 STATE = WorkspaceState("T1", "domain", Bot(), WorkspaceRules())
@@ -115,3 +117,24 @@ def test_a_card_without_a_title_is_named_by_its_id() -> None:
 def test_details_weigh_twice() -> None:
     card = TaskCard("t1", "Search", CardState.RUNNING, details="éabc")
     assert blocks.weighted_bytes(blocks.all_chunks("Hällo", (card,), "Plan", 256)) == 6 + 6 + 4 + 2 * (2 + 3)
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("AT&T <news>", "AT&amp;T &lt;news&gt;"),
+        ("AT&amp;T", "AT&amp;T"),
+        ("Ask <!channel> & <@U123>", "Ask &lt;!channel&gt; &amp; &lt;@U123&gt;"),
+    ],
+)
+def test_the_title_of_a_source_is_escaped_once(title: str, shown: str) -> None:
+    (source,) = sanitize_sources((Source("https://a.example/?x=1&y=2", title),), ())
+    text = sources_block([source])["elements"][0]["text"]
+    assert text == f"1. <https://a.example/?x=1&amp;y=2|{shown}>"
+
+
+def test_where_an_odd_source_leads_is_said_before_its_title() -> None:
+    odd = Source("http://2130706433/admin", "Release notes")
+    text = sources_block([odd])["elements"][0]["text"]
+    assert text == "1. <http://2130706433/admin|⚠ 127.0.0.1: Release notes>"
+    assert sources_text([odd]) == "1. [⚠ 127.0.0.1: Release notes](<http://2130706433/admin>)"
