@@ -7,6 +7,7 @@ Slack's and is recent, and parsed only if it is signed.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
@@ -81,6 +82,7 @@ class _Events:
             if not self._verifier.is_valid(body, headers[_TIMESTAMP], headers[_SIGNATURE]):
                 return refusal(401)
             asked = AsyncBoltRequest(body=body.decode(), query=request.query_string, headers=dict(headers))
+            _check_shape(asked.body)
         except _UNREADABLE:
             return refusal(400)
         keep_open(request)
@@ -92,3 +94,20 @@ class _Events:
         is_time = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _TIMESTAMP_DIGITS
         is_recent = is_time and abs(self._now() - int(timestamp)) <= _OLDEST
         return is_recent and signature.isascii() and bool(signature)
+
+
+def _check_shape(body: Mapping[str, Any]) -> None:
+    """Bolt takes it for granted that these are what Slack sends there. TypeError where they are not."""
+    event, view, actions = body.get("event", {}), body.get("view", {}), body.get("actions", [{}])
+    if not isinstance(event, dict) or not isinstance(view, dict | None):
+        raise TypeError("an event or a view is no object")
+    if not isinstance(actions, list) or not actions or not all(isinstance(each, dict) for each in actions):
+        raise TypeError("actions are no objects")
+    kinds = (
+        body.get("type"),
+        event.get("type"),
+        event.get("subtype"),
+        *(each.get("type") for each in actions),
+    )
+    if not all(isinstance(kind, str | None) for kind in kinds):
+        raise TypeError("a type is no text")

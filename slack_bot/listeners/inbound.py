@@ -20,6 +20,7 @@ from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
 
 _SLACKBOT = "USLACKBOT"
 _TEAM = re.compile(r"T[A-Z0-9]*\Z")
+_HALF = re.compile(r"[\ud800-\udfff]")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
 _MOST_VIEWED = 5
 
@@ -121,12 +122,21 @@ class StreamStarted:
 Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
 
 
+def _without_halves(value: Any) -> Any:
+    """JSON may hold half of a surrogate pair, as a cut emoji leaves it; no store and no agent takes it."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {name: _without_halves(each) for name, each in value.items()}
+    return [_without_halves(each) for each in value] if isinstance(value, list) else value
+
+
 class _Event:
     """The event in a body. A field that is missing, or no text, is ""."""
 
     def __init__(self, body: object, *, part: str | None = None) -> None:
         """`part`: of the event, in its channel."""
-        payload = object_of(body)
+        payload = object_of(_without_halves(body))
         self.raw = object_of(payload.get("event"))
         self.is_ext_shared = payload.get("is_ext_shared_channel")
         if part is not None:

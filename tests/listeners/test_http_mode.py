@@ -69,6 +69,15 @@ def signed(body: bytes, at: float) -> dict[str, str]:
         (b"[" * 100_000, None, 400),
         (b"null", None, 400),
         (b"[1]", None, 400),
+        (b'{"type": "event_callback", "event": null}', None, 400),
+        (b'{"type": "event_callback", "event": []}', None, 400),
+        (b'{"type": "event_callback", "event": "message"}', None, 400),
+        (b'{"type": "event_callback", "event": {"type": 7}}', None, 400),
+        (b'{"type": {}, "event": {"type": "message"}}', None, 400),
+        (b'{"type": "block_actions", "actions": null}', None, 400),
+        (b'{"type": "block_actions", "actions": [], "user": null, "container": 3}', None, 400),
+        (b'{"type": "block_actions", "actions": [7]}', None, 400),
+        (b'{"type": "view_submission", "view": [1]}', None, 400),
         (b"payload=%7B", {"Content-Type": "application/x-www-form-urlencoded"}, 400),
         (b"{}", {"X-Slack-Signature": "v0=0"}, 401),
         (b"[" * 100_000, {"X-Slack-Signature": "v0=0"}, 401),
@@ -89,6 +98,22 @@ async def test_what_anybody_may_send_is_refused_and_no_error_of_ours(
         async with session.post(url, data=body, headers=given) as answered:
             assert answered.status == status
         assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_question_with_half_an_emoji_is_answered() -> None:
+    """It was cut by somebody, and is no less a question."""
+    async with bot_on_network(answer("Over HTTP.", seconds=0.1), http=True) as (workspace, _, app):
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time(), is_told=False)
+        body = mention(ts=root, text=f"<@{workspace.bot.user_id}> hi \ud83d")
+        sent = json.dumps(body).encode()
+        url = f"http://127.0.0.1:{app.settings.slack.http_port}{EVENTS_PATH}"
+        given = {"Content-Type": "application/json", **signed(sent, time.time())}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(url, data=sent, headers=given) as answered,
+        ):
+            assert answered.status == 200
+        await wait_until(lambda: any(m.state == "sealed" for m in workspace.thread(CHANNEL, root)), workspace)
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [("GET", EVENTS_PATH, 405), ("POST", "/", 404)])
