@@ -13,6 +13,7 @@ from .channels import ALL, DIRECT, ChannelSettings, ChannelTables
 from .load import ALIASES, CONFIG, FIELDS, refusal_line
 from .names import env_name, nearest
 
+_MOST_BYTES = 1_000_000
 _EVERYWHERE, _SINGLE = "channel", "channels"
 _ID = re.compile(r"[CDG][A-Z0-9]+\Z")
 _PLACE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|(end of document))\)\Z", re.DOTALL)
@@ -27,7 +28,7 @@ def read_config(file: str | None) -> ChannelTables:
     if file is None:
         return {}
     try:
-        whole = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        whole = tomllib.loads(text := _text_of(file))
     except FileNotFoundError:
         raise SettingsError(f"{CONFIG} names {file}, which does not exist; correct the path") from None
     except IsADirectoryError:
@@ -36,13 +37,28 @@ def read_config(file: str | None) -> ChannelTables:
         told = f"{CONFIG} names {file}, which cannot be read as text; check its owner, mode and encoding"
         raise SettingsError(told) from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(_unreadable(file, str(error))) from None
+        raise SettingsError(_unreadable(file, text, str(error))) from None
+    except RecursionError:
+        raise SettingsError(f"{file} cannot be read: its values are nested too deep; {_TABLES}") from None
     if problems := list(_problems(whole)):
         raise SettingsError("\n".join(f"{file}: {each}" for each in problems))
     return {ALL: whole.get(_EVERYWHERE, {}), **whole.get(_SINGLE, {})}
 
 
-def _unreadable(file: str, message: str) -> str:
+def _text_of(file: str) -> str:
+    """Its text. SettingsError where it has no end, as a device, or is larger than any such file can be."""
+    with Path(file).open("rb") as opened:
+        data = opened.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise SettingsError(
+            f"{CONFIG} names {file}, which is larger than {_MOST_BYTES:,} bytes; name a file of channels"
+        )
+    return data.decode("utf-8")
+
+
+def _unreadable(file: str, text: str, message: str) -> str:
+    if text.lstrip()[:1] == "{":
+        return f"{file} cannot be read: it looks like JSON, and must be TOML; {_TABLES}"
     if (found := _PLACE.match(message)) is None:
         return f"{file} cannot be read: {message}"
     place = f", line {found[2]}," if found[2] else ", at its end,"

@@ -171,3 +171,22 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     documented = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `", text, re.MULTILINE)
     names = [name for each in documented for name in re.findall(r"\w+", each)]
     assert set(ChannelSettings.model_fields) <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a = " + "[" * 20_000, f"cannot be read: its values are nested too deep; {TABLES}"),
+        ("a = " + "{b = " * 20_000, f"cannot be read: its values are nested too deep; {TABLES}"),
+        ('{"channel": {"busy": "queue"}}', f"cannot be read: it looks like JSON, and must be TOML; {TABLES}"),
+        ("x" * 1_000_001, "which is larger than 1,000,000 bytes; name a file of channels"),
+    ],
+)
+def test_what_is_no_such_file_at_all_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    (problem,) = problems(tmp_path, text)
+    assert problem.endswith(sentence)
+
+
+def test_a_device_without_an_end_is_no_file_of_channels() -> None:
+    with pytest.raises(SettingsError, match="names /dev/zero, which is larger than"):
+        read_config("/dev/zero")
