@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
+from slack_bot.playground.workspace import open_workspace
+from slack_bot.testing.harness import wait_until
+from tests.live_agent import live_agent
 from tests.playground import scenes
+from tests.playground.test_workspace import answer, ask, bot_of
 
 from .chromium import Browser, Page
 from .visitor import choose_turn, look_inside, mention, outcome, picture, text_of
@@ -226,3 +231,21 @@ async def test_a_phone_has_the_side_bar_behind_a_button(page: Page) -> None:
     await outcome(page, "answered")
     assert "Jonas" in await text_of(page, "#thread")
     assert await page.value(NO_SIDEWAYS)
+
+
+async def test_stop_stands_there_while_a_bot_elsewhere_works(browser: Browser, tmp_path: Path) -> None:
+    """`slack-bot workspace`: no facts come of the bot, so what Slack shows tells that it works."""
+    async with live_agent() as live, open_workspace() as alone, bot_of(alone, live.url, tmp_path):
+        page = await browser.open(alone.url)
+        await page.until("document.body.dataset.ready")
+        live.hold = 3
+        root = await ask(alone, "held")
+        await scenes.open_thread(page, root)
+        await page.until("!document.querySelector('#stop').hidden")
+        await wait_until(lambda: bool(answer(alone, root)), alone.workspace)
+        await page.click("#stop")
+        await page.until("document.querySelector('#stop').hidden")
+        stopped = [each.stopped_by for each in alone.workspace.thread(CHANNEL, root) if each.is_bot]
+        assert scenes.MAYA in stopped
+        live.release.set()
+        assert page.problems == []

@@ -60,6 +60,7 @@ const HANDLERS = {
   },
   message({ message }) {
     if (model.keep(message)) change("places");
+    if (model.isElsewhere) change("typing"); // it may have begun or ended
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
   },

@@ -5,7 +5,7 @@ export function rows(fact, began) {
   const time = Math.max(0, fact.at - began).toFixed(2);
   const base = { turn: fact.turn, time, of: fact.of === undefined || fact.of === null ? undefined : String(fact.of) };
   switch (fact.kind) {
-    case "event": return [{ ...base, lane: "events", name: fact.name, note: eventNote(fact.raw), grows: tokenOf(fact.raw), raw: fact.raw }];
+    case "event": return [eventRow(fact, base)];
     case "decision": return decisionRows(fact, base);
     case "call": return [callRow(fact, base)];
     case "opened": return [{ ...base, lane: "decisions", name: "turn opened", note: fact.text, raw: fact, look: "turn", alone: true }];
@@ -13,6 +13,12 @@ export function rows(fact, began) {
     case "closed": return [{ ...base, lane: "decisions", name: `turn ${fact.outcome}`, note: closedNote(fact), raw: fact, look: "turn", alone: true }];
     default: return [];
   }
+}
+
+function eventRow(fact, base) {
+  const row = { ...base, lane: "events", name: fact.name, raw: fact.raw };
+  if (fact.unread?.length) return { ...row, note: `not understood: ${fact.unread.join("; ")}`, look: "bad", alone: true };
+  return { ...row, note: eventNote(fact.raw), grows: tokenOf(fact.raw) };
 }
 
 function decisionRows(fact, base) {
@@ -91,11 +97,17 @@ export class TurnStory {
     this.until = fact.at;
     if (fact.kind === "sent") this.sent = fact.params;
     if (fact.kind === "event") this.counts.events += 1;
-    if (fact.kind === "call") this.counts.calls += 1;
+    if (fact.kind === "call") this.called(fact);
     if (fact.kind === "visible") this.visibleAt = fact.at;
     if (fact.kind === "decision") this.decided(fact);
     if (fact.kind === "closed") this.outcome = fact.outcome;
     if (fact.kind === "ignored") [this.outcome, this.reason] = ["ignored", fact.reason];
+  }
+
+  /** A card or a message is a sign of life, a typing status is none. */
+  called(fact) {
+    this.counts.calls += 1;
+    if (fact.ok && fact.method.startsWith("chat.")) this.signAt ??= fact.at;
   }
 
   decided(fact) {
@@ -114,7 +126,7 @@ export class TurnStory {
     if (this.outcome === "ignored") return [["outcome", "ignored"], ["why", this.reason]];
     const until = this.outcome ? this.until : Math.max(this.until, now);
     const since = (at) => (at === undefined ? "–" : seconds(at - this.began));
-    return [["outcome", this.outcome ?? "running"], ["first answer event", since(this.answerAt)], ["first visible", since(this.visibleAt)],
+    return [["outcome", this.outcome ?? "running"], ["first answer event", since(this.answerAt)], ["first sign", since(this.signAt)], ["first visible", since(this.visibleAt)],
       ["took", since(until)], ["events", this.counts.events], ["Slack calls", this.counts.calls]];
   }
 }

@@ -18,6 +18,7 @@ export class Model {
   begin(all) {
     const { channels, bot, suggestions, agent, now, homes, modals } = all;
     Object.assign(this, { channels, bot, suggestions, agent, now, homes, modals, receivedAt: performance.now() });
+    this.isElsewhere = Boolean(all.bot_elsewhere);
     this.people = Object.fromEntries(all.people.map((one) => [one.id, one]));
     this.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [bot.user_id]: bot.name };
     this.messages = new Map();
@@ -71,7 +72,14 @@ export class Model {
   }
 
   runningIn(channel, ts) {
+    if (this.isElsewhere) return this.looksBusy(channel, ts);
     return [...this.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts);
+  }
+
+  /** No facts come of a bot that is another process: what Slack shows tells that it works. */
+  looksBusy(channel, ts) {
+    return Boolean(this.statuses.get(threadKey(channel, ts)))
+      || [...this.messagesOf(channel).values()].some((one) => rootOf(one) === ts && one.state === "streaming");
   }
 
   /** The turn that wrote a message of the bot, or that a person's message led to. */
