@@ -1,7 +1,8 @@
 """The verbs of `slack-bot`. What a verb needs is imported when it is called, so that `--help` is quick.
 
 Exit status: 0 for success, 1 when the bot cannot run or a check failed, 2 for wrong usage, wrong settings or
-unreadable input. Each problem is one sentence on stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
+unreadable input, 3 where `--strict` found an event that was not understood. Each problem is one sentence on
+stderr: `slack-bot replay: tape.jsonl, line 3: ...`.
 """
 
 import argparse

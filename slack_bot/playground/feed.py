@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
+from ..a2a.wire.unread import unread_in
 from ..observe.facts import (
     AgentEvent,
     EventHandled,
@@ -296,7 +297,9 @@ _SHOWN: Mapping[type[Fact], tuple[str, str]] = {
 def _shown(fact: Fact, event: int | None) -> PageUpdate:
     """`event`: the number of the agent's last event."""
     if isinstance(fact, AgentEvent):
-        return {"kind": "event", "of": event, "name": fact.kind, "raw": plain(fact.raw)}
+        raw = plain(fact.raw)
+        unread = [] if raw.get("asked") is True else list(map(str, unread_in(raw)))
+        return {"kind": "event", "of": event, "name": fact.kind, "raw": raw, "unread": unread}
     if isinstance(fact, EventHandled):
         of = None if isinstance(fact.event, _NOT_FROM_THE_AGENT) else event
         actions = [named(action) for action in fact.actions]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..turn.people import PERSON_ID
@@ -25,6 +24,8 @@ AddVerb: TypeAlias = Callable[[str, Verb, str, str], argparse.ArgumentParser]
 _CAPTURE = "tape, capture or raw SSE"
 _TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
+_FORCE = "write over a file that is there, without a question"
+_STRICT = "exit 3 if an event of a file was not understood"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
     option("files", nargs="+", metavar="FILE", help=f"{_CAPTURE}; the format is recognised")
     option("--scenario", metavar="FILE", help="JSON: who asks, faults of Slack and of the agent")
     option("--key", metavar="NAME", help=_KEY)
+    option("--strict", action="store_true", help=_STRICT)
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--json", action="store_true", help="one JSON object a file")
     what.add_argument(
@@ -85,6 +87,7 @@ def _add_explain(add: AddVerb) -> None:
     option("file", metavar="FILE|TURN", help=f"{_CAPTURE}; or a turn of the store, as for store export-tape")
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
+    option("--strict", action="store_true", help=_STRICT)
 
 
 def _add_capture(add: AddVerb) -> None:
@@ -95,7 +98,7 @@ def _add_capture(add: AddVerb) -> None:
     option("url", metavar="URL", help="the agent's address, or its card's")
     option("text", metavar="TEXT", help="the question")
     option("-o", "--output", metavar="FILE", required=True, help="where the tape is written")
-    option("--force", action="store_true", help="write over a file that is there, without a question")
+    option("--force", action="store_true", help=_FORCE)
     option("--no-stream", action="store_true", help="message/send instead of message/stream")
     option("--sse", action="store_true", help="keep the raw bytes instead of a tape")
     follow_up = "a follow-up in the same context (repeat for more)"
@@ -107,6 +110,7 @@ def _add_capture(add: AddVerb) -> None:
     option = add("scrub", _tool, about, "slack-bot scrub answer.jsonl -o shareable.jsonl").add_argument
     option("file", metavar="FILE", help=_CAPTURE)
     option("-o", "--output", metavar="FILE", required=True, help="where the new tape is written")
+    option("--force", action="store_true", help=_FORCE)
     option("--key", metavar="NAME", help=_KEY)
 
 
@@ -121,6 +125,7 @@ def _add_trace(add: AddVerb, playground: PlaygroundParts) -> None:
     option("--modes", action="store_true", help=modes)
     option("--html", metavar="FILE", help="draw it, with all rows, as a page")
     option("--svg", metavar="FILE", help="draw it")
+    option("--force", action="store_true", help=_FORCE)
     option("--all", action="store_true", help="print every row, also of many alike")
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
@@ -135,6 +140,7 @@ def _add_compare(add: AddVerb) -> None:
     option("two", metavar="B", help="the same")
     option("text", metavar="TEXT", nargs="?", help="the question, for live agents")
     option("-o", "--output", metavar="FILE", help="write the Markdown there")
+    option("--force", action="store_true", help=_FORCE)
     option("--key", metavar="NAME", help=_KEY)
 
 
@@ -275,9 +281,9 @@ def _store(args: argparse.Namespace) -> int:
 
 def _config(args: argparse.Namespace) -> int:
     from ..settings.config_file import read_config
-    from .files import read_text
+    from .files import check_readable
 
-    read_text(Path(args.file), args.file)
+    check_readable(args.file)
     tables = [
         f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
     ]

@@ -30,7 +30,7 @@ from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
-from .files import Output, OutputFile, open_capture, taped
+from .files import Output, OutputFile, keep_what_is_there, open_capture, taped
 from .replay.diff import common_prefix
 from .replay.replay import tell_assumed
 from .replay.result import STATES
@@ -50,6 +50,7 @@ _ENDS = {"end: closed": "the stream was closed", "end: cut": "the stream was cut
 _TIMES = {
     "first event": "first_event",
     "first answer token": "first_answer",
+    "first sign of life": "first_sign",
     "first visible text": "first_visible",
     "streaming for": "streaming",
     "longest silence of the agent": "longest_silence",
@@ -71,6 +72,8 @@ def main(args: argparse.Namespace) -> int:
     if args.text is not None and not any(map(is_address, (args.one, args.two))):
         raise UnreadableInput("a question is for live agents; two files are compared as they are")
     out = OutputFile(args.output, [args.one, args.two]) if args.output else None
+    if out is not None and not args.force:
+        keep_what_is_there(Path(out.path))
     with told_if_interrupted(lambda: "nothing was compared"):
         captures = [
             _live(each, args.text, argument) if is_address(each) else open_capture(Path(each), args.key)

@@ -18,6 +18,7 @@ from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.tape import LONG, Recording, Tape, read_tape
 from .capture.tape_writer import moment_of_body, moments_of
 from .replay.scenario import Scenario
+from .terminal import LiveLine
 
 
 class Output:
@@ -55,8 +56,10 @@ class OutputFile(Output):
             if is_new:
                 self._path.unlink()  # at once: nothing is left if the process is killed
         except OSError as error:
-            reason = error.strerror or "cannot be written"
-            raise UnreadableInput(f"{path}: {reason}; give another file") from error
+            reason = f"{error.strerror or 'cannot be written'}; give another file"
+            if isinstance(error, FileNotFoundError):
+                reason = f"there is no folder {self._path.parent}; create it, or give another file"
+            raise UnreadableInput(f"{path}: {reason}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -116,6 +119,7 @@ def open_capture(path: Path, key: str | None = None, around: Scenario | None = N
     It may be without events where the agent fails in that scenario.
     """
     try:
+        _refuse_device(path)
         with path.open("rb") as file:
             is_long = path.stat().st_size >= LONG
             # a mapped file looks like its bytes
@@ -123,7 +127,32 @@ def open_capture(path: Path, key: str | None = None, around: Scenario | None = N
     except OSError as error:
         raise _cannot_read(str(path), error) from error
     fails = around is not None and around.agent_error is not None
-    return read_tape(data, str(path), key, may_be_empty=fails)
+    line = LiveLine(sys.stderr)
+    try:
+        return read_tape(
+            data,
+            str(path),
+            key,
+            may_be_empty=fails,
+            progress=lambda part: line.show(f"{path}: {part:.0%} is read"),
+        )
+    finally:
+        line.wipe()
+
+
+def check_readable(name: str) -> None:
+    """Raises UnreadableInput where the file `name` is none, or may not be read."""
+    try:
+        with Path(name).open("rb"):
+            pass
+    except OSError as error:
+        raise _cannot_read(name, error) from error
+
+
+def _refuse_device(path: Path) -> None:
+    """One such as /dev/zero has no end. Pipes are read."""
+    if path.is_char_device() or path.is_block_device():
+        raise UnreadableInput(f"{path} is a device, which may never end; name a file")
 
 
 def kind_of(path: Path) -> paths.Kind | None:
@@ -137,6 +166,8 @@ def kind_of(path: Path) -> paths.Kind | None:
 def read_bytes(path: Traversable, name: str) -> bytes:
     """All of a file, which is called `name` in the sentence of UnreadableInput."""
     try:
+        if isinstance(path, Path):
+            _refuse_device(path)
         return path.read_bytes()
     except OSError as error:
         raise _cannot_read(name, error) from error

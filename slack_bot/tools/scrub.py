@@ -22,7 +22,7 @@ from ..a2a.dialects import ADK_KEYS, BY_NAME
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Tape, tape_lines
-from .files import OutputFile, open_capture, taped
+from .files import OutputFile, keep_what_is_there, open_capture, taped
 from .terminal import told_if_interrupted
 
 _PROTOCOL_KEYS = (
@@ -81,6 +81,8 @@ _TOOLS = "tool_notification"
 def main(args: argparse.Namespace) -> int:
     """The verb. `args`: file, output, key. Returns the exit status; raises UnreadableInput."""
     out = OutputFile(args.output, [args.file])
+    if not args.force:
+        keep_what_is_there(Path(out.path))
     head, moments = scrubbed(taped(open_capture(Path(args.file), args.key)))
     with out as file, told_if_interrupted(lambda: f"what was done until then is in {args.output}"):
         count = 0

@@ -68,7 +68,8 @@ class LoggedTurn:
     """One question and what followed. `before` is the visible text when it was asked.
 
     `first_answer` is when answer text first came, `first_end` when the first event said that no more of it
-    will come, `settled` when the agent itself said so. `forms`: what it asked.
+    will come, `settled` when the agent itself said so. `forms`: what it asked. `news`: when anything new
+    could be read in the thread: text, a card, a form, a note.
     """
 
     number: int = 0
@@ -81,6 +82,7 @@ class LoggedTurn:
     settled: float | None = None
     is_stopped: bool = False
     forms: list[Form] = field(default_factory=list)
+    news: list[float] = field(default_factory=list)
 
     @property
     def calls(self) -> list[SlackCalled]:
@@ -125,6 +127,7 @@ class TurnLog:
         self._follow, self._keeps_events = follow, keeps_events
         self._stream_text = StreamText()
         self._text: str | None = None  # before the first look
+        self._beside: object = ()
         self._non_space = 0
 
     @property
@@ -159,8 +162,12 @@ class TurnLog:
             _note(self.turns[-1], fact)
         self._add(fact)
 
-    def look(self, at: float, visible: str) -> None:
-        """The answer text in the thread at `at`."""
+    def look(self, at: float, visible: str, beside: object = ()) -> None:
+        """The answer text in the thread at `at`; `beside`: what else can be read there, as a value."""
+        is_new = visible != self.text or beside != self._beside
+        self._beside = beside
+        if is_new:
+            self.turns[-1].news.append(at)
         if visible == self._text:
             return
         before = self.text

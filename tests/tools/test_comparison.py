@@ -33,7 +33,9 @@ RAW = str(ROOT / "tests" / "captures" / "a2asdk130_chunks.txt")
 
 
 def options(one: str, two: str, **more: Any) -> argparse.Namespace:
-    return argparse.Namespace(one=one, two=two, **{"text": None, "output": None, "key": None, **more})
+    return argparse.Namespace(
+        one=one, two=two, **{"text": None, "output": None, "key": None, "force": False, **more}
+    )
 
 
 def test_the_published_releases_differ_as_published(capsys: pytest.CaptureFixture[str]) -> None:

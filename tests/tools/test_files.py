@@ -11,8 +11,9 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.errors import UnreadableInput
+from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.recording import Recording
-from slack_bot.testing.tape.tape import Tape
+from slack_bot.testing.tape.tape import Tape, write_tape
 from slack_bot.tools.files import (
     Output,
     OutputFile,
@@ -249,3 +250,37 @@ def test_a_file_in_a_folder_that_is_closed_to_this_user_is_named(
     assert re.search(
         r"this user may not read it; check its owner and mode|Permission denied; give another", told
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scrub", "{tape}", "-o", "{out}"],
+        ["compare", "{tape}", "{tape}", "-o", "{out}"],
+        ["trace", "{tape}", "--svg", "{out}"],
+        ["trace", "{tape}", "--html", "{out}"],
+    ],
+)
+def test_a_file_that_is_there_is_not_written_over(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tape, out = tmp_path / "answer.jsonl", tmp_path / "out"
+    tape.write_text(write_tape(answer("Hello.")), encoding="utf-8")
+    out.write_text("mine", encoding="utf-8")
+    given = [word.format(tape=tape, out=out) for word in words]
+    assert main(given) == 2
+    assert f"{out} is there already" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert main([*given, "--force"]) == 0
+    assert out.read_text(encoding="utf-8") != "mine"
+
+    nowhere = [word.format(tape=tape, out=tmp_path / "nowhere" / "out") for word in words]
+    assert main(nowhere) == 2
+    assert f"there is no folder {tmp_path / 'nowhere'}; create it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["replay"], ["explain"], ["trace"], ["config", "check"]])
+def test_a_device_without_an_end_is_refused(verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*verb, "/dev/zero"]) == 2
+    err = capsys.readouterr().err
+    assert "/dev/zero" in err and err.count("\n") == 1

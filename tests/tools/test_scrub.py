@@ -309,7 +309,9 @@ def test_recordings_of_real_servers_keep_their_shape(name: str) -> None:
 
 def test_a_capture_becomes_a_tape_to_give_away(tmp_path: Path) -> None:
     path = tmp_path / "tape"
-    args = argparse.Namespace(file=str(CAPTURES.parent / "a2asdk130_chunks.txt"), output=str(path), key=None)
+    args = argparse.Namespace(
+        file=str(CAPTURES.parent / "a2asdk130_chunks.txt"), output=str(path), key=None, force=False
+    )
     assert main(args) == 0
     assert isinstance(read_tape(path.read_bytes(), "tape"), Tape)
 
@@ -318,7 +320,7 @@ def test_numbers_that_are_no_json_are_scrubbed_too(tmp_path: Path) -> None:
     before, after = tmp_path / "before.sse", tmp_path / "after.sse"
     event = json.dumps({"result": event_with({"mean": math.nan, "most": math.inf})})
     before.write_text(f"data: {event}\n\ndata: {event.replace('Infinity', '1e999')}\n\n")
-    assert main(argparse.Namespace(file=str(before), output=str(after), key=None)) == 0
+    assert main(argparse.Namespace(file=str(before), output=str(after), key=None, force=False)) == 0
     found = read_tape(after.read_bytes(), "after")
     assert isinstance(found, Tape)
     kept = [moment.event["parts"][0]["data"] for moment in found.moments if moment.event]
@@ -329,7 +331,7 @@ def test_what_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
     source = str(CAPTURES.parent / "a2asdk130_chunks.txt")
     for file, output in ((str(tmp_path / "no"), "x"), (source, str(tmp_path / "no" / "x"))):
         with pytest.raises(UnreadableInput):
-            main(argparse.Namespace(file=file, output=output, key=None))
+            main(argparse.Namespace(file=file, output=output, key=None, force=False))
 
 
 def test_a_long_tape_is_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +342,7 @@ def test_a_long_tape_is_not_held_in_memory(tmp_path: Path, monkeypatch: pytest.M
     tape.write_text(write_tape(Tape({}, [Moment(float(n), event=event) for n in range(1000)])))
     tracemalloc.start()
     try:
-        assert main(argparse.Namespace(file=str(tape), output=str(out), key=None)) == 0
+        assert main(argparse.Namespace(file=str(tape), output=str(out), key=None, force=False)) == 0
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -352,7 +354,7 @@ def test_a_tape_is_not_written_over_itself(tmp_path: Path) -> None:
     tape = tmp_path / "tape"
     tape.write_text("kept")
     with pytest.raises(UnreadableInput, match="this file is read"):
-        main(argparse.Namespace(file=str(tape), output=str(tape), key=None))
+        main(argparse.Namespace(file=str(tape), output=str(tape), key=None, force=False))
     assert tape.read_text() == "kept"
 
 

@@ -197,9 +197,13 @@ def unwrap(payload: Any) -> Object:
 
 def task_id_of(payload: Any) -> str | None:
     """The task that an event is about, in an envelope or bare, without the work of `decode`. Raises as it."""
-    event = unwrap(payload)
+    return _id(opened(unwrap(payload))[0], "taskId", "task_id", "id")
+
+
+def opened(event: Object) -> tuple[Object, str]:
+    """What stands in the one key that 1.0 wraps an event in, and that key; the event and "" without one."""
     wrapper = None if _kind(event) in _READERS else _wrapper(event)
-    return _id(event if wrapper is None else event[wrapper], "taskId", "task_id", "id")
+    return (event, "") if wrapper is None else (event[wrapper], wrapper)
 
 
 def failure(error: Any) -> AgentFailed:
@@ -218,11 +222,8 @@ def quote(text: str) -> str:
 
 def frame_of(event: Object) -> Frame:
     """The frame of an event that has no envelope."""
-    kind, body = _kind(event), event
-    reader = _READERS.get(kind)
-    if reader is None and (wrapper := _wrapper(event)) is not None:
-        body = event[wrapper]
-        reader = _READERS.get(_kind(body)) or _WRAPPERS[wrapper]
+    kind, (body, wrapper) = _kind(event), opened(event)
+    reader = _READERS.get(_kind(body)) or _WRAPPERS.get(wrapper)
     if reader is None and not kind:
         reader = _guess(event)
     return Unknown(kind[:_KIND_CHARS]) if reader is None else reader(body)
@@ -329,10 +330,18 @@ def _status(body: Object) -> tuple[TaskState, AgentMessage | None]:
 def _state(value: Any) -> TaskState:
     """The state in any spelling: `input-required`, `TASK_STATE_INPUT_REQUIRED`, 6, British `cancelled`."""
     if isinstance(value, str):
-        word = value.strip().upper().replace("-", "_").removeprefix("TASK_STATE_")
-        return _STATES.get(word, TaskState.UNKNOWN)
+        return _STATES.get(_word(value), TaskState.UNKNOWN)
     number = _integer(value) or 0
     return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else TaskState.UNKNOWN
+
+
+def is_state(value: str) -> bool:
+    """Whether `value` names a state, "unknown" among them."""
+    return _state(value) is not TaskState.UNKNOWN or _word(value) in ("", "UNKNOWN", "UNSPECIFIED")
+
+
+def _word(value: str) -> str:
+    return value.strip().upper().replace("-", "_").removeprefix("TASK_STATE_")
 
 
 def _message(body: Object) -> AgentMessage:
@@ -368,6 +377,11 @@ def _parts(body: Object) -> tuple[Part, ...]:
         if not isinstance(parts, list):
             parts = [parts]  # one part, as hand-written servers send it
     return tuple([part for each in parts if (part := _part(each, is_boxed=is_boxed)) is not None])
+
+
+def is_read(part: Object) -> bool:
+    """Whether `part` holds a text, data or a file."""
+    return _part(part, is_boxed=False) is not None
 
 
 def _part(value: Any, *, is_boxed: bool) -> Part | None:

@@ -1,7 +1,7 @@
 """PURE. One item of a capture becomes a moment of a tape. Its keys say which wrapping a tool gave it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ class Moment:
 
     `event` is the A2A result without its envelope, `error` a JSON-RPC error object, `comment` an SSE comment,
     `raw` the text of something that is none of these, exactly as it came. `question` begins a follow-up: what
-    comes after it answers this text, in the same context.
+    comes after it answers this text, in the same context. `place`: where in its file it stands, for people.
     """
 
     t: float
@@ -34,6 +34,7 @@ class Moment:
     end: Literal["closed", "cut"] | None = None
     raw: str | None = None
     question: str | None = None
+    place: str = field(default="", compare=False)
 
 
 INTERRUPTED = "the capture was interrupted here"
@@ -62,6 +63,9 @@ class Items:
 
     def moment(self, item: Any, number: int) -> Moment:
         """The moment that `item` describes. Raises UnreadableInput if it is not even an object."""
+        return replace(self._moment(item, number), place=f"{self._unit} {number}")
+
+    def _moment(self, item: Any, number: int) -> Moment:
         if not isinstance(item, dict):
             raise self._wrong(number, f"an event must be a JSON object, not {_kind(item)}")
         self._count += 1

@@ -36,7 +36,8 @@ class Recording:
     """One HTTP response as it came: `chunks` are (seconds from the request, bytes).
 
     `cut`: the connection broke instead of ending, at `ended` seconds; `interrupted`: whoever listened broke
-    it. `request`: the body that was sent, if known. `is_timed`: the times are the file's own.
+    it. `request`: the body that was sent, if known. `is_timed`: the times are the file's own. `first_line`:
+    in which line of its file the body begins.
     """
 
     status: int = 200
@@ -47,6 +48,7 @@ class Recording:
     request: str = ""
     interrupted: bool = False
     is_timed: bool = True
+    first_line: int = field(default=1, compare=False)
 
     @property
     def body(self) -> bytes:
@@ -83,6 +85,7 @@ def read_recording(data: bytes) -> Recording | None:
         request=request,
         interrupted=how == BY_HAND,
         is_timed=is_timed,
+        first_line=1 + data.count(b"\n", 0, max(0, data.find(body))),
     )
 
 

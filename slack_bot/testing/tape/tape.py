@@ -7,7 +7,7 @@ JSON-RPC envelope is taken off, so that a tape says the same whichever tool wrot
 import json
 import operator
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, overload
 
@@ -24,6 +24,8 @@ VERSION = 1
 _HEAD: Json = {"format": FORMAT, "version": VERSION}
 LONG = 4 * 1024 * 1024
 """Bytes from which on a tape is read line by line whenever its moments are asked for (`lines`)."""
+_LINES_A_LOOK = 1_000
+Progress: TypeAlias = Callable[[float], None]
 READS = ("dialect", "answer_source")
 """Settings that say how an answer is read; a tape's head may name them."""
 
@@ -49,15 +51,21 @@ Turns: TypeAlias = Sequence[tuple[str | None, Tape | Recording]]
 
 
 def read_tape(
-    data: str | bytes, name: str, key: str | None = None, *, may_be_empty: bool = False
+    data: str | bytes,
+    name: str,
+    key: str | None = None,
+    *,
+    may_be_empty: bool = False,
+    progress: Progress | None = None,
 ) -> Tape | Recording:
     """Read a capture. `name` is the file's, for errors; `key` picks one list of several.
 
+    `progress` is called while a long tape is read, with the part that was, from 0 to 1.
     UnreadableInput: not a format we know, or without events, unless it `may_be_empty` or its scenario has an
     `agent_error`.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if len(raw) >= LONG and (long := _read_long(raw, name, key)) is not None:
+    if len(raw) >= LONG and (long := _read_long(raw, name, key, progress)) is not None:
         return long
     raw = raw[:]  # a mapped file becomes its bytes
     if not raw.strip():
@@ -87,26 +95,29 @@ class MappedLines(Sequence[Moment]):
     wrong one is an error before the tape is used: UnreadableInput. `events`: which moments are events.
     """
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, name: str, progress: Progress | None = None) -> None:
         self._data, self._name = data, name
-        self._starts, self._times = array("Q"), array("d")
+        self._starts, self._numbers, self._times = array("Q"), array("Q"), array("d")
         self.events = array("Q")
         self.has_questions = False
         items, number = Items(name, "line"), 1
         at = data.find(b"\n") + 1
         while 0 < at < len(data):
             number += 1
+            if progress is not None and number % _LINES_A_LOOK == 0:
+                progress(at / len(data))
             line = self._line(at, number)
             if line.strip():
-                self._note(at, items.moment(load_row(line, name, number), number))
+                self._note(at, number, items.moment(load_row(line, name, number), number))
             at = data.find(b"\n", at) + 1
         items.check_some()
 
-    def _note(self, at: int, moment: Moment) -> None:
+    def _note(self, at: int, number: int, moment: Moment) -> None:
         if moment.event is not None:
             self.events.append(len(self._starts))
         self.has_questions = self.has_questions or moment.question is not None
         self._starts.append(at)
+        self._numbers.append(number)
         self._times.append(moment.t)
 
     def time(self, index: int) -> float:
@@ -122,8 +133,9 @@ class MappedLines(Sequence[Moment]):
     def __getitem__(self, index: int | slice) -> Moment | tuple[Moment, ...]:
         if isinstance(index, slice):
             return tuple(self[each] for each in range(*index.indices(len(self))))
-        row = load_row(self._line(self._starts[index], index), self._name, index)
-        return replace(Items(self._name, "line").moment(row, index), t=self._times[index])
+        number = self._numbers[index]
+        row = load_row(self._line(self._starts[index], number), self._name, number)
+        return replace(Items(self._name, "line").moment(row, number), t=self._times[index])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
@@ -199,7 +211,7 @@ def assumption(capture: Tape | Recording, outcome: str | None) -> str | None:
     )
 
 
-def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
+def _read_long(raw: bytes, name: str, key: str | None, progress: Progress | None) -> Tape | None:
     try:
         head = json.loads(raw[: raw.find(b"\n") + 1])
     except (ValueError, RecursionError):
@@ -208,7 +220,7 @@ def _read_long(raw: bytes, name: str, key: str | None) -> Tape | None:
         return None
     _no_key(key, name, "a tape")
     _check_head(head, name)
-    return Tape({**_HEAD, **head}, MappedLines(raw, name))
+    return Tape({**_HEAD, **head}, MappedLines(raw, name, progress))
 
 
 def _no_key(key: str | None, name: str, what: str) -> None:

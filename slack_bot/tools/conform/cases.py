@@ -297,7 +297,10 @@ def _finding(check: Check, results: Sequence[CheckResult]) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """A suite and all results. `started` is in seconds since 1970; `skipped` are names and reasons."""
+    """A suite and all results. `started` is in seconds since 1970; `skipped` are names and reasons.
+
+    `is_interrupted`: Ctrl-C ended it before the last case.
+    """
 
     suite: str
     target: str
@@ -305,6 +308,7 @@ class SuiteResult:
     seconds: float
     cases: tuple[CaseResult, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    is_interrupted: bool = False
 
     def count(self, ok: bool | None) -> int:
         """How many checks passed in every run, failed in one, or never applied (None)."""
@@ -312,8 +316,9 @@ class SuiteResult:
 
     @property
     def verdict(self) -> str:
-        """PASS or FAIL. A suite of which nothing passed fails."""
-        return "PASS" if self.count(True) and not self.count(False) else "FAIL"
+        """PASS or FAIL. A suite fails if nothing of it passed, or if it was not run to its end."""
+        is_right = self.count(True) and not self.count(False) and not self.is_interrupted
+        return "PASS" if is_right else "FAIL"
 
     @property
     def date(self) -> datetime:

@@ -44,6 +44,8 @@ from .reports import SuiteProgress, as_json, as_junit, as_markdown, as_table, as
 
 _OUR_AGENT = "Playground agent"
 _LIMIT = 300.0  # seconds
+EXIT_INTERRUPTED = 130
+"""Exit status after Ctrl-C, as a shell shows it."""
 _MORE = (
     "note: these are the CAIPE suite's questions and checks; whether an answer came live, whole and once:"
     " --suite extended\n"
@@ -81,6 +83,8 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
         no_report = ", no report was written" if outputs else ""
         with told_if_interrupted(lambda: progress.position + no_report), progress:
             result = run_suite(suite, tapes, target, args.repeat, progress, started)
+        if result.is_interrupted:
+            sys.stderr.write(f"interrupted; {progress.position}, and these are the results until then\n")
         if named == "caipe":
             sys.stderr.write(_MORE)
         for output, form in outputs:
@@ -90,6 +94,8 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
         Console().print(as_table(result, masks))
     else:
         sys.stdout.write(masks.text(json.dumps(as_json(result)) + "\n" if args.json else as_text(result)))
+    if result.is_interrupted:
+        return EXIT_INTERRUPTED
     return 0 if result.verdict == "PASS" else 1
 
 
@@ -237,20 +243,35 @@ def run_suite(
     progress: SuiteProgress,
     started: float,
 ) -> SuiteResult:
-    """Run all cases of `suite` on `target`, each `repeat` times."""
+    """Run all cases of `suite` on `target`, each `repeat` times.
+
+    Ctrl-C ends it: what was judged until then is the result. Raises KeyboardInterrupt if that is nothing.
+    """
     skipped = {case.name: why for case in suite.cases if (why := target.refusal(case)) is not None}
     cases = [case for case in suite.cases if case.name not in skipped]
     progress.begin(len(cases) * repeat)
-    results = []
-    for case in cases:
-        runs = []
-        for _ in range(repeat):
-            progress.on_run(case)
-            runs.append(run_case(case, target, tapes))
-        results.append(CaseResult(case, tuple(runs)))
-        progress.on_result(results[-1])
-    seconds = sum(run.seconds for result in results for run in result.runs)
-    return SuiteResult(suite.name, target.name, started, seconds, tuple(results), tuple(skipped.items()))
+    results = list[CaseResult]()
+    try:
+        for case in cases:
+            runs = []
+            for _ in range(repeat):
+                progress.on_run(case)
+                runs.append(run_case(case, target, tapes))
+            results.append(CaseResult(case, tuple(runs)))
+            progress.on_result(results[-1])
+    except KeyboardInterrupt:
+        if not results:
+            raise
+        skipped |= {case.name: "interrupted before it was judged" for case in cases[len(results) :]}
+    return SuiteResult(
+        suite=suite.name,
+        target=target.name,
+        started=started,
+        seconds=sum(run.seconds for result in results for run in result.runs),
+        cases=tuple(results),
+        skipped=tuple(skipped.items()),
+        is_interrupted=len(results) < len(cases),
+    )
 
 
 def run_case(case: Case, target: Target, tapes: Mapping[str, Tape | Recording]) -> CaseRun:

@@ -181,6 +181,7 @@ def _measures_json(m: Measures | None) -> Json | None:
         "plan_steps": m.plan_steps,
         "already_streamed": m.already_streamed,
         "delivery": m.delivery,
+        "first_sign": m.summary.first_sign,
         "first_visible": m.summary.first_visible,
         "longest_gap": m.result["longest_gap"],
         "burst_share": m.summary.burst_share,

@@ -21,6 +21,7 @@ from ...errors import UnreadableInput
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, turns_of
 from ..files import kind_of, open_capture, read_text, taped
+from ..not_understood import tell_unread, unread_events
 from ..replay.diff import CHANCE, matches
 from ..replay.replay import replayed
 from ..replay.result import live_chars
@@ -36,6 +37,9 @@ PACE = 0.035
 """Seconds between the events of a recording without times: a usual model's token."""
 LEARNED = 2
 """Plays from which the bot learns before the last one."""
+RIGHT = "right"
+"""The one verdict that is no failure."""
+_NOT_FOUND = "the truth has a text, and none of the agent was found; slack-bot explain shows what came"
 _SUFFIX = ".truth.txt"
 _BELOW = re.compile(r"^--- truth, exactly ---[ \t]*\r?\n", re.MULTILINE)
 _CUT = "cut at"
@@ -47,7 +51,8 @@ _STYLES = {"right": "green", "WRONG": "bold red", "no text": "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class TruePlay:
-    """One play of a recording. `verdict` is "right", "WRONG", or "no text": none of the agent was found.
+    """One play of a recording. `verdict` is "right", "WRONG", or "no text": none of the agent was found,
+    though there should be one. Both are failures; the second is mostly a form that the bot does not read.
 
     `first_text`: seconds from the answer's first token on the wire until it could be read. `live_share`: that
     of `Measures`. `taken_back`: the most characters that were shown and did not stay.
@@ -86,6 +91,8 @@ def main(args: argparse.Namespace) -> int:
     earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
         raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
+    for recording in recordings:
+        tell_unread(recording.name, unread_events(recording.capture))
     plays, line = list[TruePlay](), LiveLine(sys.stderr)
     with told_if_interrupted(lambda: f"{len(plays)} plays were judged"):
         try:
@@ -93,10 +100,14 @@ def main(args: argparse.Namespace) -> int:
                 for play in chain(plays_of(recording, before), cuts_of(recording) if args.cuts else ()):
                     plays.append(play)
                     line.show(f"{play.recording}: {play.play}")
+        except KeyboardInterrupt:
+            line.wipe()
+            _print(args, plays, recordings)
+            raise
         finally:
             line.wipe()
     _print(args, plays, recordings)
-    return int(any(play.verdict == "WRONG" for play in plays))
+    return int(any(play.verdict != RIGHT for play in plays))
 
 
 def _print(args: argparse.Namespace, plays: list[TruePlay], recordings: list[TrueRecording]) -> None:
@@ -104,7 +115,7 @@ def _print(args: argparse.Namespace, plays: list[TruePlay], recordings: list[Tru
         sys.stdout.write(json.dumps(as_json(plays, recordings)) + "\n")
         return
     notes = [*_notes(plays, recordings), _total(plays)]
-    shown = [play for play in plays if not _is_cut(play) or play.verdict == "WRONG"]
+    shown = [play for play in plays if not _is_cut(play) or play.verdict != RIGHT]
     if sys.stdout.isatty():
         Console().print(Group(as_table(shown), *map(Text, notes)))
     else:
@@ -265,7 +276,7 @@ def _judged(m: Measures, truth: str, taken_back: int, sayings: Sequence[str]) ->
     is_form = m.outcomes[-1:] == ("asked",) and have.count(wanted) == 1  # with more words around it
     if have == wanted or is_form:
         return "right", ""
-    return _differs(m, truth, sayings) if any(sayings) else ("no text", "no text of the agent was found")
+    return _differs(m, truth, sayings) if any(sayings) else ("no text", _NOT_FOUND)
 
 
 def _differs(m: Measures, truth: str, sayings: Sequence[str]) -> tuple[str, str]:
@@ -300,7 +311,7 @@ def as_json(plays: Iterable[TruePlay], recordings: Iterable[TrueRecording]) -> J
         {name: getattr(play, name) for name in TruePlay.__slots__} | {"is_paced": play.recording in paced}
         for play in plays
     ]
-    is_right = all(row["verdict"] != "WRONG" for row in rows)
+    is_right = all(row["verdict"] == RIGHT for row in rows)
     return {"verdict": "PASS" if is_right else "FAIL", "plays": rows}
 
 
@@ -340,8 +351,7 @@ def _notes(plays: Sequence[TruePlay], recordings: Iterable[TrueRecording]) -> It
     for each in recordings:
         cuts = [play.verdict for play in plays if _is_cut(play) and play.recording == each.name]
         if cuts:
-            right = len(cuts) - cuts.count("WRONG")
-            yield f"{each.name} cut behind each of {len(cuts)} events: {right} right"
+            yield f"{each.name} cut behind each of {len(cuts)} events: {cuts.count(RIGHT)} right"
         if each.is_paced:
             yield f"{each.name} says nothing of time: {PACE * 1000:.0f} ms are taken between two events"
 
@@ -350,4 +360,5 @@ def _total(plays: Sequence[TruePlay]) -> str:
     verdicts = [play.verdict for play in plays]
     wrong, silent = verdicts.count("WRONG"), verdicts.count("no text")
     apart = f", no text of the agent found in {silent}" if silent else ""
-    return f"{len(plays) - wrong - silent} of {len(plays)} plays right{apart}: {'FAIL' if wrong else 'PASS'}"
+    verdict = "FAIL" if wrong or silent else "PASS"
+    return f"{len(plays) - wrong - silent} of {len(plays)} plays right{apart}: {verdict}"

@@ -12,7 +12,9 @@ from pathlib import Path
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
+from ...turn.record import Outcome
 from ..files import kind_of, open_capture
+from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
 from ..store import turn_tape
 from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
@@ -22,21 +24,30 @@ from .scenario import Scenario
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: file, scenario, key. Returns 0. Raises UnreadableInput for what cannot be read."""
+    """The verb. `args`: file, scenario, key, strict. Returns the exit status.
+
+    Raises UnreadableInput for what cannot be read.
+    """
     around = read_scenario_file(args.scenario)
     path = Path(args.file)
     tape = turn_tape(args.file) if kind_of(path) is None else None
     capture = tape or open_capture(path, args.key, around)
-    sys.stdout.write(explain_capture(capture, around, args.file))
-    return 0
+    unread = unread_events(capture)
+    sys.stdout.write(explain_capture(capture, around, args.file, unread))
+    return exit_status(0, [unread], strict=args.strict)
 
 
-def explain_capture(capture: Tape | Recording, scenario: Scenario, name: str = "the capture") -> str:
-    """The explanation of one capture in one scenario."""
+def explain_capture(
+    capture: Tape | Recording,
+    scenario: Scenario,
+    name: str = "the capture",
+    unread: Sequence[UnreadEvent] = (),
+) -> str:
+    """The explanation of one capture in one scenario. `unread`: what of it was not understood."""
     account = Provenance()
     seen = replayed(capture, scenario, log=account.log)
     tell_assumed(name, capture, seen.result())
-    return explain(account, seen)
+    return explain(account, seen, unread)
 
 
 _STATES = {"streaming": "a stream that is still open", "sealed": "streamed", "posted": "posted"}
@@ -57,9 +68,9 @@ class ExplainedPart:
     causes: tuple[Cause, ...]
 
 
-def explain(account: Provenance, seen: Observation) -> str:
-    """The whole explanation: each question, a section a message, then the rest of what happened."""
-    sections = list[list[str]]()
+def explain(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent] = ()) -> str:
+    """Three lines that say it all, then each question, a section a message, and the rest of what happened."""
+    sections = [list(_summary(account, seen, unread))]
     places = [each.place for each in seen.questions[1:]]
     messages = list(_messages(account, seen.thread, places))
     ends = [*places, len(messages)]
@@ -67,8 +78,9 @@ def explain(account: Provenance, seen: Observation) -> str:
         sections += [[f"{seen.asker}: {text}"], *messages[start:end]]
         if number < min(len(places), len(account.turns) - 1):
             sections.append(["The end", *_end(account.turns[number])])
-    sections[0].append(f"{account.events:,} events of the agent were heard.")
+    sections[1].append(f"{account.events:,} events of the agent were heard.")
     for title, lines in (
+        ("Not understood", unread_lines(unread)),
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
         ("Beside the text", _cards(each for turn in account.turns for each in turn.beside)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
@@ -82,6 +94,43 @@ def explain(account: Provenance, seen: Observation) -> str:
         if found := list(lines):
             sections.append([title, *found])
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+
+
+def _summary(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent]) -> Iterator[str]:
+    """Whether the answer is whole, from when on it could be read, and what was left out."""
+    as_far = ", as far as it was understood" if unread else ""
+    yield f"Whole:    {_whole(account)}{as_far}"
+    yield f"Live:     {_live(account, seen)}"
+    unshown = [each for turn in account.turns for each in turn.unshown]
+    left_out = [
+        *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
+        *([f"{sum(each.chars for each in unshown):,} characters that are not the answer"] if unshown else []),
+        *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
+    ]
+    yield f"Left out: {'; '.join(left_out) or 'nothing'}"
+
+
+def _whole(account: Provenance) -> str:
+    ended = account.turns[-1].turn.ended
+    if ended is None:
+        return "no, the bot did not take the question"
+    end = f"{ended.outcome}: {ended.reason}" if ended.reason else ended.outcome
+    if ended.is_whole:
+        return f"yes, {len(account.text):,} characters ({end})"
+    return f"no ({end})" if ended.is_whole is False else f"there was no answer to be had ({end})"
+
+
+def _live(account: Provenance, seen: Observation) -> str:
+    result, ended = seen.result(), account.turns[-1].turn.ended
+    sign, first, share = (result[name] for name in ("first_sign", "first_visible", "live_share"))
+    before = f" (first sign of life after {sign:g} s)" if sign is not None and sign != first else ""
+    if first is None or (ended is not None and ended.outcome == Outcome.NO_TEXT):
+        return f"no, no text of an answer was shown{before}"
+    return f"from {first:g} s on, {share or 0:.0%} of it before the agent's end{before}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def parts_of(account: Provenance) -> list[ExplainedPart]:

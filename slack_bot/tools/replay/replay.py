@@ -27,13 +27,14 @@ from ...testing.harness import allow_bot, bot_settings, build_in_memory, keep_de
 from ...testing.overrides import with_overrides
 from ...testing.slack.workspace import Change, PersonFile, SeenMessage, Workspace, WorkspaceRules
 from ...testing.tape.json_file import Json
-from ...testing.tape.tape import Recording, Tape, Turns, assumption, interrupted_at, turns_of
+from ...testing.tape.tape import MappedLines, Recording, Tape, Turns, assumption, interrupted_at, turns_of
 from ...turn.record import ThreadKey
 from ..files import open_capture, read_text
+from ..not_understood import exit_status, tell_unread, unread_events
 from ..terminal import LiveLine
 from ..turn_log import Entry, LoggedTurn, TextChange, TurnLog
 from .form_play import is_played, play
-from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, visible
+from .result import Observation, ThreadQuestion, as_line, as_text, pace_of, readable_beside, visible
 from .scenario import Scenario, as_captured, read_scenario
 from .spans import SpanLog, as_lines
 
@@ -46,7 +47,9 @@ _LONGEST = 7 * 86_400.0  # seconds
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: files, scenario, key, json, spans, play, speed, golden, update, shrink, output."""
+    """The verb. `args`: files, scenario, key, json, spans, play, speed, golden, update, shrink, output,
+    strict.
+    """
     check_options(args)
     if args.shrink:
         from . import shrink
@@ -68,6 +71,8 @@ def check_options(args: argparse.Namespace) -> None:
         and (args.shrink or not args.golden),
         "--output is where --shrink writes; leave it out": args.output and not args.shrink,
         "--shrink wants -o FILE for the smaller tape": args.shrink and not args.output,
+        "--strict judges what is printed; leave it out with --golden, --shrink and --play": args.strict
+        and (args.golden or args.shrink or args.play),
         "--shrink takes one FILE": args.shrink and len(args.files) > 1,
         "--speed is for looking on; leave it out with --golden and --shrink": args.speed is not None
         and (args.golden or args.shrink),
@@ -81,8 +86,10 @@ def print_threads(args: argparse.Namespace) -> int:
     """Each capture's thread, or its result as JSON."""
     scenario = read_scenario_file(args.scenario)
     captures = [open_capture(path, args.key, scenario) for path in map(Path, args.files)]
-    for path, capture in zip(args.files, captures, strict=True):
-        log = _log_for(args)
+    unread = [unread_events(capture) for capture in captures]
+    for path, capture, not_understood in zip(args.files, captures, unread, strict=True):
+        tell_unread(path, not_understood)
+        log = _log_for(args, capture)
         try:
             seen = replayed(capture, scenario, log=log, speed=args.speed)
         finally:
@@ -94,18 +101,21 @@ def print_threads(args: argparse.Namespace) -> int:
             sys.stdout.write(as_lines(log.spans))
             continue
         if args.json:
+            if not_understood:
+                result["not_understood"] = [each.as_json() for each in not_understood]
             sys.stdout.write(as_line(result) + "\n")
             continue
         head, end = (f"== {path}\n\n", "\n") if len(captures) > 1 else ("", "")
         text = as_text(result, seen.asker, seen.questions, list(map(pace_of, seen.log.turns)))
         sys.stdout.write(head + text + end)
-    return 0
+    return exit_status(0, unread, strict=args.strict)
 
 
-def _log_for(args: argparse.Namespace) -> TurnLog:
+def _log_for(args: argparse.Namespace, capture: Tape | Recording) -> TurnLog:
     if args.spans:
         return SpanLog()
-    return WatchedLog(sys.stderr) if args.speed else TurnLog()
+    is_long = isinstance(capture, Tape) and isinstance(capture.moments, MappedLines) and sys.stderr.isatty()
+    return WatchedLog(sys.stderr) if args.speed or is_long else TurnLog()
 
 
 class WatchedLog(TurnLog):
@@ -293,7 +303,8 @@ class _ReplaySession:
     def _changed(self, change: Change) -> None:
         if change.kind == "envelope" or self._is_over:
             return
-        self._log.look(self._clock.monotonic(), visible(self._thread()))
+        thread = self._thread()
+        self._log.look(self._clock.monotonic(), visible(thread), readable_beside(thread))
 
     def _thread(self) -> list[SeenMessage]:
         asked = self._scenario

@@ -27,7 +27,7 @@ STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
 _OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
-_FORM_ACTIONS = frozenset(FormAction)
+_FORM_ACTIONS = frozenset(FormAction) - {FormAction.OPENED}  # the button of a sign-in's link has no handle
 _WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
 AT_THE_END = 0.05
@@ -76,6 +76,20 @@ def visible(messages: Iterable[SeenMessage]) -> str:
     return "".join(message.text for message in messages if holds_answer(message))
 
 
+def readable_beside(messages: Iterable[SeenMessage]) -> tuple[object, ...]:
+    """What can be read in the thread beside the text of answers, as a value to compare."""
+    return tuple(
+        (
+            each.ts,
+            "" if holds_answer(each) else each.text,
+            each.plan_title,
+            tuple((task.title, task.status, task.details, task.output) for task in each.tasks),
+            words_in(each.blocks),
+        )
+        for each in messages
+    )
+
+
 def _growths(turn: LoggedTurn) -> list[tuple[float, int]]:
     """When there was more to read than ever before in this turn, and how many characters more."""
     found, size = list[tuple[float, int]](), len(turn.before)
@@ -113,7 +127,8 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
     `live_share` is the part of the final text, without white space, that was visible `AT_THE_END` before an
-    event said that no more of it will come, and stayed. `outcome` is null if the bot did not take the
+    event said that no more of it will come, and stayed. `first_sign` is when anything could be read: text, a
+    card, a form or a note; the typing status does not count. `outcome` is null if the bot did not take the
     question.
     """
     growths, added = list(map(_growths, log.turns)), log.markup()
@@ -128,6 +143,7 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
         **({"forms": list(map(as_json, forms))} if forms else {}),
         "visible": visible(thread),
         "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
+        "first_sign": _first((at for turn in log.turns for at in turn.news), asked_at),
         "first_visible": _first((at for each in growths for at, _ in each), asked_at),
         "longest_gap": max((_longest_gap(each) for each in growths if each), default=None),
         "live_share": _share(sum(kept for kept, _ in live), sum(total for _, total in live)),
@@ -141,16 +157,25 @@ def as_line(result: Json) -> str:
     """`result` on one line. ASCII only: what is printed must not depend on the terminal's encoding. What
     stands for a form in its buttons is random, so it is numbered here.
     """
-    line = json.dumps(result, ensure_ascii=True, separators=(", ", ": "))
-    for number, handle in enumerate(dict.fromkeys(_handles(result)), 1):
-        line = line.replace(handle, f"form-{number}")
-    return line
+    numbers = {handle: f"form-{number}" for number, handle in enumerate(dict.fromkeys(_handles(result)), 1)}
+    return json.dumps(_numbered(result, numbers), ensure_ascii=True, separators=(", ", ": "))
+
+
+def _numbered(value: Any, numbers: Mapping[str, str]) -> Any:
+    """`value` with each handle, alone or before the number of a choice, replaced. Keys and words stay."""
+    if isinstance(value, str):
+        handle, bar, rest = value.partition("|")
+        return f"{numbers[handle]}{bar}{rest}" if handle in numbers else value
+    if isinstance(value, Mapping):
+        return {name: _numbered(each, numbers) for name, each in value.items()}
+    return [_numbered(each, numbers) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _handles(value: Any) -> Iterator[str]:
     """Of all forms whose buttons are in `value`, in their order."""
     if isinstance(value, Mapping):
-        if value.get("action_id") in _FORM_ACTIONS and isinstance(given := value.get("value"), str):
+        name = str(value.get("action_id")).partition("-")[0]  # a choice has its number behind it
+        if name in _FORM_ACTIONS and isinstance(given := value.get("value"), str):
             yield given.partition("|")[0]
         value = value.values()
     elif not isinstance(value, list | tuple):
@@ -280,14 +305,17 @@ def _visible_text(turn: LoggedTurn) -> Iterator[str]:
     growths = _growths(turn)
     asked, ended = ([each.at] if each else [] for each in (turn.started, turn.ended))
     first = round(growths[0][0] - asked[0], _DIGITS) if growths and asked else None
+    sign = round(turn.news[0] - asked[0], _DIGITS) if turn.news and asked else None
+    if sign is not None and sign != first:
+        yield f"first sign of life after {sign:g} s"
     if first is not None:
         yield f"first text after {first:g} s"
     is_long = sum(size for _, size in growths) > _WORTH_STREAMING
     if is_long and (burst := burst_share(growths) or 0.0) > 0.5:
         yield f"{burst:.0%} of it within half a second"
-    times = [*asked, *(at for at, _ in growths), *ended]
+    times = [*asked, *turn.news, *ended]
     waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
-    if waited >= _LONG and waited != first:
+    if waited >= _LONG and waited not in (first, sign):
         yield f"{waited:g} s without anything new"
     if (live := _share(*live_chars(turn))) is not None:
         yield f"{live:.0%} live"

@@ -77,6 +77,7 @@ class TurnLine:
 class Summary:
     """The figures. Times in seconds from the question, None where it never happened; shares from 0 to 1.
 
+    `first_sign`: when anything could be read, text or a card; `first_visible`: when answer text could.
     `agent_burst_share` is of the text as the bot took it for the answer: what it held came in one piece.
     """
 
@@ -84,6 +85,7 @@ class Summary:
     reason: str | None
     first_event: float | None
     first_answer: float | None
+    first_sign: float | None
     first_visible: float | None
     streaming: float | None
     longest_silence: float
@@ -143,13 +145,15 @@ def _turn_line(
     events, calls = ([row for row in rows if row.lane == lane] for lane in ("agent", "slack"))
     shown = growths(visible, before)
     quiet = _spans(t, [row.t for row in events], awaited)
-    waiting = _spans(t, [at for at, _ in shown], awaited)
+    news = [builder.since(at) for at in turn.news]
+    waiting = _spans(t, news, awaited)
     answered = turn.first_answer
     summary = Summary(
         outcome=turn.ended.outcome if turn.ended else "not taken",
         reason=turn.ended.reason if turn.ended else None,
         first_event=round(events[0].t - t, 4) if events else None,
         first_answer=None if answered is None else round(builder.since(answered) - t, 4),
+        first_sign=round(news[0] - t, 4) if news else None,
         first_visible=round(shown[0][0] - t, 4) if shown else None,
         streaming=round(shown[-1][0] - shown[0][0], _DIGITS) if shown else None,
         longest_silence=_longest(quiet),
@@ -176,6 +180,7 @@ def _summary_of_all(turns: Sequence[TurnLine]) -> Summary:
         reason=found[-1].reason,
         first_event=_first((turn.t, turn.summary.first_event) for turn in turns),
         first_answer=_first((turn.t, turn.summary.first_answer) for turn in turns),
+        first_sign=_first((turn.t, turn.summary.first_sign) for turn in turns),
         first_visible=_first((turn.t, turn.summary.first_visible) for turn in turns),
         streaming=round(sum(lasted), _DIGITS) if lasted else None,
         longest_silence=max(each.longest_silence for each in found),

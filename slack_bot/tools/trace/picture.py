@@ -141,6 +141,7 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
     return [
         ("first event", seconds(summary.first_event), False),
         ("first answer token", seconds(summary.first_answer), False),
+        ("first sign of life", seconds(summary.first_sign), False),
         ("first visible text", seconds(summary.first_visible), lag > 1.0),
         ("streaming for", seconds(summary.streaming), False),
         ("longest agent silence", seconds(summary.longest_silence), summary.longest_silence > 10),

@@ -19,7 +19,8 @@ from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
 from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..capture.redaction import Redactor
-from ..files import OutputFile, check_distinct, open_capture
+from ..files import OutputFile, check_distinct, keep_what_is_there, open_capture
+from ..not_understood import tell_unread, unread_events
 from ..replay.replay import (
     observe,
     read_scenario_file,
@@ -54,6 +55,8 @@ def main(args: argparse.Namespace, modes: Mapping[str, ModeObserver]) -> int:
     scenario = read_scenario_file(args.scenario, load() if live or args.modes else None)
     inputs = [*args.targets, args.scenario]
     outs = [(OutputFile(path, inputs), make) for path, make in ((args.html, page), (args.svg, draw)) if path]
+    for out, _ in () if args.force else outs:
+        keep_what_is_there(Path(out.path))
     with told_if_interrupted(lambda: "the trace ends here" + (", nothing was drawn" if outs else "")):
         if args.modes:
             lines = _modes(args, scenario, modes)
@@ -81,6 +84,7 @@ def _taped(args: argparse.Namespace, scenario: Scenario) -> list[Timeline]:
     for path, capture in captures:
         if len(captures) > 1:
             sys.stdout.write(f"== {path}\n")
+        tell_unread(path, unread_events(capture))
         printer = RowPrinter(Redactor(), everything=args.all)
         seen = replayed(capture, scenario, log=TurnLog(printer.take))
         found.append(printer.finish(Path(path).name, seen))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -129,6 +131,32 @@ def test_a_failed_check_is_exit_1_and_is_named(here: Path, capsys: pytest.Captur
     assert "FAIL  joke    0/2" in said.out
     assert "      tools_used: none" in said.out
     assert "    FAIL content_delivered: 1" in said.err
+
+
+def test_ctrl_c_keeps_what_was_judged(here: Path) -> None:
+    cases = [{**JOKE, "name": f"joke-{number}"} for number in range(400)]
+    words = ["conform", "--suite", suite(here, *cases), "--report", "out.md", "--json"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "slack_bot", *words],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("[2/400]"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert process.returncode == 130
+    assert "interrupted; it was at " in err
+    assert len(found["cases"]) >= 2 and found["verdict"] == "FAIL"
+    assert {each["reason"] for each in found["skipped"]} == {"interrupted before it was judged"}
+    assert len(found["cases"]) + len(found["skipped"]) == 400
+    assert "joke-1" in (here / "out.md").read_text(encoding="utf-8")
 
 
 def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:

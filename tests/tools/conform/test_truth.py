@@ -245,9 +245,27 @@ def test_of_several_answers_the_last_is_the_one() -> None:
     assert play(both, "Which one do you mean?").verdict == "WRONG"
 
 
-def test_an_agent_that_sends_no_text_is_not_the_bots_fault() -> None:
+def test_no_text_where_there_should_be_one_is_a_verdict_of_its_own() -> None:
     found = play(taped(status("working")))
     assert (found.verdict, found.first_text, found.live_share) == ("no text", None, None)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--cuts",)])
+def test_no_text_beside_a_truth_is_a_failure(
+    form: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The agent's answer came in a form that the bot does not read."""
+    rows = [{"kind": "task", "id": "t"}, {"kind": "artifact-udpate", "text": ANSWER}, status("completed")]
+    (tmp_path / "mine.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "mine.truth.txt").write_text(ANSWER, encoding="utf-8")
+    assert main(["conform", "--from-tape", str(tmp_path / "mine.json"), *form]) == 1
+    out, err = capsys.readouterr()
+    if form == ("--json",):
+        assert json.loads(out)["verdict"] == "FAIL"
+    else:
+        assert out.rstrip().endswith("FAIL")
+        assert "0 of " in out.splitlines()[-1] and "PASS" not in out
+    assert "not understood: mine, item 2 (artifact-udpate)" in err
 
 
 def test_each_play_learns_from_those_before() -> None:

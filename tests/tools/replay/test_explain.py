@@ -76,7 +76,10 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tape.write_text(write_tape(answer(TEXT)), "utf-8")
     scenario.write_text(json.dumps({"text": "why?", "user": "U7"}), "utf-8")
     assert main(["explain", str(tape), "--scenario", str(scenario)]) == 0
-    assert capsys.readouterr().out.startswith("U7: why?\n")
+    whole, live, left_out, _, asked, *_ = capsys.readouterr().out.split("\n")
+    assert whole == f"Whole:    yes, {len(TEXT)} characters (answered)"
+    assert live == "Live:     from 0.6 s on, 100% of it before the agent's end"
+    assert (left_out, asked) == ("Left out: nothing", "U7: why?")
     assert main(["explain", str(tmp_path / "nothing.jsonl")]) == 2
     assert "nothing.jsonl" in capsys.readouterr().err
 
@@ -109,7 +112,7 @@ def usual() -> Provenance:
 
 def test_each_part_says_who_brought_it_why_when_and_which_call_showed_it() -> None:
     text = told(usual(), message("one two three"))
-    assert text.startswith(
+    assert text.split("\n\n", 1)[1].startswith(
         "U1: what?\n4 events of the agent were heard.\n\nMessage 1, streamed: 13 characters"
     )
     assert '1.500 s  chat.startStream shows 13 characters: "one two three"' in text
@@ -218,7 +221,7 @@ def test_each_message_tells_its_own_parts_only() -> None:
         *grows(1.0, "one "), (1.1, "one "), called(1.05, "chat.startStream"),
         *grows(2.0, "two"), (2.1, "one two"), called(2.05, "chat.startStream"),
     )  # fmt: skip
-    _, first, second, *_ = told(seen, message("one "), message("two")).split("\n\n")
+    _, _, first, second, *_ = told(seen, message("one "), message("two")).split("\n\n")
     assert ('"one"' in first, '"two"' in first) == (True, False)
     assert ('"one"' in second, '"two"' in second) == (False, True)
 
@@ -257,7 +260,7 @@ def test_each_further_question_has_its_own_messages_and_end() -> None:
     )  # fmt: skip
     thread = (message("same"), message("same"))
     text = explain(seen, observed(seen, thread, ThreadQuestion(0, "what?"), ThreadQuestion(1, "once more")))
-    assert [part.split("\n")[0] for part in text.split("\n\n")] == [
+    assert [part.split("\n")[0] for part in text.split("\n\n")[1:]] == [
         "U1: what?",
         "Message 1, streamed: 4 characters of the answer",
         "The end",
@@ -265,9 +268,9 @@ def test_each_further_question_has_its_own_messages_and_end() -> None:
         "Message 2, streamed: 4 characters of the answer",
         "The end",
     ]
-    assert "event 1 (streaming_result)" in text.split("\n\n")[1]
-    assert "event 2 (streaming_result)" in text.split("\n\n")[4]
-    assert "first" in text.split("\n\n")[2] and "second" in text.split("\n\n")[5]
+    assert "event 1 (streaming_result)" in text.split("\n\n")[2]
+    assert "event 2 (streaming_result)" in text.split("\n\n")[5]
+    assert "first" in text.split("\n\n")[3] and "second" in text.split("\n\n")[6]
 
 
 def test_what_stands_beside_the_text_is_named_and_shown() -> None:

@@ -79,7 +79,15 @@ def tape(seconds: float = 6.0) -> Tape:
 def options(*files: Path, **more: Any) -> argparse.Namespace:
     return argparse.Namespace(
         files=list(map(str, files)),
-        **{"json": True, "spans": False, "key": None, "scenario": None, "speed": None, **more},
+        **{
+            "json": True,
+            "spans": False,
+            "key": None,
+            "scenario": None,
+            "speed": None,
+            "strict": False,
+            **more,
+        },
     )
 
 
@@ -267,7 +275,7 @@ def test_two_processes_print_the_same_bytes(tmp_path: Path) -> None:
     program = (
         "import argparse, sys; from slack_bot.tools.replay.replay import print_threads;"
         f"print_threads(argparse.Namespace(files={files!r}, json=True, spans=False, "
-        "key=None, scenario=None, speed=None))"
+        "key=None, scenario=None, speed=None, strict=False))"
     )
     outputs = {
         subprocess.run(
@@ -392,7 +400,7 @@ def test_a_further_question_stands_where_it_was_asked(
     assert (
         print_threads(
             argparse.Namespace(
-                files=[str(file)], scenario=None, key=None, json=False, spans=False, speed=None
+                files=[str(file)], scenario=None, key=None, json=False, spans=False, speed=None, strict=False
             )
         )
         == 0

@@ -38,7 +38,16 @@ Entry: TypeAlias = Fact | tuple[float, str]
 
 KEYS = [
     *("outcome", "reason", "context_id", "task_id", "trace_id", "calls", "thread", "visible"),
-    *("first_answer_event", "first_visible", "longest_gap", "live_share", "events", "dropped", "latches"),
+    *(
+        "first_answer_event",
+        "first_sign",
+        "first_visible",
+        "longest_gap",
+        "live_share",
+        "events",
+        "dropped",
+        "latches",
+    ),
 ]
 
 
@@ -336,3 +345,21 @@ def test_what_only_found_that_the_human_had_stopped_did_not_fail() -> None:
 def test_what_came_with_the_end_was_not_live() -> None:
     end = turns.decided(2.0, FinalAnswer(WORDS, "final_result"))
     assert "50% live" in line((1.0, WORDS[:250]), end, (2.0, WORDS), turns.closed(2.1))
+
+
+def test_the_handle_of_a_form_is_numbered_where_it_stands_and_nowhere_else() -> None:
+    """A sign-in's button has the value `link`, and calls have an argument `unfurl_links`."""
+    buttons = [
+        {"action_id": "form_opened", "value": "link"},
+        {"action_id": "feedback", "value": "x"},
+        {"action_id": "form_fill", "value": "kZ1"},
+        {"action_id": "form_choose-2", "value": "kZ1|2"},
+    ]
+    args = {"unfurl_links": False, "kZ1": "the kZ1 of words", "private_metadata": "kZ1", "blocks": buttons}
+    line = as_line({"args": args})
+    assert json.loads(line)["args"] == {
+        "unfurl_links": False,
+        "kZ1": "the kZ1 of words",
+        "private_metadata": "form-1",
+        "blocks": [*buttons[:2], {**buttons[2], "value": "form-1"}, {**buttons[3], "value": "form-1|2"}],
+    }

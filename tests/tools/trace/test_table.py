@@ -104,7 +104,7 @@ def test_the_figures() -> None:
     assert "first answer token  4.00 s\n" in told
     assert "80% of the text was shown within 0.5 s" in told
     assert "3: assistant.threads.setStatus 1, chat.appendStream 1, chat.startStream 1; 1 failed" in told
-    nothing = Summary("failed", "no agent", *[None] * 4, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
+    nothing = Summary("failed", "no agent", *[None] * 5, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
     assert "failed (no agent)" in figures(nothing)
     assert "Slack calls  0: none" in figures(nothing)
 
@@ -148,7 +148,7 @@ def test_each_question_has_its_own_figures() -> None:
 
 
 def test_where_nothing_was_shown_no_share_is_named() -> None:
-    nothing = Summary("failed", "no agent", *[None] * 4, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
+    nothing = Summary("failed", "no agent", *[None] * 5, 0.0, 0.0, None, None, 0.0, 0, {}, 0, {}, 0)
     assert "burst share  no text was shown\n" in figures(nothing)
     assert "the agent wrote" not in figures(nothing)
 

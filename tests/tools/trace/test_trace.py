@@ -18,6 +18,8 @@ from slack_bot import cli
 from slack_bot.errors import UnreadableInput
 from slack_bot.playground.command_line import MODES as MODE_NAMES
 from slack_bot.playground.reference.modes import observe_mode
+from slack_bot.testing.tape.builders import chunk, status, task
+from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario, make_scenario
@@ -31,7 +33,15 @@ MODES = {mode: partial(observe_mode, mode) for mode in MODE_NAMES}
 
 
 def options(*targets: object, **more: Any) -> argparse.Namespace:
-    usual = {"html": None, "svg": None, "scenario": None, "key": None, "all": False, "modes": False}
+    usual = {
+        "html": None,
+        "svg": None,
+        "scenario": None,
+        "key": None,
+        "all": False,
+        "modes": False,
+        "force": False,
+    }
     return argparse.Namespace(targets=[str(each) for each in targets], **{**usual, **more})
 
 
@@ -43,6 +53,27 @@ def test_a_tape_is_a_table_with_its_figures(capsys: pytest.CaptureFixture[str]) 
     assert told.count("\n") < 60
     assert main(options(BURST, all=True), {}) == 0
     assert capsys.readouterr().out.count("\n") > 300
+
+
+def test_a_card_is_a_sign_of_life_and_text_is_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cards come at 2 and 12 s, text at 20 s: nobody stared at nothing for 20 s."""
+    tool = {**chunk("x"), "append": False}
+    tool["artifact"] = {
+        **tool["artifact"],
+        "name": "tool_notification_start",
+        "metadata": {"tool_name": "search", "tool_call_id": "1"},
+    }
+    ended = {**tool, "artifact": {**tool["artifact"], "name": "tool_notification_end"}}
+    moments = [Moment(0.1, event=task()), Moment(2.0, event=tool), Moment(12.0, event=ended)]
+    moments += [Moment(20.0, event=chunk("Found.")), Moment(20.5, event=status("completed"))]
+    line, result = trace_capture(Tape({}, (*moments, Moment(20.6, end="closed"))), "x", Scenario())
+    summary = line.summary
+    assert summary.first_sign is not None and 2.0 <= summary.first_sign < 3.5
+    assert summary.first_visible is not None and summary.first_visible >= 20
+    assert 9 < summary.longest_wait < 11
+    assert [round(each.length) for each in line.waiting] == [2, 10, 8]
+    assert result["first_sign"] == pytest.approx(summary.first_sign, abs=0.001)
+    assert result["first_visible"] == pytest.approx(summary.first_visible, abs=0.001)
 
 
 def test_gradual_and_burst_differ_in_every_figure_that_matters() -> None:
