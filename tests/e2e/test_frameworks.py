@@ -29,8 +29,8 @@ LONG_POLLED = ("sdk03-status_boom", "trpc_hello")
 MARKED = [pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG_POLLED else []) for path in FILES]
 
 NO_TEXT = ("agno_ask", "voltagent_hello")
-"""Recordings of which the bot reads no text: agno sends none where its agent waits for a human, and VoltAgent's
-events begin with a separator."""
+"""Recordings of which the bot reads no text: agno sends none where its agent waits for a human, and
+events of VoltAgent begin with a separator."""
 
 TO_MEND: dict[str, dict[str, str]] = {}
 """What is known to be wrong, by recording and play. Whoever mends it takes it out here."""
