@@ -222,8 +222,11 @@ def quote(text: str) -> str:
 
 def frame_of(event: Object) -> Frame:
     """The frame of an event that has no envelope."""
-    kind, (body, wrapper) = _kind(event), opened(event)
-    reader = _READERS.get(_kind(body)) or _WRAPPERS.get(wrapper)
+    kind, body = _kind(event), event
+    reader = _READERS.get(kind)
+    if reader is None and (wrapper := _wrapper(event)) is not None:
+        body = event[wrapper]
+        reader = _READERS.get(_kind(body)) or _WRAPPERS[wrapper]
     if reader is None and not kind:
         reader = _guess(event)
     return Unknown(kind[:_KIND_CHARS]) if reader is None else reader(body)
