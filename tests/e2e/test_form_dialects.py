@@ -43,6 +43,8 @@ PLAYS: dict[str, tuple[Act, str]] = {
     "adk-words": (says("yes"), DONE),
     "adk-confirmation": (presses("form_approve"), "The tool pay said {'paid': 5, 'to': 'Ada'}."),
     "adk-payload": (presses("form_edit", arguments='{"granted": 4}'), "said {'granted': 4.0}."),
+    "kagent-words": (says("yes"), DONE),
+    "kagent-confirmation": (presses("form_approve"), DONE),
     "strands-words": (says("yes"), DONE),
     "strands-schema": (presses("form_fill", env="dev", n="3"), DONE),
     "langgraph-words": (says("yes"), DONE),

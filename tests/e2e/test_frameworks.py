@@ -15,8 +15,8 @@ from slack_bot.tools.files import open_capture
 
 OURS = Path(__file__).parents[1] / "captures" / "frameworks"
 SHARED = Path(__file__).parents[3] / "shared" / "captures" / "frameworks"
-FOLDER = SHARED if SHARED.is_dir() else OURS
-FILES = [path for path in sorted(FOLDER.glob("*.sse")) if truth_of(path).is_file()]
+TRIED = {path.name: path for folder in (SHARED, OURS) for path in folder.glob("*.sse")}
+FILES = [path for _, path in sorted(TRIED.items()) if truth_of(path).is_file()]
 QUICK = 3
 """Places at which a stream is cut in the quick tests."""
 
@@ -50,16 +50,15 @@ def check(plays: list[TruePlay]) -> None:
     assert wrong.keys() == expected, f"wrong: {wrong}; in the table: {expected}"
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared captures are not beside this repository")
 def test_the_recordings_kept_here_are_among_those_that_are_tried() -> None:
-    assert {path.name for path in OURS.iterdir()} <= {path.name for path in SHARED.iterdir()}
+    assert {path.name for path in OURS.glob("*.sse")} <= {path.name for path in FILES}
     assert len(FILES) > 20
 
 
 @pytest.mark.parametrize("path", MARKED, ids=stem)
 def test_a_reader_has_the_models_text_whole_and_once(path: Path) -> None:
-    hello = path.with_stem(f"{path.stem.partition('_')[0]}_hello")
-    check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello.is_file() else [])))
+    hello = TRIED.get(f"{path.stem.partition('_')[0]}_hello.sse")
+    check(list(plays_of(opened(path), [("hello", open_capture(hello))] if hello is not None else [])))
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.stem.endswith("_tool")], ids=stem)
