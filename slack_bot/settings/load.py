@@ -18,6 +18,7 @@ from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..errors import SettingsError
+from ..installing import how_to_install
 from ..paths import kind_of
 from . import models
 from .channels import ChannelSettings
@@ -125,19 +126,16 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         )
     if _lacks_redis(settings):
         name = env_name(("store", "url"))
-        yield f"{name} is an address of Redis, and its library is not here: {_where('run.txt', 'redis')}"
+        remedy = how_to_install("redis", "run.txt")
+        yield f"{name} is an address of Redis, and its library is not here: {remedy}"
     if settings.traces.enabled and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
         name = env_name(("traces", "enabled"))
-        yield f"{name} is true, and OpenTelemetry is not installed: {_where('otel.txt', 'otel')}"
+        yield f"{name} is true, and OpenTelemetry is not installed: {how_to_install('otel', 'otel.txt')}"
     if values["backfill_hours"] > (kept := values["dedupe_hours"]):
         yield (
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
-
-
-def _where(lock: str, extra: str) -> str:
-    return f"install deploy/{lock}, or slack-bot-a2a[{extra}]"
 
 
 def _lacks_redis(settings: Settings) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.redis_server import REDIS_SERVER
+from tests.redis_server import NO_REDIS, REDIS_SERVER
 
 from .crash_cases import Asked
 from .crash_judge import Fact
@@ -16,7 +16,7 @@ from .rolling import Result
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(REDIS_SERVER is None, reason="no Redis: apt-get install redis-server")
+@pytest.mark.skipif(REDIS_SERVER is None, reason=NO_REDIS)
 def test_kills_under_several_answers_lose_nothing_and_double_nothing() -> None:
     many = asyncio.run(run_many(replace(PLAN, answers=6, lease=4.0)))
     assert many.result.wrong == [], line(many)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 _BASE_PATH = "/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin"
 _ETC = ("ld.so.cache", "nsswitch.conf", "login.defs", "ssl", "hosts", "resolv.conf", "pip.conf")
 """What programs of this machine need of /etc. An address for pip may be there."""
-_DEVICES = ("null", "zero", "urandom", "random")
+DEVICES = ("null", "zero", "urandom", "random")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def build(folder: Path) -> Image:
             stages[step.rest.partition(" AS ")[2] or "last"] = image
             _make_base(image.root)
         elif step.name == "RUN":
-            given = {**_way_to_packages(image.root), **image.arguments, **image.env, "HOME": "/root"}
+            given = {**way_to_packages(image.root), **image.arguments, **image.env, "HOME": "/root"}
             enter(image.root, ["/bin/sh", "-c", f"cd {image.workdir} && {step.rest}"], given)
         elif step.name == "COPY":
             _copy(step.rest, context, stages, image)
@@ -164,24 +164,25 @@ def _make_base(root: Path) -> None:
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(library, inside, symlinks=True, ignore=without, dirs_exist_ok=True)
     for name in _ETC:
-        _bring(Path("/etc") / name, root)
+        bring(Path("/etc") / name, root)
     for name, line in (("passwd", "root:x:0:0::/root:/bin/sh\n"), ("group", "root:x:0:\n")):
         (root / "etc" / name).write_text(line)
-    for name in _DEVICES:
+    for name in DEVICES:
         (root / "dev" / name).touch()
         mount("--bind", f"/dev/{name}", root / "dev" / name)
 
 
-def _way_to_packages(root: Path) -> dict[str, str]:
+def way_to_packages(root: Path) -> dict[str, str]:
     """What pip on this machine is told of its index and of certificates."""
     names = [name for name in os.environ if re.match(r"PIP_|SSL_CERT_|(?i:https?|no)_proxy$", name)]
     for file in (*(os.environ[name] for name in names), "~/.config/pip/pip.conf", "~/.pip/pip.conf"):
         if re.match("[/~]", file):
-            _bring(Path(file).expanduser(), root)
+            bring(Path(file).expanduser(), root)
     return {name: os.environ[name] for name in names}
 
 
-def _bring(path: Path, root: Path) -> None:
+def bring(path: Path, root: Path) -> None:
+    """A file or folder of this machine, at its place in `root`, unless something is there."""
     target = root / path.relative_to("/")
     if target.exists() or not path.exists():
         return

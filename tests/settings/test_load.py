@@ -508,6 +508,6 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 def test_a_redis_without_its_library_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match=r"SLACK_BOT_STORE__URL is .* install deploy/run.txt"):
+    with pytest.raises(SettingsError, match=r"SLACK_BOT_STORE__URL is .* pip install .*deploy/run[.]txt"):
         load({"SLACK_BOT_STORE__URL": "redis://localhost/0"}, None, None)
     assert load({"SLACK_BOT_STORE__URL": "sqlite:///x"}, None, None).store.url == "sqlite:///x"

@@ -14,7 +14,7 @@ from slack_bot.store.contracts import Ages
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.store.redis_errors import explain
-from tests.redis_server import REDIS_SERVER, RedisServer, free_port, running_redis
+from tests.redis_server import RedisServer, free_port, running_redis
 from tests.tls import new_certificate
 
 
@@ -65,7 +65,6 @@ async def test_a_replica_that_cannot_be_written(redis_server: RedisServer, tmp_p
         assert await refusal(replica.url) == said
 
 
-@pytest.mark.skipif(REDIS_SERVER is None, reason="no Redis: apt-get install redis-server")
 @pytest.mark.parametrize("slots", ["none", "another", "all"])
 async def test_a_cluster(slots: str, tmp_path: Path) -> None:
     """One whose only node has all keys works today, and moves them when it grows."""
@@ -74,8 +73,9 @@ async def test_a_cluster(slots: str, tmp_path: Path) -> None:
             first = "0" if slots == "all" else "10000"
             server.tell("CLUSTER", "ADDSLOTSRANGE", first, "16383")
         said = "(it is a node of a Redis Cluster, which moves keys between its nodes); name a Redis that is"
-        for database in ("0", "1"):
-            assert said in await refusal(server.at(database=database))
+        assert said in await refusal(server.at(database="0"))
+        elsewhere = await refusal(server.at(database="1"))  # Valkey 9 has databases in a cluster, here one
+        assert said in elsewhere or elsewhere.startswith("(it has no database of that number)")
 
 
 async def test_a_full_one(redis_server: RedisServer) -> None:
@@ -100,8 +100,6 @@ def test_a_node_that_sends_elsewhere_is_one_of_a_cluster() -> None:
 @contextmanager
 def tls_redis(folder: Path, name: str, *, days: float = 1, asks: str = "no") -> Iterator[tuple[str, Path]]:
     """Its address by TLS as `localhost`, and the certificate, which is for `name`. `asks`: for the bot's."""
-    if REDIS_SERVER is None:
-        pytest.skip("no Redis: apt-get install redis-server")
     own, port = str(new_certificate(folder, name, days=days)), str(free_port())
     with running_redis(
         folder / "redis",
