@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple, assert_never
 
 from ..errors import BadAgentData
-from ..turn.compare import contains, preview
+from ..turn.compare import contains_letters, preview
 from ..turn.events import (
     Attached,
     Event,
@@ -232,12 +232,15 @@ class EventParser:
         return ranked
 
     def _with_ending(self, answer: str) -> tuple[str, str]:
-        """The artifacts' text, with the terminal status message unless it has that already."""
-        ending = self._ending_message
+        """The artifacts' text, with the terminal status message unless it has that already.
+
+        An agent that repeats its texts there knows nothing of the paragraphs that were put between them.
+        """
+        ending = self._answer.mend(self._ending_message)
         is_there = self.state is frames.TaskState.COMPLETED and answer.strip() and ending.strip()
-        if not is_there or contains(answer, preview(ending)):
+        if not is_there or contains_letters(answer, preview(ending)):
             return answer, "artifacts"
-        if contains(ending, answer):
+        if contains_letters(ending, answer):
             return ending, "the terminal status message"
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 

@@ -35,6 +35,17 @@ def contains(whole: str, part: str) -> bool:
     return bool(needle) and needle in normalize(whole)
 
 
+def contains_letters(whole: str, part: str) -> bool:
+    """As `contains`, but white space counts for nothing: the bot puts some between two texts of an agent."""
+    needle = _without_space(part)
+    return bool(needle) and needle in _without_space(whole)
+
+
+def _without_space(text: str) -> str:
+    words = text.split()
+    return "".join(words if text.isascii() else map(_composed, words))
+
+
 def preview(text: str) -> str:
     """`text` without the dots that say it was cut short."""
     cut = text.rstrip()

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.turn.compare import compare_in_steps, contains, equivalent, missing_suffix, normalize, preview
+from slack_bot.turn.compare import (
+    compare_in_steps,
+    contains,
+    contains_letters,
+    equivalent,
+    missing_suffix,
+    normalize,
+    preview,
+)
 from tests.examples import examples
 
 from .work import HOSTILE, grows_like_its_text, steps, work
@@ -20,6 +28,12 @@ def test_white_space_and_composition_do_not_make_a_difference() -> None:
     assert equivalent("e\u0301t\u00e9", "\u00e9te\u0301")
     assert not equivalent("ab", "a b")
     assert normalize("  ") == ""
+
+
+def test_white_space_alone_can_be_left_out_of_the_comparison() -> None:
+    assert contains_letters("Look:\n\n## A\n\ne\u0301", "Look:## A \u00e9")
+    assert not contains_letters("Look:\n\n## A", "Look: B")
+    assert not contains_letters("Look", " ")
 
 
 @pytest.mark.parametrize(
