@@ -80,6 +80,8 @@ class TurnRunner:
             first_flush_delay=stream.first_flush_delay,
             flush_interval=stream.flush_interval,
             unproven_delay=stream.unproven_delay,
+            unproven_calls=stream.unproven_calls,
+            unproven_interval=stream.unproven_interval,
             secrets=self._secrets,
         )
         self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now

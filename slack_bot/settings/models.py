@@ -225,6 +225,11 @@ class StreamSettings(SettingsSection):
     """Seconds from the first token of an answer to its first flush, where no line ended before."""
     unproven_delay: float = Field(default=0.8, ge=0)
     """Seconds that the first text waits where it may yet prove to be narration [obs]."""
+    unproven_calls: int = Field(default=60, ge=0)
+    """Calls of one answer with text that may yet be taken back; then it is shown less often. Slack takes 100
+    a minute for all answers together, and one answer that proved to be none used up 98 [obs]."""
+    unproven_interval: float = Field(default=5.0, ge=0)
+    """Seconds between two calls with such text after those."""
     flush_interval: float = Field(default=1.0, gt=0)
     """Seconds without a line end after which text is flushed up to the last safe cut."""
     max_call_chars: int = Field(default=12_000, gt=0)

@@ -30,7 +30,8 @@ class StreamBuffer:
     seconds after the first token, then a pause after the last flush: a fifth of the age, but at least
     that delay and at most `flush_interval`. What cannot be cut safely waits once as long again; a line that
     opens or closes a fence waits for its end, because a call that fails would leave half of it. Nothing of
-    an unproven text is ready before `unproven_delay` seconds, while nothing else was shown.
+    an unproven text is ready before `unproven_delay` seconds, while nothing else was shown; and after
+    `unproven_calls` calls with such text the next is ready `unproven_interval` seconds later at the soonest.
 
     `secrets` must never be shown.
     """
@@ -42,9 +43,13 @@ class StreamBuffer:
         first_flush_delay: float,
         flush_interval: float,
         unproven_delay: float = 0.0,
+        unproven_calls: int = 60,
+        unproven_interval: float = 0.0,
         secrets: tuple[str, ...] = (),
     ) -> None:
         self._unproven_delay, self._not_before = unproven_delay, 0.0
+        self._unproven_interval, self._unproven_calls = unproven_interval, unproven_calls
+        self._is_unproven = False  # the text that came last
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
         self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
@@ -75,6 +80,7 @@ class StreamBuffer:
             self._raw_size += len(text)
             return False
         self._settle()
+        self._is_unproven = unproven
         self._add(self._sanitizer.push(text), now, unproven=unproven)
         return True
 
@@ -187,6 +193,9 @@ class StreamBuffer:
             text = self._ledger.release(count)
             self.begun = self.begun or not text.isspace()
             self._released_at, self._joined = now, None
+            self._unproven_calls -= self._is_unproven
+            if self._unproven_calls <= 0 and self._is_unproven:
+                self._not_before = now + self._unproven_interval
             self._forced = max(0, self._forced - count)
             if was_forced and not self._is_forced():
                 self._ledger.release_tables()

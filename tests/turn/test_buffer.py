@@ -31,6 +31,8 @@ class Buffer(StreamBuffer):
             first_flush_delay=first,
             flush_interval=interval,
             unproven_delay=unproven,
+            unproven_calls=3,
+            unproven_interval=5.0,
             secrets=secrets,
         )
 
@@ -708,6 +710,19 @@ def test_unproven_text_waits_a_moment_longer_also_at_a_line_end_and_can_be_taken
     buffer.push("here ", 1.5, unproven=True)
     buffer.push("and there.\n", 1.6)
     assert buffer.shown(1.6) == "here and there.\n"  # what was shown already cannot be taken back anyway
+
+
+def test_unproven_text_is_shown_less_often_after_some_calls() -> None:
+    slack = Slack(new(unproven=0.8))
+    for second in range(20):
+        slack.buffer.push(f"line {second}\n", float(second), unproven=True)
+        slack.until(second + 0.99)
+    assert [round(at, 1) for at, _ in slack.sent] == [0.8, 1.0, 2.0, 7.0, 12.0, 17.0]
+    slack.buffer.push("proven\n", 20.0)
+    slack.until(30.0)
+    slack.buffer.push("live\n", 30.0)
+    slack.until(30.1)
+    assert slack.sent[-1] == (30.0, "live\n")
 
 
 def test_unproven_text_is_shown_when_it_is_flushed() -> None:

@@ -27,6 +27,7 @@ _HOLD_TURNS = 5  # turns after which an agent that was shown wrong is trusted ag
 _TOKENS = "tokens"  # a pace: the answer was written token by token
 _FEWEST_STEPS = 2
 _MOST_JUDGED = 8  # chunks of an artifact that are compared with status text shown before
+_TOO_MUCH = 4_000  # characters shown beside an answer, which was not even a quarter of all that was shown
 _LONGEST_QUESTION = 4_000  # characters
 _LONGEST_TOKEN = 80  # characters; a longer text that replaces another is no delta
 _SENTENCE_ENDS = (".", "!", "?", ":")
@@ -180,7 +181,8 @@ class AnswerAssembler:
         fresh, append = self._held.take(text, by_line=True)
         if not append:
             self._pace.restart()
-        self._pace.feed(fresh)
+        if fresh:
+            self._pace.feed(fresh)
         key = f"status {self._status_runs}"
         is_begun = self._statuses.has(key)
         if not (is_begun or self._shows_status()):
@@ -223,6 +225,7 @@ class AnswerAssembler:
         """
         is_short = self._live_source == STATUS and not self.by_settings and "\n\n" not in self._held.text
         self._is_narrator |= is_short and self._statuses.has(f"status {self._status_runs}")
+        self._held.take_held()
         self._held_before_tool = self._held.text or self._held_before_tool
         self._has_asides = False
         self._held.restart()
@@ -388,7 +391,13 @@ class AnswerAssembler:
     # -- the end ---------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Nothing follows: the filters release what they held."""
+        """Nothing follows: the detectors and the filters release what they held."""
+        for (source, key), detector in self._detectors.items():
+            if rest := detector.take_held():
+                self._take(source, key, rest, "the end", append=True)
+        key = f"status {self._status_runs}"
+        if (rest := self._held.take_held()) and self._statuses.has(key):
+            self._take(STATUS, key, rest, "the end", append=True)
         for (source, key), filters in self._filters.items():
             rest = "".join(filters.end())
             if rest and filters.holds_aside:
@@ -446,8 +455,10 @@ class AnswerAssembler:
         return {ANSWER_FROM: found} | pace if found else {}
 
     def _was_told(self, texts: KeyedText, answer: str) -> bool:
-        """`answer` is what was shown since the last tool, or its end, or goes on with it."""
+        """`answer` is what was shown since the last tool, or much of it at its end, or goes on with it."""
         shown = texts.final.text
+        if len(shown) > max(4 * len(answer), len(answer) + _TOO_MUCH):
+            return False
         return missing_suffix(shown, answer) is not None or normalize(shown).endswith(normalize(answer))
 
     def _held_answer(self, answer: str, held_source: str) -> str | None:

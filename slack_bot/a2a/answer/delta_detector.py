@@ -7,6 +7,9 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
 - An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java), or three in a
   row each begin with the one before (snapshots by the letter).
 - Without `append`, a text that the last deltas made together is a repetition (ADK).
+- A text that begins with all of the last one is a snapshot too, whatever came before (an agent that narrates
+  token by token and answers in growing texts). Where that last one says little, the texts are held until the
+  chain is long enough, or broken.
 - After two snapshots, the last of which ends a sentence, a text that is none begins the agent's next text
   (LangGraph, after a tool).
 
@@ -56,6 +59,9 @@ class DeltaDetector:
         self.size = self.steps = 0
         self._snapshots = 0  # in a row, without `append`
         self._doubted: list[str] = []  # the texts as they came, while it is open what they are
+        self._last = ""  # the last text as it came, where the agent does not say that it appends
+        self._chain: list[str] = []  # texts behind it, not counted yet, that each begin with the one before
+        self._is_apart = False  # the first of them may begin another text
         self._series = self._normalized = ""  # the last snapshot, where only snapshots are expected
         self._links = self._worded_links = 0
         for delta in deltas:
@@ -87,14 +93,54 @@ class DeltaDetector:
             return self._take_in_series(text)
         if size and len(text) >= size and text.startswith(self.text):
             if self._is_snapshot(text):
+                self._chain = []
                 return self._grow(text[size:])
         elif self._doubted:
             return self._retell(*self._doubted, text)
         if self._appends:
             return self._take_appended(text)
         self._snapshots = 0
+        return self._take_unsaid(text, by_line=by_line)
+
+    def _take_unsaid(self, text: str, *, by_line: bool) -> tuple[str, bool]:
+        """A delta, or a snapshot of what the last text began, where the agent does not say that it appends."""
+        if self._extends_last(text):
+            if not self._is_proven_by(text):
+                self._chain.append(text)
+                return "", True
+            more = GAP + text if self._is_apart else text[len(self._last) :]
+            self._chain, self._series = [], text
+            return self._grow(more)
+        held = self.take_held()
+        if self._is_glued(text):
+            self._chain, self._is_apart = [text], True
+            return held, True
         gap = GAP if by_line and self._is_line(text) else ""
-        return self._grow("" if self._repeats(text) else gap + text)
+        more = "" if self._repeats(text) else gap + text
+        self._last = text
+        fresh, _ = self._grow(more)
+        return held + fresh, True
+
+    def _extends_last(self, text: str) -> bool:
+        last = self._chain[-1] if self._chain else self._last
+        return bool(last) and len(text) > len(last) and text.startswith(last)
+
+    def _is_proven_by(self, text: str) -> bool:
+        """`text`, which extends the last one, does not do so by chance."""
+        links = len(self._chain) + (not self._is_apart)
+        last = self._chain[-1] if self._chain else self._last
+        return (_is_text(last) and not last[0].isspace()) or (links >= _LEAST_LINKS and _is_text(text))
+
+    def _is_glued(self, text: str) -> bool:
+        """A token behind a sentence with nothing between: no model goes on so, but another text may begin so."""
+        end = self._deltas[-1][-1:] if self._deltas else ""
+        return end in LINE_ENDS and " " not in text.strip() and _is_beginning(text)
+
+    def take_held(self) -> str:
+        """No more comes of the chain: its texts were deltas."""
+        chain, self._chain, self._is_apart = self._chain, [], False
+        self._last = chain[-1] if chain else self._last
+        return "".join(self._grow(each)[0] for each in chain)
 
     def _grow(self, text: str) -> tuple[str, bool]:
         text = text[: self._max_chars - self.size]
@@ -152,7 +198,12 @@ class DeltaDetector:
         return self._grow(more)
 
     def begins_anew(self, text: str) -> bool:
-        """Only snapshots came so far, and `text` neither goes on with the last one nor repeats it."""
+        """`text` is the first snapshot of another text that proves to be one.
+
+        Or only snapshots came so far, and it neither goes on with the last one nor repeats it.
+        """
+        if self._chain and self._is_apart and self._extends_last(text):
+            return self._is_proven_by(text)
         last = self._series or (self.text if self._is_next_series(text) else "")
         if not (last and text) or (len(text) > len(last) and text.startswith(last)):
             return False
@@ -161,11 +212,10 @@ class DeltaDetector:
 
     def _is_next_series(self, text: str) -> bool:
         """Behind two snapshots, the last of which ended a sentence, comes what begins another one."""
-        if self._snapshots < _LEAST_LINKS or not text or text[0].isspace():
+        if self._snapshots < _LEAST_LINKS or not _is_beginning(text):
             return False
         last = self._deltas[-1][-1:] if self._deltas else ""
-        is_beginning = not (text[0].islower() or text[0].isdigit() or text[0] in CLOSES)
-        return last in LINE_ENDS and is_beginning and not text.startswith(self.text)
+        return last in LINE_ENDS and not text.startswith(self.text)
 
     def _repeats(self, text: str) -> bool:
         """`text` is what two or more of the last deltas made; one delta may well come twice."""
@@ -183,6 +233,16 @@ class DeltaDetector:
         """A sentence follows a sentence with nothing between."""
         last = self._deltas[-1] if self._deltas else ""
         return " " in last and " " in text and text[0].isupper() and last.endswith(_SENTENCE_ENDS)
+
+
+def _is_beginning(text: str) -> bool:
+    """`text` may be the beginning of a sentence, a heading or a list."""
+    start = text[:1]
+    return not (not start or start.isspace() or start.islower() or start.isdigit() or start in CLOSES)
+
+
+def _is_text(text: str) -> bool:
+    return len(text) >= _COMPARABLE and _says_enough(text)
 
 
 def _says_enough(text: str) -> bool:

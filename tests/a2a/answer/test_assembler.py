@@ -353,6 +353,28 @@ def test_a_paragraph_begins_behind_a_tool() -> None:
     assert answer.text("artifact") == "Yes.\n\nNo."
 
 
+@pytest.mark.parametrize("rest", ["", " And more."])
+@pytest.mark.parametrize("key", ["a", "b"])
+def test_a_paragraph_that_the_bot_put_between_two_texts_is_known_again(key: str, rest: str) -> None:
+    """They stand behind a tool, or in two artifacts; the last status repeats both, nothing between (a2a-adapter)."""
+    told = tell(
+        artifact(text("First."), append=True),
+        working(*data({"name": "search"}, type="tool_call")),
+        artifact(text("Second: all of it."), key, append=True),
+        StatusUpdate(
+            "t", "c", TaskState.COMPLETED, AgentMessage("e", parts=text(f"First.Second: all of it.{rest}"))
+        ),
+    )
+    assert told.live == "First.\n\nSecond: all of it."
+    assert told.shown.count("all of it") == 1 and told.shown.endswith(rest or "it.")
+
+
+def test_what_may_be_a_snapshot_is_not_lost_where_the_task_ends() -> None:
+    said = [*(working(*text(each)) for each in ("a ", "b ", "c ", "In", "India")), COMPLETED]
+    assert [told.shown for told in twice(*said)] == ["a b c InIndia"] * 2
+    assert tell(*(reply(each) for each in ("a ", "b ", "In", "India"))).shown == "a b InIndia"
+
+
 # -- what a turn teaches
 
 LEARNED = {"answer_source": "status"}

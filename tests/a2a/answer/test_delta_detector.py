@@ -210,6 +210,36 @@ def test_signs_that_the_next_delta_begins_with_are_not_lost() -> None:
     assert Reader(max_chars=6).take("-", "- a", "bcd", "e") == ("-- abc", 1)
 
 
+IN_TOKENS = ("Let ", "me ", "look.")
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ((*IN_TOKENS, "## ", "## What ", "## What is ", "## What is this"), "Let me look.\n\n## What is this"),
+        (("a ", "Found it", "Found it today", "Found it today."), "a Found it today."),
+        (("a ", "b", "bc", "bcd", "bcd e"), "a bbcbcdbcd e"),
+        (("We ", "In", "In ", "dia"), "We InIn dia"),
+        ((*IN_TOKENS, "I", "In", "two"), "Let me look.IIntwo"),
+    ],
+)
+def test_what_begins_with_all_of_the_last_text_is_a_snapshot_however_the_turn_began(
+    texts: tuple[str, ...], told: str
+) -> None:
+    detector = DeltaDetector()
+    taken = [detector.take(text) for text in texts]
+    assert all(append for _, append in taken)
+    assert "".join(text for text, _ in taken) + detector.take_held() == told == detector.text
+
+
+def test_another_text_is_announced_when_its_snapshots_prove_to_be_some() -> None:
+    detector = DeltaDetector()
+    for text in (*IN_TOKENS, "## ", "## What "):
+        assert not detector.begins_anew(text)
+        detector.take(text)
+    assert detector.begins_anew("## What is ")
+
+
 def test_lines_of_their_own_become_paragraphs_only_where_they_may() -> None:
     lines = ("Reading it.", "Writing it.", "and so on.")
     assert Reader().take(*lines, by_line=True) == ("Reading it.\n\nWriting it.and so on.", 0)
