@@ -18,12 +18,13 @@ from .transport import unpacked
 _AT_ONCE = 8 * 1024  # bytes that are read before the loop runs; among them may be a thousand events
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
+_RECORD_SEPARATOR = "\x1e"  # before each text of a JSON text sequence (RFC 7464), as VoltAgent writes its data
 _HEADERS = {"content-type": "text/event-stream"}
 _BLANK = (b"\n", b"\r\n", b"\r")
 
 
 class SseBlock(NamedTuple):
-    """One event, one comment, or one blank line that ends neither.
+    """One event, one comment, or one blank line that ends neither. `data` is without a record separator.
 
     `raw`: its bytes. `whole` is false for an event that no blank line ended, or that is too large.
     """
@@ -124,7 +125,8 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     if event is None:
         return SseBlock(raw, whole=whole)
     has_data = event.data or any(line.startswith(b"data") for line in lines)
-    return SseBlock(raw, event.data if has_data else None, event.event, whole)
+    data = event.data.removeprefix(_RECORD_SEPARATOR) if has_data else None
+    return SseBlock(raw, data, event.event, whole)
 
 
 def _only_data(content: bytes) -> str | None:
@@ -133,4 +135,6 @@ def _only_data(content: bytes) -> str | None:
     if not end or not content.startswith(b"data: "):
         return None
     data = content[6:end]
-    return None if b"\n" in data or b"\r" in data else data.decode("utf-8", "replace")
+    if b"\n" in data or b"\r" in data:
+        return None
+    return data.decode("utf-8", "replace").removeprefix(_RECORD_SEPARATOR)

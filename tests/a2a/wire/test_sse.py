@@ -55,6 +55,12 @@ def test_a_byte_order_mark() -> None:
     assert at_once(b"\xef", b"\xbb\xbfdata: a\n\n") == whole("a")
 
 
+@pytest.mark.parametrize("line", [b"data: ", b"data:", b"id: 1\ndata: "])
+def test_a_json_text_sequence(line: bytes) -> None:
+    """RFC 7464: each text begins with a record separator, which is no JSON."""
+    assert at_once(line + b'\x1e{"a": "\\u001e"}\n\n') == whole('{"a": "\\u001e"}')
+
+
 def test_utf_8_whatever_the_header_says() -> None:
     text = "data: Grüße \U0001f600\n\n".encode()
     response = virtual_clock.run(
