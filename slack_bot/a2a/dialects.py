@@ -136,9 +136,13 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
         kind = CAIPE.kind(artifact.name)
         if kind is not CAIPE.default and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
             return CAIPE
-        if artifact.metadata and any(key.startswith(ADK_KEYS) for key in artifact.metadata):
+        if _is_adks(artifact.metadata) or any(_is_adks(part.metadata) for part in artifact.parts):
             return ADK
-    return ADK if frame.metadata and any(key.startswith(ADK_KEYS) for key in frame.metadata) else None
+    return ADK if _is_adks(frame.metadata) else None
+
+
+def _is_adks(metadata: Metadata) -> bool:
+    return bool(metadata) and any(key.startswith(ADK_KEYS) for key in metadata)
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:

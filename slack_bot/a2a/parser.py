@@ -30,6 +30,7 @@ from ..turn.json_values import text_of
 from .answer.assembler import ARTIFACT, MESSAGE, STATUS, AnswerAssembler, nothing, without
 from .answer.delta_detector import stored_text
 from .answer.filters import result_text
+from .answer.partial_artifacts import PartialArtifacts
 from .content import forms, parts
 from .content.sources import canonical, sources_of
 from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
@@ -80,7 +81,10 @@ class EventParser:
         self._dialect: Dialect = GENERIC if self._auto else BY_NAME[dialect]
         self._answer = AnswerAssembler(max_chars, answer_source, marker, profile, self._dialect.answer_source)
         self._last: tuple[str, frames.Metadata, _Traits] | None = None  # the last artifact
+        self._partials = PartialArtifacts()
         self._tools = parts.ToolCalls()
+        self._speaker = ""  # of several agents, where they are named
+        self._calling: set[str] = set()  # artifacts that call a tool
         self._form: Form | None = None
         self._ids: tuple[str | None, ...] = (None, None, None)  # task, context, trace
         self._has_task = self._replied = self._leaked = False
@@ -245,6 +249,7 @@ class EventParser:
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
     def _artifact(self, update: frames.ArtifactUpdate) -> list[Event]:
+        update = self._partials.under_one_id(update)
         artifact, answer = update.artifact, self._answer
         last = self._last
         if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
@@ -258,8 +263,7 @@ class EventParser:
         )
         text = content.text
         append = self._appends(update, kind, text) if update.append is None else update.append
-        self._keep_extras(artifact.artifact_id or artifact.name, content.extras, append=append)
-        events = self._aside(content) if content.thoughts or content.tools else []
+        events = self._beside(artifact, content, append=append)
         if content.is_block and append:
             answer.new_paragraph()
         if content.extras and not text:
@@ -277,6 +281,14 @@ class EventParser:
         elif text or not events:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
+
+    def _beside(self, artifact: frames.Artifact, content: parts.Content, *, append: bool) -> list[Event]:
+        """What it holds besides its text."""
+        key = artifact.artifact_id or artifact.name
+        self._keep_extras(key, content.extras, append=append)
+        if content.calls_a_tool:
+            self._calling.add(key)
+        return self._aside(content) if content.thoughts or content.tools else []
 
     def _appends(self, update: frames.ArtifactUpdate, kind: ArtifactKind, text: str) -> bool:
         """Where the agent does not say."""
@@ -376,6 +388,10 @@ class EventParser:
             self._ending_message = self._answer.filter_text(text)
             self._ending_whole = content.text if len(content.text) > len(text) else ""
             return [TaskEnded(TaskEnd(state.value), text, reason="task state")]
+        if message is not None and (agent := parts.handoff_to(message.metadata)):
+            known, self._speaker = self._speaker, agent
+            if known in ("", agent):  # the first one is named too: it is the agent that was asked
+                return [nothing(f"{agent} speaks")]
         events = self._aside(content)
         if not content.text:
             return events or [nothing(f"task is {state}")]
@@ -413,7 +429,9 @@ class EventParser:
             kind = self._dialect.kind(artifact.name)
             if kind in (ArtifactKind.ANSWER, ArtifactKind.STREAM):
                 self._keep_snapshot_extras(artifact)
-            if kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
+            if parts.extract_answer(artifact).calls_a_tool:
+                answers, events = [], [*events, *self._called_before(artifact)]
+            elif kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
                 if text := stored_text(self._without_noise(artifact)):
                     answers.append((artifact.artifact_id, artifact.name, text))
             elif kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
@@ -423,7 +441,17 @@ class EventParser:
                 events += self._result(artifact, kind)
             elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
+        answers = self._partials.in_task(answers)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
+
+    def _called_before(self, artifact: frames.Artifact) -> list[Event]:
+        """A task holds a tool call: what it said until then is no answer, as where the call is streamed."""
+        key = artifact.artifact_id or artifact.name
+        if key in self._calling:
+            return []
+        self._calling.add(key)
+        is_narration = self._answer.end_run(narrates=self._dialect.narrates_before_tools)
+        return [NarrationConfirmed(reason="text before a tool call of the task")] if is_narration else []
 
     def _is_answer(self, artifact: frames.Artifact) -> bool:
         """A task's unmarked text is the answer where a stream's is."""

@@ -159,6 +159,7 @@ def test_adk_signs_its_metadata() -> None:
     assert found(StatusUpdate(metadata=signed)) is ADK
     assert found(ArtifactUpdate(Artifact(metadata={"kagent_type": "x"}))) is ADK
     assert found(Snapshot(metadata=signed)) is ADK
+    assert found(Snapshot(artifacts=(Artifact("a", parts=(Part(text="x", metadata=signed),)),))) is ADK
     assert found(MessageReply(AgentMessage(metadata=signed))) is None
 
 
@@ -213,6 +214,63 @@ def test_with_streaming_the_text_comes_three_times_and_is_live_from_its_first_to
     assert second.learned == {}
     assert tell(*frames[:2]).live == "The "
     assert tell(*frames[:-2], profile=first.learned).live == FOX
+
+
+def handoff(agent: str) -> StatusUpdate:
+    call = data({"name": f"{agent}__NS__agent", "id": agent, "args": {}}, kagent_type="function_call")
+    about = {"kagent_event_type": "agent_handoff", "kagent_new_agent_name": agent}
+    return StatusUpdate("t", "c", TaskState.WORKING, AgentMessage(agent, parts=call, metadata=about))
+
+
+def test_an_agent_that_names_itself_calls_no_tool() -> None:
+    """kagent-openai tells with each answer which agent begins (facts: A2A 14)."""
+    told = tell(SUBMITTED, handoff("fox"), artifact(text(FOX)), handoff("fox"), COMPLETED)
+    assert (told.shown, told.cards) == (FOX, {})
+    told = tell(SUBMITTED, handoff("fox"), handoff("owl"), artifact(text(FOX)), COMPLETED)
+    assert list(told.cards) == ["owl__NS__agent"]
+
+
+def piece(value: str, key: str) -> ArtifactUpdate:
+    return replace(artifact(text(value), key, append=True), metadata={**BY_FOX, "adk_partial": True})
+
+
+BY_FOX = ABOUT | {"adk_author": "fox"}
+PIECES = (piece("The ", "x"), piece("quick ", "x"), piece("brown ", "y"), piece("fox", "z"))
+WHOLE = replace(artifact(text(FOX), "z"), metadata=BY_FOX)
+
+
+def test_pieces_under_ids_of_other_tasks_are_one_text_and_the_whole_replaces_them() -> None:
+    """ADK for JavaScript (facts: A2A 14): an id is that of any task of the author that runs at once."""
+    again = piece("Next.", "y"), replace(artifact(text("Next."), "y"), metadata=BY_FOX)
+    assert tell(SUBMITTED, *PIECES).live == FOX
+    assert tell(SUBMITTED, *PIECES, WHOLE, COMPLETED).shown == FOX
+    assert tell(SUBMITTED, *PIECES, WHOLE, *again, COMPLETED).shown == f"{FOX}\n\nNext."
+
+
+def stored(*texts: tuple[str, str], state: TaskState = TaskState.WORKING) -> Snapshot:
+    artifacts = tuple(Artifact(key, parts=(Part(text=value),)) for key, value in texts)
+    return Snapshot("t", "c", state, artifacts=artifacts)
+
+
+@pytest.mark.parametrize("seen", [0, 1, 3, 4])
+def test_a_task_that_keeps_pieces_beside_the_whole_is_read_once(seen: int) -> None:
+    now = stored(("x", "The quick "), ("y", "brown "), ("z", "fox"))
+    end = stored(("x", "The quick "), ("y", "brown "), ("z", FOX), state=TaskState.COMPLETED)
+    assert tell(SUBMITTED, working(**ABOUT), *PIECES[:seen], end).shown.split() == FOX.split()
+    assert tell(SUBMITTED, working(**ABOUT), *PIECES[:seen], now, end).shown.split() == FOX.split()
+
+
+def test_a_task_s_text_before_its_tool_call_is_narration() -> None:
+    calling = Artifact("a", parts=(*text(LOOK), *CALL))
+    end = Snapshot(
+        "t",
+        "c",
+        TaskState.COMPLETED,
+        artifacts=(calling, Artifact("b", parts=CALL_RESULT), Artifact("c", parts=text(FOX))),
+    )
+    assert tell(SUBMITTED, end).shown == FOX
+    assert tell(SUBMITTED, working(**ABOUT), stored(("a", "Let ")), end).shown == FOX
+    assert tell(SUBMITTED, artifact((*text(LOOK), *CALL), **ABOUT), end).shown == FOX
 
 
 def test_narration_before_a_tool_costs_no_habit() -> None:

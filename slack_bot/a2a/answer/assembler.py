@@ -240,9 +240,9 @@ class AnswerAssembler:
         return narrates or is_short
 
     def snapshot(self, artifacts: list[tuple[str, str, str]]) -> list[Event]:
-        """The task's artifacts by now: id, name, raw text."""
-        found = ((key, self._in_task(key, raw)) for key, raw in self._joined(artifacts))
-        texts = [(key, text) for key, text in found if text]
+        """The task's artifacts by now: id, name, raw text. A blank one takes back what came under its id."""
+        found = ((key, raw, self._in_task(key, raw)) for key, raw in self._joined(artifacts))
+        texts = [(key, text) for key, raw, text in found if text or not raw]
         if not texts:
             return []
         self._detectors |= {(ARTIFACT, key): DeltaDetector(text, appends=True) for key, text in texts}

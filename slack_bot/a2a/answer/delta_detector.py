@@ -103,7 +103,7 @@ class DeltaDetector:
         return self._take_unsaid(text, by_line=by_line)
 
     def _take_unsaid(self, text: str, *, by_line: bool) -> tuple[str, bool]:
-        """A delta, or a snapshot of what the last text began, where the agent does not say that it appends."""
+        """A delta, or a snapshot of what the last text began; the agent does not say that it appends."""
         if self._extends_last(text):
             if not self._is_proven_by(text):
                 self._chain.append(text)
@@ -132,7 +132,7 @@ class DeltaDetector:
         return (_is_text(last) and not last[0].isspace()) or (links >= _LEAST_LINKS and _is_text(text))
 
     def _is_glued(self, text: str) -> bool:
-        """A token behind a sentence with nothing between: no model goes on so, but another text may begin so."""
+        """A token right behind a sentence: no model goes on so, but another text may begin so."""
         end = self._deltas[-1][-1:] if self._deltas else ""
         return end in LINE_ENDS and " " not in text.strip() and _is_beginning(text)
 

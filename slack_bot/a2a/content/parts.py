@@ -46,6 +46,8 @@ DELTA_TYPE = ".chunk"
 """How a type ends that says that an event carries a delta."""
 _THOUGHTS = frozenset({"thought", "thinking", "reasoning"})
 _THOUGHT = re.compile(r"(?:^|_)(?:is_)?(?:thought|thinking|reasoning)\Z")
+_HANDOFF = re.compile(r"(?:^|_)event_type\Z")
+_NEW_AGENT = re.compile(r"(?:^|_)new_agent_name\Z")
 _LONG_RUNNING = re.compile(r"(?:^|_)is_long_running\Z")
 
 # of artifacts
@@ -88,6 +90,13 @@ def tool_part(part: Part, around: Collection[str] = ()) -> ToolPart | None:
         return None
     waits = any(_LONG_RUNNING.search(key) and value is True for key, value in part.metadata.items())
     return _tool_of(data, begins=not _BEGINS.isdisjoint(types), waits=waits)
+
+
+def handoff_to(metadata: Metadata) -> str:
+    """The agent that speaks from now on, where a message says no more (kagent-openai); else ""."""
+    if not any(value == "agent_handoff" and _HANDOFF.search(key) for key, value in metadata.items()):
+        return ""
+    return next((text_of(value) for key, value in metadata.items() if _NEW_AGENT.search(key)), "")
 
 
 def is_list_of_tools(part: Part) -> bool:

@@ -18,7 +18,9 @@ from .transport import unpacked
 _AT_ONCE = 8 * 1024  # bytes that are read before the loop runs; among them may be a thousand events
 _A_CHUNK = 256  # bytes that a chunk counts for at least, because each goes through all of httpx
 _BOM = b"\xef\xbb\xbf"
-_RECORD_SEPARATOR = "\x1e"  # before each text of a JSON text sequence (RFC 7464), as VoltAgent writes its data
+_RECORD_SEPARATOR = (
+    "\x1e"  # before each text of a JSON text sequence (RFC 7464), as VoltAgent writes its data
+)
 _HEADERS = {"content-type": "text/event-stream"}
 _BLANK = (b"\n", b"\r\n", b"\r")
 

@@ -236,7 +236,7 @@ def framed(body: bytes) -> list[tuple[int, bytes]]:
         text = line.rstrip(b"\r\n").removeprefix(b"" if at else _BOM)
         at += len(line)
         if text.startswith(b"data:"):
-            data.append(text.removeprefix(b"data:").removeprefix(b" "))
+            data.append(text.removeprefix(b"data:").removeprefix(b" ").removeprefix(b"\x1e"))
         elif not text and data:
             found.append((at, b"\n".join(data)))
             data = []

@@ -356,7 +356,7 @@ def test_a_paragraph_begins_behind_a_tool() -> None:
 @pytest.mark.parametrize("rest", ["", " And more."])
 @pytest.mark.parametrize("key", ["a", "b"])
 def test_a_paragraph_that_the_bot_put_between_two_texts_is_known_again(key: str, rest: str) -> None:
-    """They stand behind a tool, or in two artifacts; the last status repeats both, nothing between (a2a-adapter)."""
+    """They stand behind a tool, or in two artifacts; the last status repeats both glued (a2a-adapter)."""
     told = tell(
         artifact(text("First."), append=True),
         working(*data({"name": "search"}, type="tool_call")),

@@ -216,7 +216,10 @@ IN_TOKENS = ("Let ", "me ", "look.")
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        ((*IN_TOKENS, "## ", "## What ", "## What is ", "## What is this"), "Let me look.\n\n## What is this"),
+        (
+            (*IN_TOKENS, "## ", "## What ", "## What is ", "## What is this"),
+            "Let me look.\n\n## What is this",
+        ),
         (("a ", "Found it", "Found it today", "Found it today."), "a Found it today."),
         (("a ", "b", "bc", "bcd", "bcd e"), "a bbcbcdbcd e"),
         (("We ", "In", "In ", "dia"), "We InIn dia"),
