@@ -19,6 +19,7 @@ from .errors import NothingToAsk
 from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
+from .settings.models import StreamSettings
 from .slack.model import Batch, Ending, WriteResult
 from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
@@ -28,6 +29,7 @@ from .turn.compare import contains
 from .turn.durations import in_words
 from .turn.events import Event, NarrationConfirmed, StreamEnded, TaskEnded, TurnBegun
 from .turn.form import Form
+from .turn.ledger import Ledger
 from .turn.machine import NO_ANSWER, State, Turn
 from .turn.progress import TaskBaseline, TurnRecord
 from .turn.quotes import Heard, Surroundings
@@ -75,15 +77,7 @@ class TurnRunner:
         self._has_details, stream = facts.wants_details(observer), settings.stream
         is_begun = bool(sink.delivery.ledger.repeated.strip())
         self._machine = Turn(shows_words=settings.agent.error_text == "show", is_begun=is_begun)
-        self._buffer = StreamBuffer(
-            sink.delivery.ledger,
-            first_flush_delay=stream.first_flush_delay,
-            flush_interval=stream.flush_interval,
-            unproven_delay=stream.unproven_delay,
-            unproven_calls=stream.unproven_calls,
-            unproven_interval=stream.unproven_interval,
-            secrets=self._secrets,
-        )
+        self._buffer = _buffer_of(sink.delivery.ledger, stream, self._secrets)
         self._cards: dict[str, actions.TaskCard] = {}  # that wait, as they are now
         self._plan_title: str | None = None  # that waits
         self._wake = asyncio.Event()
@@ -490,3 +484,15 @@ async def _result_of(task: asyncio.Task[Surroundings]) -> Surroundings:
 
 def _soonest(*dues: float | None) -> float | None:
     return min((due for due in dues if due is not None), default=None)
+
+
+def _buffer_of(ledger: Ledger, stream: StreamSettings, secrets: tuple[str, ...]) -> StreamBuffer:
+    return StreamBuffer(
+        ledger,
+        first_flush_delay=stream.first_flush_delay,
+        flush_interval=stream.flush_interval,
+        unproven_delay=stream.unproven_delay,
+        unproven_calls=stream.unproven_calls,
+        unproven_interval=stream.unproven_interval,
+        secrets=secrets,
+    )

@@ -42,6 +42,7 @@ class Dialect:
     append_by_default: bool = False  # what an absent `append` means
     live: bool = False  # untagged streaming text is the answer
     replies_are_fallback: bool = False
+    mixes_ids: bool = False  # the pieces of an artifact may come under ids of other tasks
     narrates_before_tools: bool = False  # text before a tool call is no part of the answer
     noise: re.Pattern[str] = _NEVER  # untagged text that is not worth keeping
     leak: re.Pattern[str] = _NEVER  # raw machine text that must never be shown
@@ -106,6 +107,7 @@ ADK_KEYS = ("adk_", KAGENT_KEY)
 ADK = replace(
     GENERIC,
     name="adk",
+    mixes_ids=True,
     narrates_before_tools=True,
     answer_source="status",  # where it streams; else an artifact
     errors=("adk_error_code", "kagent_error_code"),
@@ -136,13 +138,10 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
         kind = CAIPE.kind(artifact.name)
         if kind is not CAIPE.default and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
             return CAIPE
-        if _is_adks(artifact.metadata) or any(_is_adks(part.metadata) for part in artifact.parts):
+        keys = [*artifact.metadata, *(key for part in artifact.parts for key in part.metadata)]
+        if any(key.startswith(ADK_KEYS) for key in keys):
             return ADK
-    return ADK if _is_adks(frame.metadata) else None
-
-
-def _is_adks(metadata: Metadata) -> bool:
-    return bool(metadata) and any(key.startswith(ADK_KEYS) for key in metadata)
+    return ADK if frame.metadata and any(key.startswith(ADK_KEYS) for key in frame.metadata) else None
 
 
 def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:

@@ -130,7 +130,8 @@ class EventParser:
             events += self._cite(sources)
         match frame:
             case frames.ArtifactUpdate():
-                events += self._artifact(frame)
+                update = self._partials.under_one_id(frame) if self._dialect.mixes_ids else frame
+                events += self._artifact(update)
             case frames.StatusUpdate(state=state, message=message):
                 if frame.metadata and (tool := parts.tool_part(frames.Part(data=frame.metadata))) is not None:
                     events += self._aside(parts.Content(tools=(tool,)))
@@ -249,7 +250,6 @@ class EventParser:
         return f"{answer.rstrip()}\n\n{ending}", "artifacts and the terminal status message"
 
     def _artifact(self, update: frames.ArtifactUpdate) -> list[Event]:
-        update = self._partials.under_one_id(update)
         artifact, answer = update.artifact, self._answer
         last = self._last
         if last is None or last[0] != artifact.name or last[1] != artifact.metadata:
@@ -263,7 +263,9 @@ class EventParser:
         )
         text = content.text
         append = self._appends(update, kind, text) if update.append is None else update.append
-        events = self._beside(artifact, content, append=append)
+        where = artifact.artifact_id or artifact.name
+        self._keep_extras(where, content.extras, append=append)
+        events = self._aside(content, where) if content.thoughts or content.tools else []
         if content.is_block and append:
             answer.new_paragraph()
         if content.extras and not text:
@@ -281,14 +283,6 @@ class EventParser:
         elif text or not events:
             events += answer.artifact(key, text, traits.reason, append=append)
         return events
-
-    def _beside(self, artifact: frames.Artifact, content: parts.Content, *, append: bool) -> list[Event]:
-        """What it holds besides its text."""
-        key = artifact.artifact_id or artifact.name
-        self._keep_extras(key, content.extras, append=append)
-        if content.calls_a_tool:
-            self._calling.add(key)
-        return self._aside(content) if content.thoughts or content.tools else []
 
     def _appends(self, update: frames.ArtifactUpdate, kind: ArtifactKind, text: str) -> bool:
         """Where the agent does not say."""
@@ -357,8 +351,11 @@ class EventParser:
         self._final_text = text
         return [FinalAnswer(text, artifact.name, reason="the agent's final result")]
 
-    def _aside(self, content: parts.Content) -> list[Event]:
+    def _aside(self, content: parts.Content, where: str = "") -> list[Event]:
+        """Thoughts and tools. `where`: the artifact that holds them."""
         thoughts = content.thoughts
+        if content.calls_a_tool:
+            self._calling.add(where)
         events: list[Event] = [Narrated(thoughts, reason="the model thinks")] if thoughts else []
         if content.tools and self._answer.end_run(narrates=self._dialect.narrates_before_tools):
             events.append(NarrationConfirmed(reason="text before a tool call"))

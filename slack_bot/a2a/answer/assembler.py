@@ -185,6 +185,9 @@ class AnswerAssembler:
             self._pace.feed(fresh)
         key = f"status {self._status_runs}"
         is_begun = self._statuses.has(key)
+        if is_begun and self._pace.label:  # what was shown says how far the work is
+            events += [NarrationConfirmed(reason="texts that begin alike")] * self.end_run(narrates=False)
+            is_begun = False
         if not (is_begun or self._shows_status()):
             return [*events, Narrated(text, reason="working-status text")]
         if not is_begun:
@@ -193,6 +196,8 @@ class AnswerAssembler:
         return events + self._take(STATUS, key, fresh, reason, append=append and is_begun)
 
     def _shows_status(self) -> bool:
+        if self._pace.label:
+            return False
         if self.by_settings or self.trusted:
             is_all = self.by_settings or self._has_lines
             return self.trusted == STATUS and (is_all or not self._pace.is_sentence)
@@ -411,6 +416,8 @@ class AnswerAssembler:
         return self._texts[self._live_source].shown.ending(_LONGEST_QUESTION) if self._live_source else ""
 
     def text(self, source: str) -> str:
+        if source == STATUS and self._pace.has_only_labels:
+            return ""
         return self._texts[source].final.text
 
     def contains(self, text: str) -> bool:
@@ -422,6 +429,8 @@ class AnswerAssembler:
         """The held text; of several runs between tools the last, if the task did not fail."""
         if self._marked or (failed and self._has_asides):
             return ""
+        if self._pace.has_only_labels:
+            return self._pace.label
         return self.filter_text(self._held.text or ("" if failed else self._held_before_tool))
 
     def profile_updates(self, answer: str, held_source: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ LINE_ENDS = frozenset(".!?…:;。！？：；")
 CLOSES = frozenset(".,;:!?…)]}'’\"”%。，、；：！？）」』")
 _OPENS = frozenset("([{“‘（「『")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_LABELS = 2  # texts in a row that each begin as the one before: `step 1`, `step 2`, `step 3`
 _CUTS = 2  # places within sentences at which a text was cut: then it comes in tokens
 _WIDE_TOKEN = 4  # characters; in scripts without spaces a longer piece may be a sentence
 _GAP = "\n\n"
@@ -20,10 +21,13 @@ _GAP = "\n\n"
 class TokenPace:
     """The pieces of one text. `start`: where in it the answer began, characters from its beginning.
 
-    `is_sentence`: all that came since is one sentence, in one piece.
+    `is_sentence`: all that came since is one sentence, in one piece. `label`: the last text of a row of such
+    that say how far the work is, each in a piece of its own.
     """
 
     def __init__(self) -> None:
+        self._pieces = self._labels = 0  # of the whole turn; the last ones that begin alike
+        self._last = ""
         self.restart()
 
     def restart(self) -> None:
@@ -34,10 +38,30 @@ class TokenPace:
     def is_tokens(self) -> bool:
         return self._cuts >= _CUTS
 
+    @property
+    def label(self) -> str:
+        return self._last if self._labels >= _LABELS else ""
+
+    @property
+    def has_only_labels(self) -> bool:
+        return bool(self.label) and self._labels == self._pieces - 1
+
+    def _count_label(self, piece: str) -> bool:
+        """Two glued pieces of several words that begin with the same one are no pieces of one text."""
+        last, self._last = self._last, piece
+        self._pieces += 1
+        is_glued = bool(last) and not (last[-1].isspace() or piece[:1].isspace())
+        word, _, more = piece.partition(" ")
+        is_label = is_glued and bool(more) and last.startswith(word + " ")
+        self._labels = self._labels + 1 if is_label else 0
+        return is_label
+
     def feed(self, piece: str) -> None:
+        was_label = bool(self.label)
+        ends_labels = not self._count_label(piece) and was_label
         before, self._before = self._before, (self._before + piece)[-BEFORE:]
         is_glued = not (before[-1:].isspace() or piece[:1].isspace())
-        if not before or piece.startswith(_GAP) or (self.is_sentence and is_glued):
+        if not before or ends_labels or piece.startswith(_GAP) or (self.is_sentence and is_glued):
             lead = len(piece) - len(piece.lstrip("\n")) if before and piece.startswith(_GAP) else 0
             self.start, self._cuts, self.is_sentence = self._size + lead, 0, _is_sentence(piece.lstrip("\n"))
         else:

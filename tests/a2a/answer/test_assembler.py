@@ -375,6 +375,19 @@ def test_what_may_be_a_snapshot_is_not_lost_where_the_task_ends() -> None:
     assert tell(*(reply(each) for each in ("a ", "b ", "In", "India"))).shown == "a b InIndia"
 
 
+def test_statuses_that_count_are_no_answer_and_no_habit() -> None:
+    steps = [working(*text(f"step {number}")) for number in range(1, 30)]
+    first, second = twice(SUBMITTED, *steps, COMPLETED)
+    assert (first.live, first.shown, first.learned) == ("", "step 29", {}) and second.live == ""
+    with_answer = tell(SUBMITTED, *steps, artifact(text(FOX)), COMPLETED)
+    assert with_answer.live == with_answer.shown == FOX
+    assert tell(SUBMITTED, *steps, *(working(*text(word)) for word in WORDS), COMPLETED).shown == FOX
+    wrongly_learned = tell(
+        SUBMITTED, *steps, artifact(text(FOX)), COMPLETED, profile={"answer_source": "status"}
+    )
+    assert wrongly_learned.shown == FOX
+
+
 # -- what a turn teaches
 
 LEARNED = {"answer_source": "status"}

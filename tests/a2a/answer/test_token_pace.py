@@ -136,3 +136,24 @@ def test_text_does_not_go_on(before: str, text: str) -> None:
 def test_texts_one_after_the_other() -> None:
     assert in_tokens(["The ", "quick ", "brown ", "fox"])
     assert not in_tokens(["Searching the docs.", "It is here."])
+
+
+@pytest.mark.parametrize(
+    ("pieces", "label", "only"),
+    [
+        (("step 1", "step 2", "step 3"), "step 3", True),
+        (("Reading a.txt", "Reading b.txt", "Reading c.txt"), "Reading c.txt", True),
+        (("step 1", "step 2"), "", False),
+        (("step 1", "step 2", "step 3", "The "), "", False),
+        (("The ", "step 1", "step 2", "step 3"), "step 3", False),
+        (("the end", " the end", " the end"), "", False),
+        (("no", "no", "no"), "", False),
+    ],
+)
+def test_texts_that_begin_alike_say_how_far_the_work_is(
+    pieces: tuple[str, ...], label: str, only: bool
+) -> None:
+    pace = TokenPace()
+    for piece in pieces:
+        pace.feed(piece)
+    assert (pace.label, pace.has_only_labels) == (label, only)
