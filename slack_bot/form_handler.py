@@ -23,6 +23,7 @@ from .store.contracts import Store
 from .turn.form import Answer, FormKind, Verdict, answer_of, check
 from .turn.open_form import FormAction, FormPress, OpenForm
 from .turn.progress import Stage
+from .turn.quotes import having_heard
 from .turn.record import Question, ThreadKey
 
 _log = logging.getLogger(__name__)
@@ -36,6 +37,11 @@ _NOT_OPENED = "Slack did not open the form. Please press again."
 _NO_LINK = "Slack did not take the link. Please press again."
 _USE_BUTTONS = "Words do not answer this: please use the buttons above, or write “stop” to end it."
 _DECIDE_BY_BUTTON = "Words do not decide this: please use the buttons of the approval above."
+ONLY_IN_FORM = (
+    "The form above asks for a secret: please answer it there, or write “stop” to end it. What you wrote here"
+    " was neither kept nor sent. If it holds the secret, delete your message."
+)
+"""What somebody is told who writes in a thread where a form wants a secret of them."""
 _TAKEN = "Your answer came after another one, so it was not sent."
 _STOPPED = "Stopped."
 _GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
@@ -183,6 +189,8 @@ class FormHandler:
         if (form := await self._form_of(asked)) is None:
             return await self._instead_of_press(asked)
         if asked.answer is None:
+            if form.form.has_secrets:
+                return ONLY_IN_FORM
             if not form.form.takes_words:
                 return _USE_BUTTONS
             turn.answers(form)
@@ -207,6 +215,21 @@ class FormHandler:
             if await self._access.decides_for_asker(form, asked.user):
                 return _DECIDE_BY_BUTTON
         return None
+
+    async def withholds(self, reply: Question) -> bool:
+        """A form waits for a secret of the person who wrote `reply`: nothing of it may be stored or sent.
+
+        It counts as heard by the agent, so that no later question quotes it. Raises StoreError.
+        """
+        thread = reply.thread
+        if reply.ts == thread.ts or is_stop_word(reply):
+            return False
+        if not any(_wants_secret(each, reply.user) for each in await self._store.forms_in(thread)):
+            return False
+        known = await self._store.conversation(self._agent.name, thread)
+        told = replace(known, heard=having_heard(known.heard, (reply.ts,), None))
+        await self._store.save_conversation(self._agent.name, thread, told, self._clock.wall())
+        return True
 
     async def _form_of(self, asked: Question) -> OpenForm | None:
         if asked.handle:
@@ -283,6 +306,10 @@ class FormHandler:
         client.turn = form.turn
         if not await write_record(client, form.message, under):
             _log.warning("a form stands as it was, though it is answered", extra={"turn": form.turn})
+
+
+def _wants_secret(form: OpenForm, user: str) -> bool:
+    return form.is_open and form.form.has_secrets and form.user in ("", user)
 
 
 def _answer(form: OpenForm, press: FormPress) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -140,6 +141,48 @@ async def test_a_secret_reaches_the_agent_and_is_nowhere_else() -> None:
         assert "hunter2hunter2" not in "".join(seen.read for seen in bot.thread(root))
         assert "Token: ••••" in bot.thread(root)[1].read
         assert "hunter2hunter2" not in str([await store.forms_in(ThreadKey("T1", CHANNEL, root))])
+
+
+@on_virtual_time
+@pytest.mark.parametrize("mention", [False, True])
+async def test_what_is_typed_where_a_form_wants_a_secret_is_told_privately_and_goes_nowhere(
+    mention: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    store = MemoryStore()
+    async with run_bot(asking(SECRET), DONE, answer("Later."), store=store) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        shown = form_in(bot, root)
+        assert "answer only in the form" in shown.read
+        assert "reply in this thread" not in shown.read
+        name = f"<@{bot.workspace.bot.user_id}> " if mention else ""
+        await bot.say(f"{name}hunter2hunter2", thread_ts=root)
+        await bot.say("somebody else speaks", thread_ts=root, user="U2")
+        await bot.idle()
+        assert len(bot.agent.questions) == 1
+        assert told(bot, root, "U1")[0].startswith("The form above asks for a secret: please answer it there")
+        await press(bot, root, "form_fill")
+        await submit(bot, Token="another-secret")
+        await bot.idle()
+        await bot.ask("and now?", thread_ts=root)  # what was said in the thread goes along
+        await bot.idle()
+        assert bot.outcomes == ["asked", "answered", "answered"]
+        assert "somebody else speaks" in str(bot.agent.questions)
+        kept = [await store.forms_in(ThreadKey("T1", CHANNEL, root)), await store.unfinished(), vars(store)]
+        own = [each.getMessage() for each in caplog.records if each.name.startswith("slack_bot")]
+        for place in (kept, bot.agent.questions, bot.facts, own):
+            assert "hunter2hunter2" not in str(place)
+
+
+@on_virtual_time
+async def test_stop_ends_a_form_that_wants_a_secret() -> None:
+    async with run_bot(asking(SECRET), DONE) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        await bot.say("stop", thread_ts=root)
+        await bot.idle()
+        assert "Stopped." in bot.thread(root)[1].read
 
 
 # -- approvals

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from slack_bolt.async_app import AsyncApp
@@ -22,6 +22,7 @@ from slack_bolt.response import BoltResponse
 from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
+from ..form_handler import ONLY_IN_FORM
 from ..settings.channels import ChannelPolicies
 from ..turn.buttons import TurnButton
 from ..turn.people import Organisation
@@ -50,6 +51,7 @@ _OVERTAKEN = 60.0  # seconds after a message in which its edit or deletion may c
 _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
+_FORM_ONLY = "typed where a form waits for a secret"
 _NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -137,8 +139,7 @@ class SlackListeners:
         """
         question: Question | None
         reason: str | None
-        judged = read_message(body, me)
-        await self._overhear(judged, body)
+        judged = await self._heard(read_message(body, me), body)
         is_mention = is_awaited = False
         match judged:
             case StreamStarted(thread=thread, ts=ts):
@@ -211,6 +212,17 @@ class SlackListeners:
             if refused or not asked.is_mention:
                 raise
             return None  # the dispatcher finds out whether it can be stored
+
+    async def _heard(self, judged: Inbound, body: dict[str, Any]) -> Inbound:
+        """What may be the secret that a form waits for goes nowhere: its author is told privately."""
+        reply = judged.question if isinstance(judged, ThreadReply) else judged
+        if isinstance(reply, Question) and await self._dispatcher.forms.withholds(reply):
+            if not self._dispatcher.was_ignored(reply):
+                self._dispatcher.ignored(replace(reply, text=""), _FORM_ONLY)
+                self._dispatcher.refuse(replace(reply, text=""), ONLY_IN_FORM)
+            return Ignored(_FORM_ONLY)
+        await self._overhear(judged, body)
+        return judged
 
     async def _overhear(self, judged: Inbound, body: dict[str, Any]) -> None:
         """What anybody but the bot writes may be what was said before a question."""

@@ -31,6 +31,9 @@ _MASK = "••••"
 _YES, _NO = "Yes", "No"
 _SENSITIVE = "It is sent to the agent, and not shown or kept in Slack."
 _OR_REPLY = "Fill this in, or reply in this thread."
+_ONLY_IN_FORM = (
+    "It asks for a secret: answer only in the form. What you type in this thread is neither kept nor sent."
+)
 _FILL_IN = "Fill this in to answer."
 _DECIDE = "The agent waits for a decision."
 _NO_CONTROLS = "This cannot be answered here. Write “stop” to end it."
@@ -58,6 +61,8 @@ def has_controls(form: Form) -> bool:
 
 def hint(form: Form, *, has_controls: bool) -> str:
     """How to answer."""
+    if form.has_secrets:
+        return _ONLY_IN_FORM if has_controls else _NO_CONTROLS
     if form.kind is FormKind.INPUT and form.fields and has_controls:
         return _OR_REPLY if form.takes_words else _FILL_IN
     if form.kind is FormKind.APPROVAL and has_controls:

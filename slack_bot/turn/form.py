@@ -127,6 +127,11 @@ class Form:
     reply: ReplyFormat = ReplyFormat()
 
     @property
+    def has_secrets(self) -> bool:
+        """It is answered in the form alone: everybody reads a thread, and what is typed there is kept."""
+        return any(each.is_secret for each in self.fields)
+
+    @property
     def is_auth(self) -> bool:
         return self.kind is FormKind.AUTH
 

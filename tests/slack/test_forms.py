@@ -220,7 +220,7 @@ def test_where_blocks_are_refused_the_fields_are_a_text() -> None:
     text = forms.words_of(SIX)
     assert "Where (Dev, Prod)" in text.replace("**", "")
     assert "Which?" not in text
-    assert text.endswith("Reply in this thread to answer.")
+    assert text.endswith("This cannot be answered here. Write “stop” to end it.")  # it asks for a token
     assert forms.words_of(APPROVAL) == "This cannot be answered here. Write “stop” to end it."
 
 
