@@ -43,13 +43,14 @@ from .observe.outage import Outage
 from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
 from .settings.config_file import read_config
-from .settings.load import CONFIG, Settings
+from .settings.load import CONFIG, Settings, secrets_of
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
+from .turn.redaction import Redactor
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
@@ -118,7 +119,7 @@ async def build(
             store = await _open_store(settings.store, outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
-        observer = _keeping_events(settings.store, store, observer, clock, stack)
+        observer = _keeping_events(settings, store, observer, clock, stack)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
@@ -166,11 +167,19 @@ def ages_of(kept: StoreSettings) -> Ages:
 
 
 def _keeping_events(
-    kept: StoreSettings, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
+    settings: Settings, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
 ) -> Observer:
+    kept = settings.store
     if not kept.event_bytes:
         return observer
-    keeper = EventKeeper(store, observer, clock, kept.checkpoint_interval, kept.event_bytes)
+    keeper = EventKeeper(
+        store,
+        observer,
+        clock,
+        Redactor(secrets_of(settings)),
+        interval=kept.checkpoint_interval,
+        most_bytes=kept.event_bytes,
+    )
     stack.push_async_callback(keeper.close)
     return keeper
 

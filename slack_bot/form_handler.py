@@ -222,7 +222,7 @@ class FormHandler:
         It counts as heard by the agent, so that no later question quotes it. Raises StoreError.
         """
         thread = reply.thread
-        if reply.ts == thread.ts or is_stop_word(reply):
+        if reply.ts == thread.ts or reply.is_stop_word:
             return False
         if not any(_wants_secret(each, reply.user) for each in await self._store.forms_in(thread)):
             return False

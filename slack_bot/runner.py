@@ -6,7 +6,7 @@ goes on in the *worker*, with the loop in between; later events wait for it.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
@@ -93,6 +93,7 @@ class TurnRunner:
         self._is_late = self._is_heard = False  # no stream could be started in time; the agent was heard
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
+        self._masked: Counter[str] | None = None  # secrets in that, by kind
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             self._question,
@@ -261,11 +262,12 @@ class TurnRunner:
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):
-                shown = yield from sanitize_in_steps(text, secrets)
+                self._masked = Counter[str]()
+                shown = yield from sanitize_in_steps(text, secrets, self._masked)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
                 return
             case actions.ShowStatus(text=text):
-                self._status = text
+                self._status = sanitize_beginning(text, secrets)
             case actions.UpdateCard(card=card):
                 card = sanitize_card(card, secrets)
                 self._cards[card.id] = self._cards[card.id].then(card) if card.id in self._cards else card
@@ -472,6 +474,7 @@ class TurnRunner:
             outcome.is_whole,
             self._consumer.has_continued,
             tuple(self._delivery.fallbacks),
+            dict(self._buffer.masked if self._masked is None else self._masked),
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..turn.open_form import OpenForm
@@ -126,6 +126,7 @@ class TurnEnded:
     `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
     `is_whole`: the reader has all of the answer; None: there was none to be had. `continued`: the task was
     followed where its stream was lost. `fallbacks`: why the answer was shown in a plainer way, each time.
+    `masked`: how many secrets were taken out of the text of the answer, by kind.
     """
 
     at: float
@@ -142,6 +143,7 @@ class TurnEnded:
     is_whole: bool | None = None
     continued: bool = False
     fallbacks: tuple[str, ...] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ..app import ages_of
 from ..errors import StoreError
 from ..feedback.targets import as_json
 from ..observe.facts import reference_of
-from ..settings.load import load
+from ..settings.load import load, secrets_of
 from ..store.admin import open_admin
 from ..store.contracts import Erased, PersonRecords, StoreAdmin, StoreSummary
 from ..testing.tape.tape import Moment, Tape, write_tape
@@ -25,6 +26,7 @@ from ..turn.json_values import read_json
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
+from ..turn.redaction import Redactor, StreamRedactor
 
 _NOTHING = PersonRecords((), (), ())
 _TURN = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")  # a reference, or a key
@@ -34,6 +36,11 @@ def main(args: argparse.Namespace) -> int:
     """The verb. `args`: what, and the options of that. Returns 0. Raises StoreError and SettingsError."""
     sys.stdout.write(asyncio.run(_output(args)))
     return 0
+
+
+def _masks() -> Redactor:
+    """What was kept by an older version may hold secrets, and what people wrote."""
+    return Redactor(secrets_of(load()))
 
 
 @asynccontextmanager
@@ -50,7 +57,8 @@ async def _output(args: argparse.Namespace) -> str:
                 summary = await store.summary()
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
             case "feedback":
-                return "".join(json.dumps(as_json(each)) + "\n" for each in await store.feedback())
+                rows, masks = await store.feedback(), _masks()
+                return "".join(json.dumps(masks.value(as_json(each))) + "\n" for each in rows)
             case "export":
                 return _exported(args, await store.person(args.user, args.team))
             case "export-tape":
@@ -86,15 +94,22 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
             " again."
         )
     begun = turn.sent_at or events[0].at
-    moments = [Moment(round(max(each.at - begun, 0.0), 3), event=read_json(each.data)) for each in events]
-    end = Moment(moments[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
-    return Tape({"question": turn.question.text}, (*moments, end))
+    masks = _masks()
+    rows = StreamRedactor[Moment](masks.secrets)
+    moments: list[Moment] = []
+    for each in events:
+        moment = Moment(round(max(each.at - begun, 0.0), 3), event=read_json(each.data))
+        moments += rows.push(moment, moment.event)
+    masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
+    end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
+    return Tape({"question": masks.text(turn.question.text)}, (*masked, end))
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
     if found == _NOTHING:
         raise StoreError(_nothing_of(args))
-    return _as_json(PersonRecords, found)
+    whole = read_json(_as_json(PersonRecords, found))
+    return json.dumps(_masks().value(whole), indent=2, ensure_ascii=False) + "\n"
 
 
 def _nothing_of(args: argparse.Namespace) -> str:

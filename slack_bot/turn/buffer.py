@@ -5,11 +5,13 @@ Slack trims white space: alone it is not sent, and cuts are behind it (delivery.
 
 import copy
 import re
+from collections import Counter
 
 from .fit import best_cut
 from .ledger import Ledger
 from .markdown import Cuts, MarkdownState, cluster_cut, ends_in_fence_line, find_cuts
-from .sanitize import MAX_UNDECIDED, StreamSanitizer
+from .masking import MAX_UNDECIDED
+from .sanitize import StreamSanitizer
 
 TIMER_TOLERANCE = 1e-6
 """Seconds a timer may fire before the time it was set to, by rounding."""
@@ -53,6 +55,7 @@ class StreamBuffer:
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
         self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
+        self._masked: Counter[str] = Counter()  # by the sanitizers of texts that have ended
         self._raw: list[str] = []  # not sanitized yet: it changes nothing about when text is ready
         self._raw_size = 0
         # with that and what the sanitizer keeps back, which masks may make longer, a call is not full
@@ -109,6 +112,11 @@ class StreamBuffer:
             self._since = now if self._since is None else self._since
             self._joined = now if self._joined is None else self._joined
 
+    @property
+    def masked(self) -> Counter[str]:
+        """How many secrets were masked in the text, by kind."""
+        return self._masked + self._sanitizer.masked
+
     def start_new_text(self) -> None:
         """What comes now may be retracted without what came before.
 
@@ -121,6 +129,7 @@ class StreamBuffer:
     def end(self, now: float) -> None:
         self._settle()
         self._add(self._sanitizer.end(), now)
+        self._masked += self._sanitizer.masked
         self._sanitizer = StreamSanitizer(self._secrets)
         self.start_new_text()
         self.flush()

@@ -4,230 +4,73 @@ In this order, because each step may uncover something for the next:
 
 1. Characters. Control characters and those that turn text around are removed. Every line end becomes a
    newline. Halves of a surrogate pair are joined, or replaced.
-2. Secrets: first the values given, then what looks like a token or a private key. A key ends at its END line
-   or at a backtick: the code span or fence around it.
+2. Secrets (`masking`): first the values given, then what the table of `secrets` describes. A private key
+   ends at its END line or at a backtick: the code span or fence around it.
 3. Mentions. Slack makes a live mention of `<!channel>`, `<@U1>` and `<#C1>`, and its own parser decides what
    is code (facts: Slack 6). So their `<` becomes `&lt;` everywhere.
 
 The end of a text is kept back while it may begin a danger, so the deltas never change what comes out.
 """
 
-import functools
 import re
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .actions import LONGEST, TaskCard
 from .extras import Chart, DataTable, Extra, LinkedFile, OutFile, Source
 from .form import Choice, Field, Form, ProposedCall
+from .masking import SecretFilter
 
-MASK = "[secret removed]"
-MAX_UNDECIDED = 512
-"""Characters that may be kept back, or the longest secret given."""
 SLICE = 16_384
 """Characters of a long text that are read in one step: a few milliseconds."""
 _CELLS_AT_ONCE = 200  # of a table, in one step
-_SHORTEST_SECRET = 4  # to mask a shorter value would tear words apart
-_HEAD = 8  # characters of a value that are compared first
 
 _RARE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")  # all below
 _GONE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LINE_END = re.compile("\r\n?")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HALF_DONE = re.compile("[\r\ud800-\udbff]\\Z")
-_KEY_END = re.compile("-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|(?=`)")
-_KEY_END_MOST = 64  # characters of that, at most
 
 
 def _clean(text: str) -> str:
     return _LINE_END.sub("\n", text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class _Danger:
-    """A `pattern` of characters and classes with counts.
-
-    The first `keeps` characters of a secret stay; what follows is dropped as long as it matches `tail`.
-    """
-
-    pattern: str
-    tail: re.Pattern[str] | None = None
-    keeps: int = 0
-    is_key: bool = False
-    is_mention: bool = False
-
-    def _before(self, first: str) -> str:
-        return "" if self.is_key or self.is_mention else f"(?<![A-Za-z0-9]{first})"
-
-    def rest(self) -> str:
-        return self._before(self.pattern[0]) + self.pattern[1:]
-
-    def begun(self) -> str:
-        beginning = ""
-        for chars, least, most in reversed(_STEP.findall(_CONDITION.sub("", self.pattern))):
-            least, most = least or "1", most or least or "1"
-            if beginning:
-                beginning = rf"(?:{chars}{{0,{most}}}\Z|{chars}{{{least},{most}}}{beginning})"
-            else:
-                beginning = rf"{chars}{{0,{int(most) - 1}}}\Z"
-        return self._before("") + beginning
-
-
-_STEP = re.compile(r"(\[[^\]]+\]|\\?.)(?:\{(\d+)(?:,(\d+))?\})?")
-_CONDITION = re.compile(r"\(\?=[^)]*\)")
-
-
-def _token(begins: str, chars: str, least: int) -> _Danger:
-    return _Danger(f"{begins}{chars}{{{least}}}", re.compile(f"{chars}*"))
-
-
-_ALNUM, _DASHED, _SAFE64 = "[A-Za-z0-9]", "[A-Za-z0-9-]", "[A-Za-z0-9_-]"
-_BEARER = "[A-Za-z0-9._~+/=-]"
-_DANGERS = (
-    _token("xox[a-z]-", _DASHED, 10),
-    _token(r"xoxe\.xox[a-z]-", _DASHED, 10),
-    _token("xapp-", _DASHED, 10),
-    _Danger("A[KS]IA[A-Z0-9]{16}"),
-    _token("gh[oprsu]_", _ALNUM, 36),
-    _token("github_pat_", _SAFE64, 22),
-    _token("glpat-", _SAFE64, 20),
-    _token("sk-ant-", _SAFE64, 20),
-    _token("sk-proj-", _SAFE64, 20),
-    _token("AIza", _SAFE64, 35),
-    _Danger(rf"eyJ{_SAFE64}{{8,300}}\.eyJ{_SAFE64}{{8}}", re.compile("[A-Za-z0-9_.-]*")),
-    # only what holds a digit: "Bearer" is also said of long words
-    _Danger(f"Bearer (?={_BEARER}{{0,31}}[0-9]){_BEARER}{{32}}", re.compile(f"{_BEARER}*"), keeps=7),
-    _Danger("-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY-----", is_key=True),
-    _Danger("-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY BLOCK-----", is_key=True),
-    *(
-        _Danger("<!" + "".join(f"[{char.upper()}{char}]" for char in name), is_mention=True)
-        for name in ("channel", "here", "everyone", "group", "subteam")
-    ),
-    _Danger("<@[BUWbuw][A-Za-z0-9]", is_mention=True),
-    _Danger("<#[CDGcdg][A-Za-z0-9]", is_mention=True),
+_MENTION = re.compile(
+    r"<(?=![Cc][Hh][Aa][Nn][Nn][Ee][Ll]|![Hh][Ee][Rr][Ee]|![Ee][Vv][Ee][Rr][Yy][Oo][Nn][Ee]"
+    r"|![Gg][Rr][Oo][Uu][Pp]|![Ss][Uu][Bb][Tt][Ee][Aa][Mm]|@[BUWbuw][A-Za-z0-9]|#[CDGcdg][A-Za-z0-9])"
 )
+_MENTIONS = ("!channel", "!here", "!everyone", "!group", "!subteam")
+_IDS = ("@", "#", "@b", "@u", "@w", "#c", "#d", "#g")
+_MENTION_MOST = 10  # characters until it is known whether it is one
 
 
-def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """All dangers, and also, as group `open`, those that the text's end cuts; by first character."""
-    rests: dict[str, list[str]] = {}
-    for number, danger in enumerate(_DANGERS):
-        rests.setdefault(danger.pattern[0], []).append(f"(?P<d{number}>{danger.rest()})")
-    ended = "|".join(f"{first}(?:{'|'.join(each)})" for first, each in rests.items())
-    begun = "|".join(danger.begun() for danger in _DANGERS)
-    return re.compile(ended), re.compile(f"(?=[{''.join(sorted(rests))}])(?:(?P<open>{begun})|{ended})")
+def _may_mention(text: str) -> bool:
+    """`text`, which begins with `<`, may become a mention."""
+    name = text[1:].lower()
+    return name in _IDS or any(each.startswith(name) and each != name for each in _MENTIONS)
 
 
-_ENDED, _GROWING = _compiled()
+class _MentionFilter:
+    """Step 3."""
 
-
-@functools.lru_cache(maxsize=8)
-def _secrets(given: tuple[str, ...]) -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]] | None:
-    """The values, longest first, and patterns of them and of their first characters."""
-    values = sorted({value for value in given if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
-    if not values:
-        return None
-    first = "|".join(sorted({re.escape(value[0]) for value in values}))
-    return tuple(values), re.compile("|".join(map(re.escape, values))), re.compile(first)
-
-
-class _Values:
-    """Step 2 for the values given: a pattern of all beginnings of one would be too deep for `re`."""
-
-    def __init__(self, values: tuple[str, ...], whole: re.Pattern[str], first: re.Pattern[str]) -> None:
-        self._values, self._whole, self._first = values, whole, first
-        self._heads = {value[:end] for value in values for end in range(1, _HEAD + 1)}
+    def __init__(self) -> None:
         self.undecided = ""
 
     def push(self, text: str) -> str:
         text = self.undecided + text
-        shown: list[str] = []
-        at, begun = 0, self._begun(text, 0)
-        while (found := self._whole.search(text, at)) and found.start() < begun:
-            shown += (text[at : found.start()], MASK)
-            at = found.end()
-            begun = self._begun(text, at) if begun < at else begun
-        self.undecided = text[begun:]
-        return "".join((*shown, text[at:begun]))
+        if "<" not in text:
+            self.undecided = ""
+            return text
+        last = text.rfind("<", max(0, len(text) - _MENTION_MOST))
+        until = last if last >= 0 and _may_mention(text[last:]) else len(text)
+        self.undecided = text[until:]
+        return _MENTION.sub("&lt;", text[:until])
 
     def end(self) -> str:
-        return self._whole.sub(MASK, self.undecided)
-
-    def _begun(self, text: str, at: int) -> int:
-        """Where a value may begin that the end of `text` cuts; its length if none does."""
-        for found in self._first.finditer(text, max(at, len(text) - len(self._values[0]) + 1)):
-            rest = text[found.start() :]
-            if rest[:_HEAD] not in self._heads:  # as nearly always
-                continue
-            if any(value.startswith(rest) and value != rest for value in self._values):
-                return found.start()
-        return len(text)
-
-
-class _Filter:
-    """Steps 2 and 3. `_text` from `_at` on is undecided."""
-
-    def __init__(self) -> None:
-        self._text, self._at = "", 0
-        self._tail: re.Pattern[str] | None = None
-        self._in_key = False
-
-    @property
-    def undecided(self) -> str:
-        return self._text[self._at :]
-
-    def end(self) -> str:
-        return self.push("", grows=False)
-
-    def push(self, text: str, *, grows: bool = True) -> str:
-        self._text += text
-        shown: list[str] = []
-        while self._drop():
-            found = self._find(grows=grows)
-            until = found.start() if found else len(self._text)
-            shown.append(self._text[self._at : until])
-            self._at = until
-            if found is None or found.lastgroup == "open":
-                break
-            shown.append(self._take(found))
-        kept = max(0, self._at - 1)
-        self._text, self._at = self._text[kept:], self._at - kept
-        return "".join(shown)
-
-    def _find(self, *, grows: bool) -> re.Match[str] | None:
-        """The next danger, or where the text `grows`, what may become one."""
-        near = len(self._text) - MAX_UNDECIDED if grows else len(self._text)
-        if self._at < near:
-            found = _ENDED.search(self._text, self._at)
-            if not grows or (found is not None and found.start() < near):
-                return found
-        return _GROWING.search(self._text, max(self._at, near)) if grows else None
-
-    def _take(self, found: re.Match[str]) -> str:
-        danger = _DANGERS[int(str(found.lastgroup)[1:])]
-        if danger.is_mention:
-            self._at += 1
-            return "&lt;"
-        self._forget(found.end())
-        self._tail, self._in_key = danger.tail, danger.is_key
-        return found.group()[: danger.keeps] + MASK
-
-    def _drop(self) -> bool:
-        if self._in_key:
-            end = _KEY_END.search(self._text, self._at)
-            self._in_key = end is None
-            self._forget(end.end() if end else max(self._at, len(self._text) - _KEY_END_MOST))
-        elif self._tail is not None:
-            found = self._tail.match(self._text, self._at)
-            if found and found.end() > self._at:
-                self._forget(found.end())
-            if self._at < len(self._text):
-                self._tail = None
-        return self._at < len(self._text) and not self._in_key
-
-    def _forget(self, until: int) -> None:
-        """Remove what was masked. A word begins behind it: two secrets in one word are two."""
-        self._text, self._at = f"]{self._text[until:]}", 1
+        text, self.undecided = self.undecided, ""
+        return text
 
 
 class StreamSanitizer:
@@ -235,8 +78,8 @@ class StreamSanitizer:
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         self._half = ""  # a line end or a surrogate pair that may go on
-        given = _secrets(secrets)
-        self._filters: list[_Values | _Filter] = [*([_Values(*given)] if given else []), _Filter()]
+        self._secrets = SecretFilter(secrets)
+        self._mentions = _MentionFilter()
 
     def push(self, text: str) -> str:
         if self._half or _RARE.search(text):
@@ -244,21 +87,21 @@ class StreamSanitizer:
             half = _HALF_DONE.search(text)
             self._half = half.group() if half else ""
             text = _clean(text.removesuffix(self._half))
-        for each in self._filters:
-            text = each.push(text)
-        return text
+        return self._mentions.push(self._secrets.push(text))
+
+    @property
+    def masked(self) -> Counter[str]:
+        """How many secrets were masked, by kind."""
+        return self._secrets.masked
 
     @property
     def splits_a_word(self) -> bool:
         """What is undecided begins with a letter: it may go on in a word."""
-        text = next((each.undecided for each in reversed(self._filters) if each.undecided), "")
-        return text[:1].isalnum()
+        return (self._mentions.undecided or self._secrets.undecided)[:1].isalnum()
 
     def end(self) -> str:
-        text = _clean(self._half)
-        for each in self._filters:
-            text = each.push(text) + each.end()
-        return text
+        text = self._secrets.push(_clean(self._half)) + self._secrets.end()
+        return self._mentions.push(text) + self._mentions.end()
 
 
 def slices(text: str) -> Iterable[str]:
@@ -268,12 +111,16 @@ def slices(text: str) -> Iterable[str]:
     return (text[at : at + SLICE] for at in range(0, len(text), SLICE))
 
 
-def sanitize_slices(text: str, secrets: tuple[str, ...] = ()) -> Iterator[str]:
-    """`text`, sanitized, a piece for each slice."""
+def sanitize_slices(
+    text: str, secrets: tuple[str, ...] = (), masked: Counter[str] | None = None
+) -> Iterator[str]:
+    """`text`, sanitized, a piece for each slice. The secrets in it are added to `masked`, by kind."""
     sanitizer, left = StreamSanitizer(secrets), len(text)
     for piece in slices(text):
         left -= len(piece)
         yield sanitizer.push(piece) + ("" if left else sanitizer.end())
+    if masked is not None:
+        masked.update(sanitizer.masked)
 
 
 def sanitize(text: str, secrets: tuple[str, ...] = ()) -> str:
@@ -281,10 +128,12 @@ def sanitize(text: str, secrets: tuple[str, ...] = ()) -> str:
     return "".join(sanitize_slices(text, secrets))
 
 
-def sanitize_in_steps(text: str, secrets: tuple[str, ...]) -> Generator[None, None, str]:
-    """`text`, sanitized; a step for each slice but the last."""
+def sanitize_in_steps(
+    text: str, secrets: tuple[str, ...], masked: Counter[str] | None = None
+) -> Generator[None, None, str]:
+    """`text`, sanitized; a step for each slice but the last. The secrets in it are added to `masked`."""
     pieces: list[str] = []
-    for piece in sanitize_slices(text, secrets):
+    for piece in sanitize_slices(text, secrets, masked):
         if pieces:
             yield
         pieces.append(piece)

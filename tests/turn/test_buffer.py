@@ -352,12 +352,12 @@ def test_white_space_at_the_end_stays() -> None:
 
 def test_more_white_space_than_a_call_takes_still_ends() -> None:
     buffer = new(most=10)
-    buffer.push(" " * 1_000 + "y", 0)
+    buffer.push(" " * 1_000 + "z", 0)
     buffer.flush()
     sent = []
     while text := buffer.shown(0):
         sent.append(text)
-    assert "".join(sent) == " " * 1_000 + "y"
+    assert "".join(sent) == " " * 1_000 + "z"
 
 
 def test_half_a_flag_goes_when_nothing_else_is_there() -> None:

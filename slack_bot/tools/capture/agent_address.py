@@ -24,8 +24,8 @@ from ...errors import (
 )
 from ...settings.load import Settings, secrets_of
 from ...testing.overrides import with_overrides
+from ...turn.redaction import Redactor
 from ..files import kind_of
-from .redaction import Redactor
 
 _READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})
 

@@ -31,13 +31,13 @@ from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
+from ...turn.redaction import Redactor
 from ..files import Output, OutputFile, keep_what_is_there
 from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable
 from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap
-from .redaction import Redactor
 from .tape_writer import ExchangeListener, RawWriter, RpcCall, TapeWriter
 
 _POLL_EVERY = 1.0  # seconds

@@ -18,7 +18,7 @@ from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
 from ...turn.json_values import read_json
-from .redaction import Redactor
+from ...turn.redaction import Redactor
 from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
 
 _VERBS = {

@@ -1,9 +1,11 @@
 """Writes what a server answered as the lines of a tape, one by one: a capture can stop at any time."""
 
 import codecs
-from collections.abc import Callable, Mapping
+import copy
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ...a2a.wire.sse import SseBlock
 from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
@@ -11,7 +13,7 @@ from ...testing.tape.json_file import Json
 from ...testing.tape.recording import BY_HAND
 from ...testing.tape.tape import FORMAT, VERSION, as_line, row_of
 from ...turn.json_values import read_json
-from .redaction import Redactor, StreamRedactor
+from ...turn.redaction import Redactor, StreamRedactor
 
 _QUOTED = 300
 _DIGITS = 4
@@ -114,7 +116,7 @@ class TapeWriter(ExchangeListener):
 
     def __init__(self, write: Callable[[str], None], head: Json, masks: Redactor) -> None:
         self._write, self._head, self._masks = write, head, masks
-        self._rows = StreamRedactor(masks.secrets)
+        self._rows = StreamRedactor[Json](masks.secrets)
         self._id: str | None = None  # of the last question
         self._verb = "ask"
         self._held: list[Moment] = []
@@ -164,8 +166,7 @@ class TapeWriter(ExchangeListener):
         held, self._held = self._held, []
         for moment in held:
             self._put(moment)
-        for row in self._rows.end():
-            self._write(as_line(row))
+        self._write_rows(self._rows.end())
 
     def interrupt(self, t: float) -> None:
         """The capture was stopped. Without any line yet, nothing is written."""
@@ -181,9 +182,31 @@ class TapeWriter(ExchangeListener):
             self._has_begun = True
             head = {"format": FORMAT, "version": VERSION, **self._head}
             self._write(as_line(self._masks.value(head)))
-        row = self._masks.value(row_of(replace(moment, t=round(moment.t, _DIGITS))))
-        for ready in self._rows.push(row):
-            self._write(as_line(ready))
+        row = copy.deepcopy(row_of(replace(moment, t=round(moment.t, _DIGITS))))
+        self._write_rows(self._rows.push(row, row.get("event")))
+
+    def _write_rows(self, rows: Iterable[Json]) -> None:
+        for row in rows:
+            self._write(as_line(self._masks.value(row)))
+
+
+@dataclass(slots=True)
+class _RawPiece:
+    """Bytes of an answer, and the JSON of their event, whose texts may be masked. `t` is when they came."""
+
+    data: bytes
+    t: float | None = None
+    event: Any = None
+    masked: Any = None
+
+    def as_bytes(self, masks: Redactor) -> bytes:
+        """Where a text was masked, the event is written anew in one line of data."""
+        if self.masked == self.event:
+            return masks.raw(self.data)
+        line = b"data: " + json.dumps(self.masked, ensure_ascii=False).encode("utf-8", "replace")
+        lines = self.data.split(b"\n")
+        kept = [each for each in lines if each.strip() and not each.startswith(b"data:")]
+        return masks.raw(b"\n".join((*kept, line, b"", b"")))
 
 
 class RawWriter(ExchangeListener):
@@ -194,6 +217,7 @@ class RawWriter(ExchangeListener):
         self._id: str | None = None
         self._request = b""
         self._times: list[str] = []
+        self._rows = StreamRedactor[_RawPiece](masks.secrets)
         self._held: list[bytes] | None = None  # an answer that is no stream, until no retry can follow
         self._is_question = self._has_ended = False
 
@@ -212,32 +236,54 @@ class RawWriter(ExchangeListener):
             line = f"# <<< HTTP/1.1 {status}\n# <<< content-type: {kind}\n"
             line += f"# <<< retry-after: {pause}\n" if pause else ""
             line += "# ===== raw body below =====\n"
-            self._put(self._request + line.encode("utf-8", "replace"))
+            self._put(_RawPiece(self._request + line.encode("utf-8", "replace")))
 
     def on_data(self, t: float, data: bytes, moment: Moment | None) -> None:
         if self._is_question and data:
-            self._put(data)
-            self._times.append(f"{t:.3f}:{len(data)}")
+            event = None if moment is None or self._held is not None else _json_of(data)
+            self._put(_RawPiece(data, t, event, copy.deepcopy(event)))
 
     def on_end(self, t: float, end: Literal["closed", "cut"]) -> None:
         if self._is_question and not self._has_ended:
             self._has_ended = True
+            self._write_rows(self._rows.end())
             times = f"# chunk timing (seconds:bytes): {' '.join(self._times)}\n"
             how = f"# closed at {t:.3f}s err={'cut' if end == 'cut' else None}\n"
-            self._put(f"\n# ===== end of raw body =====\n{times}{how}".encode())
+            self._put(_RawPiece(f"\n# ===== end of raw body =====\n{times}{how}".encode()))
 
     def interrupt(self, t: float) -> None:
         if self._has_ended:
-            self._put(f"# closed at {t:.3f}s err={BY_HAND}\n".encode())
+            self._put(_RawPiece(f"# closed at {t:.3f}s err={BY_HAND}\n".encode()))
         self.flush()
 
     def flush(self) -> None:
+        self._write_rows(self._rows.end())
         if self._held is not None:  # as a whole: a secret may have come in two chunks
             self._write(self._masks.raw(b"".join(self._held)))
         self._held = None
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, piece: _RawPiece) -> None:
         if self._held is None:
-            self._write(self._masks.raw(data))
-        else:
-            self._held.append(data)
+            self._write_rows(self._rows.push(piece, piece.masked))
+            return
+        self._held.append(piece.data)
+        self._note(piece.t, len(piece.data))
+
+    def _write_rows(self, pieces: Iterable[_RawPiece]) -> None:
+        for piece in pieces:
+            data = piece.as_bytes(self._masks)
+            self._note(piece.t, len(data))
+            self._write(data)
+
+    def _note(self, t: float | None, size: int) -> None:
+        if t is not None:
+            self._times.append(f"{t:.3f}:{size}")
+
+
+def _json_of(block: bytes) -> Any:
+    """The JSON of an event of a stream; None: it has none."""
+    lines = [line[5:].removeprefix(b" ") for line in block.splitlines() if line.startswith(b"data:")]
+    try:
+        return read_json(_text(b"\n".join(lines))) if lines else None
+    except (ValueError, RecursionError):
+        return None

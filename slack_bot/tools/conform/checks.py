@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from ...turn.masking import mask_secrets
 from ..replay.diff import common_prefix
 from ..sent import visible_chars
 from .measures import Measures, lag
@@ -132,7 +133,8 @@ def _text_equals_final(m: Measures) -> Verdict:
 
 @_check("The thread reads as this text")
 def _text_is(m: Measures, text: str) -> Verdict:
-    have, want = visible_chars("".join(m.texts)), visible_chars(text)
+    # secrets are masked in the thread, and that is no difference
+    have, want = visible_chars("".join(m.texts)), visible_chars(mask_secrets(text))
     if have == want:
         return True, f"{len(want)} characters, white space apart"
     same = common_prefix(have, want)

@@ -30,9 +30,9 @@ from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import bot_settings, emulated
 from ...testing.overrides import with_overrides
 from ...testing.tape.tape import Recording, Tape
+from ...turn.redaction import Redactor
 from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import rpc_call
-from ..capture.redaction import Redactor
 from ..files import OutputFile, check_distinct
 from ..replay.replay import ReplayQuestions, observe, replayed
 from ..terminal import told_if_interrupted

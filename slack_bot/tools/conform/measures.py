@@ -18,7 +18,7 @@ from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
 from ...turn.events import AnswerText, PlanChanged, ToolStarted
 from ...turn.progress import MessageRecord
-from ..capture.redaction import Redactor
+from ...turn.redaction import Redactor
 from ..replay.result import Observation, holds_answer, live_chars
 from ..sent import sent_curve
 from ..trace.figures import Curve, Summary, burst_share_of, growths, timeline

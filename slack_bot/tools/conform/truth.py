@@ -20,6 +20,7 @@ from rich.text import Text
 from ...errors import UnreadableInput
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, turns_of
+from ...turn.masking import mask_secrets
 from ..files import kind_of, open_capture, read_text, taped
 from ..not_understood import tell_unread, unread_events
 from ..replay.diff import CHANCE, matches
@@ -267,7 +268,8 @@ def _not_kept(look: str, end: str) -> int:
 
 def _judged(m: Measures, truth: str, taken_back: int, sayings: Sequence[str]) -> tuple[str, str]:
     """The verdict and the reason."""
-    have, wanted = visible_chars("".join(m.texts)), visible_chars(truth)
+    # a secret in the true text is masked when it is shown: that is no difference
+    have, wanted = visible_chars("".join(m.texts)), visible_chars(mask_secrets(truth))
     failed = ((name, CHECKS[name].judge(m)) for name in _HOLD)
     if why := next((f"{name}: {found.detail}" for name, found in failed if found.ok is False), ""):
         return "WRONG", why

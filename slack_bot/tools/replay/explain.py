@@ -260,6 +260,9 @@ def _end(turn: TurnProvenance) -> Iterator[str]:
     yield f"{_MARGIN}{ended.outcome}" + (f": {ended.reason}" if ended.reason else "")
     if turn.closing is not None:
         yield from _because([turn.closing[1]])
+    if ended.masked:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(ended.masked.items()))
+        yield f"{_MARGIN}secrets were masked in the answer's text: {kinds}"
     if latched := [name for name, is_set in ended.latches.items() if is_set]:
         yield f"{_MARGIN}latched: {', '.join(latched)}"
 

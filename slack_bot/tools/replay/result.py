@@ -150,6 +150,7 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
         "events": dict(sorted((+log.events).items())),
         "dropped": {"late": ended.late if ended else 0},
         "latches": dict(ended.latches) if ended else {},
+        "masked": dict(ended.masked) if ended else {},
     }
 
 

@@ -17,8 +17,8 @@ from ...testing.overrides import with_overrides
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
 from ...turn.events import StreamEnded
+from ...turn.redaction import Redactor
 from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
-from ..capture.redaction import Redactor
 from ..files import OutputFile, check_distinct, keep_what_is_there, open_capture
 from ..not_understood import tell_unread, unread_events
 from ..replay.replay import (

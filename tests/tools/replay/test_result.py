@@ -47,6 +47,7 @@ KEYS = [
         "events",
         "dropped",
         "latches",
+        "masked",
     ),
 ]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slack_bot.tools.capture.redaction import MASK, Redactor, StreamRedactor
+from slack_bot.turn.redaction import MASK, Redactor, StreamRedactor
 
 QUOTED = 'pa"ss\\word'
 
@@ -42,7 +42,7 @@ def test_a_secret_as_json_writes_it_is_gone_from_raw_bytes() -> None:
 def test_a_token_behind_bearer_and_a_password_in_an_address() -> None:
     masks = Redactor()
     assert masks.text("Bearer abcdefghij1234567890") == f"Bearer {MASK}"
-    assert masks.text("https://me:pass@host/x") == f"https://{MASK}@host/x"
+    assert masks.text("https://me:pass@host/x") == f"https://me:{MASK}@host/x"
 
 
 def test_ordinary_words_stay() -> None:
@@ -63,8 +63,8 @@ def text_of(rows: list[dict[str, Any]]) -> str:
 
 def passed(secrets: list[str], *rows: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """What came out after each row, and at the end."""
-    seams = StreamRedactor(secrets)
-    return [*(seams.push(each) for each in rows), seams.end()]
+    seams = StreamRedactor[dict[str, Any]](secrets)
+    return [*(seams.push(each, each.get("event")) for each in rows), seams.end()]
 
 
 @given(
