@@ -9,13 +9,19 @@ import logging
 import re
 import sys
 import time
+from dataclasses import replace
 from typing import Any, assert_never
 
+from ..turn.actions import AppendText
+from ..turn.events import AnswerText, Narrated
+from ..turn.masking import mask_secrets, spellings
 from . import facts
 
 _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
 """What `extra` may carry, and its name in a line; `thread` itself is logging's own."""
-_TOKEN = re.compile(r"\b(xox[a-z](?:\.xox[a-z])?-|xapp-)[\w-]+|\b(Bearer )[\w.~+/=-]+", re.IGNORECASE)
+# an agent or a person may have written them: none may begin a line, move the cursor or turn the text around
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_INDENT = "    "  # of the lines of a traceback: what an exception says is not a line of the log
 
 # the last one by itself: it looks at its own level alone, and puts each call into words that nobody reads
 _CHATTY = ("httpx", "httpcore", "slack_sdk", "asyncio", "slack_sdk.web.async_base_client")
@@ -24,35 +30,41 @@ log = logging.getLogger("slack_bot.turns")
 
 
 class LogLines(logging.Formatter):
-    """Formats entries, as `json` or `text`, without tokens and the exact values of `secrets`."""
+    """Formats entries, as `json` or `text`, without the exact values of `secrets` and what looks like one.
+
+    In `text` an entry is one line, and its traceback is indented below it.
+    """
 
     def __init__(self, form: str, secrets: tuple[str, ...] = ()) -> None:
         super().__init__()
         self._is_json = form == "json"
-        # the longest first: one may begin another, whose end would be left
-        self._secrets = tuple(sorted(filter(None, secrets), key=len, reverse=True))
+        self._secrets = spellings(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        stamp, said = f"{moment}.{int(record.msecs):03d}Z", self._said(record)
+        stamp = f"{moment}.{int(record.msecs):03d}Z"
+        message, trace = self._without_secrets(record)
         found = {shown: getattr(record, name, None) for name, shown in _IDS.items()}
         ids = {shown: str(value) for shown, value in found.items() if value is not None}
         if "turn" in ids:
             ids["ref"] = facts.reference_of(ids["turn"])  # which the note of a failed turn shows
         if self._is_json:
-            level = record.levelname.lower()
-            entry = {"time": stamp, "level": level, "logger": record.name, "message": said, **ids}
+            level, text = record.levelname.lower(), "\n".join(filter(None, (message, trace)))
+            entry = {"time": stamp, "level": level, "logger": record.name, "message": text, **ids}
             return json.dumps(entry, ensure_ascii=False)
-        # an agent chooses the ids of its tasks: none may begin a line
-        named = " ".join(f"{name}={id if id.isprintable() else ascii(id)}" for name, id in ids.items())
-        return f"{stamp} {record.levelname} {record.name}: {said}" + (f" [{named}]" if named else "")
+        named = " ".join(f"{name}={_escaped(value)}" for name, value in ids.items())
+        line = f"{stamp} {record.levelname} {record.name}: {_escaped(message)}"
+        rest = [_INDENT + _escaped(each) for each in trace.split("\n")] if trace else []
+        return "\n".join((line + (f" [{named}]" if named else ""), *rest))
 
-    def _said(self, record: logging.LogRecord) -> str:
+    def _without_secrets(self, record: logging.LogRecord) -> tuple[str, str]:
+        """The message and the traceback."""
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        text = "\n".join(filter(None, (record.getMessage(), trace)))
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return _TOKEN.sub(lambda found: f"{found[1] or found[2]}***", text)
+        return mask_secrets(record.getMessage(), self._secrets), mask_secrets(trace, self._secrets)
+
+
+def _escaped(text: str) -> str:
+    return _CONTROL.sub(lambda control: ascii(control.group())[1:-1], text)
 
 
 def setup(level: str, form: str, secrets: tuple[str, ...] = ()) -> None:
@@ -71,6 +83,13 @@ def log_if_broken(task: asyncio.Task[Any], turn: str | None = None) -> None:
     """For a task that nobody waits for, when it is done. `turn`: the key of the turn that it is about."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a background task broke", exc_info=error, extra={"turn": turn})
+
+
+def _without_pieces(value: object) -> object:
+    """A piece of a streamed text is logged by its length: a secret that is cut in two is not recognised."""
+    if isinstance(value, AnswerText | Narrated | AppendText):
+        return replace(value, text=f"<{len(value.text)} characters>")
+    return value
 
 
 class LogObserver:
@@ -98,7 +117,8 @@ class LogObserver:
             case facts.SlackCalled():  # a call that failed is logged as a warning where it failed
                 log.debug("%s: %s in %.2f s", fact.method, fact.error or "ok", fact.took, extra=extra)
             case facts.EventHandled():
-                log.debug("%s -> %s", fact.event, fact.actions, extra=extra)
+                decided = tuple(map(_without_pieces, fact.actions))
+                log.debug("%s -> %s", _without_pieces(fact.event), decided, extra=extra)
             case facts.AgentEvent():
                 log.debug("agent: %s", fact.kind, extra=extra)
             case facts.QuestionStored() | facts.FeedbackSent() | facts.MessageIgnored():

@@ -82,12 +82,32 @@ def test_a_token_is_never_in_a_line(text: str, form: str) -> None:
 def test_nor_is_it_in_a_traceback() -> None:
     entry = record("broke")
     try:
-        raise ValueError("xoxb-hunter2")
+        raise ValueError("xoxb-12-hunter2")
     except ValueError:
         entry.exc_info = sys.exc_info()
     line = LogLines("text").format(entry)
     assert "hunter2" not in line
-    assert "ValueError: xoxb-***" in line
+    assert "ValueError: [secret removed]" in line
+
+
+def test_what_is_not_ours_begins_no_line_and_moves_no_cursor() -> None:
+    entry = record("question: %s", "hi\n2026-01-01T00:00:00.000Z ERROR forged\r\x1b[2K\x9b1A\u2028x\u202ey")
+    line = LogLines("text").format(entry)
+    assert line.splitlines() == [line]
+    assert "hi\\n2026-01-01" in line
+    assert "\\r\\x1b[2K\\x9b1A\\u2028x\\u202ey" in line
+
+
+def test_a_traceback_is_indented_below_its_line() -> None:
+    entry = record("broke")
+    try:
+        raise ValueError("one\n2026-01-01T00:00:00.000Z ERROR forged\x1b[2K")
+    except ValueError:
+        entry.exc_info = sys.exc_info()
+    first, *rest = LogLines("text").format(entry).splitlines()
+    assert first.endswith("slack_bot.x: broke")
+    assert "    2026-01-01T00:00:00.000Z ERROR forged\\x1b[2K" in rest
+    assert all(each.startswith("    ") for each in rest)
 
 
 def test_setup_puts_one_handler_and_quietens_the_libraries() -> None:
@@ -149,7 +169,7 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it() -> None:
     line = LogLines("text", ("hunter2", "hunter2-and-more")).format(
         record("key hunter2-and-more, or hunter2")
     )
-    assert line.endswith("key ***, or ***")
+    assert line.endswith("key [secret removed], or [secret removed]")
 
 
 def test_facts_of_single_events_are_used_at_debug_only() -> None:
