@@ -93,7 +93,6 @@ class TurnRunner:
         self._is_late = self._is_heard = False  # no stream could be started in time; the agent was heard
         self._end: actions.EndTurn | None = None
         self._rewrite: str | None = None
-        self._masked: Counter[str] | None = None  # secrets in that, by kind
         self._around: asyncio.Task[Surroundings] | None = None
         self._consumer = TaskConsumer(
             self._question,
@@ -262,8 +261,9 @@ class TurnRunner:
             case actions.AppendText() | actions.NoOp():  # text is appended in steps
                 return
             case actions.RewriteAnswer(text=text):
-                self._masked = Counter[str]()
-                shown = yield from sanitize_in_steps(text, secrets, self._masked)
+                masked = Counter[str]()
+                shown = yield from sanitize_in_steps(text, secrets, masked)
+                self._buffer.text_was_replaced(masked)
                 self._rewrite = shown if shown.strip() else NO_ANSWER
                 return
             case actions.ShowStatus(text=text):
@@ -474,7 +474,7 @@ class TurnRunner:
             outcome.is_whole,
             self._consumer.has_continued,
             tuple(self._delivery.fallbacks),
-            dict(self._buffer.masked if self._masked is None else self._masked),
+            dict(self._buffer.masked),
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED

@@ -41,7 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "web": {"settings"},
     "consumer": {"turn", "a2a", "errors", "clock", "settings"},
     "journal": {"turn", "store", "errors", "clock"},
-    "event_keeper": {"store", "errors", "clock", "observe"},
+    "event_keeper": {"turn", "store", "errors", "clock", "observe"},
     "replicas": {"turn", "store", "errors", "observe"},
     "watches": {"turn", "a2a", "errors", "clock", "settings", "observe"},
     "context": {"turn", "slack", "store", "errors", "clock", "settings"},

@@ -55,6 +55,7 @@ class StreamBuffer:
         self._ledger, self._waiting, self._max = ledger, ledger.waiting, ledger.limits.max_call_chars
         self._first, self._interval, self._secrets = first_flush_delay, flush_interval, secrets
         self._sanitizer, self._at_mark = StreamSanitizer(secrets), StreamSanitizer(secrets)
+        self._replaced: Counter[str] | None = None
         self._masked: Counter[str] = Counter()  # by the sanitizers of texts that have ended
         self._raw: list[str] = []  # not sanitized yet: it changes nothing about when text is ready
         self._raw_size = 0
@@ -115,7 +116,11 @@ class StreamBuffer:
     @property
     def masked(self) -> Counter[str]:
         """How many secrets were masked in the text, by kind."""
-        return self._masked + self._sanitizer.masked
+        return self._replaced if self._replaced is not None else self._masked + self._sanitizer.masked
+
+    def text_was_replaced(self, masked: Counter[str]) -> None:
+        """The whole text is written anew in the end. `masked`: the secrets in the new one, by kind."""
+        self._replaced = masked
 
     def start_new_text(self) -> None:
         """What comes now may be retracted without what came before.

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import TypeAlias
 
 from .secrets import (
@@ -139,7 +140,7 @@ class FormatFilter:
         """What is decided now. `grows`: more may come, so the end waits if it may begin a secret."""
         if self._is_harmless(text):
             self._text += text
-            return self._release(_begun(self._text, self._at))
+            return self._release(begun.start if (begun := _begun(self._text, self._at)) else len(self._text))
         self._text += text
         self._hits = {}
         pieces: list[str] = []
@@ -154,8 +155,7 @@ class FormatFilter:
             if hit is None or hit.is_open:
                 break
             pieces.append(self._take(hit))
-        self._forget()
-        return "".join(pieces)
+        return "".join((*pieces, self._release(self._at)))
 
     def _is_harmless(self, text: str) -> bool:
         """As most texts: no secret is in it, and none goes on; at most its end begins one."""
@@ -165,17 +165,11 @@ class FormatFilter:
             return False
         return len(text) < SHORTEST_FORMAT or _LONG.search(text) is None
 
-    def _release(self, begun: _Hit | None) -> str:
-        until = len(self._text) if begun is None else begun.start
-        decided = self._text[self._at : until]
-        self._at = until
-        self._forget()
+    def _release(self, until: int) -> str:
+        """The text up to there. Kept of it is what is looked at before a value."""
+        decided, cut = self._text[self._at : until], max(0, until - NAME_MOST)
+        self._text, self._at = self._text[cut:], until - cut
         return decided
-
-    def _forget(self) -> None:
-        """All but what is looked at before a value."""
-        cut = max(0, self._at - NAME_MOST)
-        self._text, self._at = self._text[cut:], self._at - cut
 
     def _next(self, *, grows: bool) -> _Hit | None:
         """The leftmost secret, or what may become one."""
@@ -186,8 +180,8 @@ class FormatFilter:
                 known = self._hits[search] = search(self._text, self._at, grows)
             if known is not None:
                 found.append(known)
-        if (right_here := _format_at(self._text, self._at)) is not None:
-            found.append(right_here)
+        if self._text[self._at - 1 : self._at] == "]" and (behind := _FORMATS.match(self._text, self._at)):
+            found.append(behind)  # right behind another secret
         if grows and (begun := _begun(self._text, self._at)) is not None:
             found.append(begun)
         # what may become more is before what is one already: only then is the cut of no account
@@ -222,11 +216,6 @@ class FormatFilter:
 
 _Search: TypeAlias = Callable[[str, int, bool], _Hit | None]
 _UNKNOWN = _Hit(-1, -1)
-
-
-def _format_at(text: str, at: int) -> _Hit | None:
-    """One that begins right behind another secret."""
-    return _FORMATS.match(text, at) if at and text[at - 1] == "]" else None
 
 
 def _find_format(text: str, at: int, grows: bool) -> _Hit | None:
@@ -268,25 +257,15 @@ def _find_key(text: str, at: int, grows: bool) -> _Hit | None:
 
 
 def _find_value(text: str, at: int, grows: bool) -> _Hit | None:
-    for mark in _MARK.finditer(text, at):
-        if (hit := _value_behind(text, mark.start(), grows)) is not None:
+    places: Iterable[int] = (mark.start() for mark in _MARK.finditer(text, at))
+    if "--" in text:
+        options = _OPTION.finditer(text, max(0, at - _OPTION_MOST))
+        places = merge(places, (option.end() - 1 for option in options if option.end() > at))
+    for place in places:
+        what = kind_before(text[max(0, place - NAME_MOST) : place], text[place])
+        if what is not None and (hit := _value_hit(text, place, what, grows)) is not None:
             return hit
     return None
-
-
-def _find_option(text: str, at: int, grows: bool) -> _Hit | None:
-    if "--" not in text:
-        return None
-    for option in _OPTION.finditer(text, max(0, at - _OPTION_MOST)):
-        place = option.end() - 1
-        if place >= at and (hit := _value_behind(text, place, grows)) is not None:
-            return hit
-    return None
-
-
-def _value_behind(text: str, place: int, grows: bool) -> _Hit | None:
-    what = kind_before(text[max(0, place - NAME_MOST) : place], text[place])
-    return None if what is None else _value_hit(text, place, what, grows)
 
 
 def _value_hit(text: str, place: int, what: tuple[ValueKind, str], grows: bool) -> _Hit | None:
@@ -306,7 +285,7 @@ def _value_hit(text: str, place: int, what: tuple[ValueKind, str], grows: bool) 
     return _Hit(start, start + len(secret), kind.value, _VALUE_TAIL if is_long else None)
 
 
-_SEARCHES: tuple[_Search, ...] = (_find_value, _find_option, _find_key, _find_format)
+_SEARCHES: tuple[_Search, ...] = (_find_value, _find_key, _find_format)
 
 
 @functools.lru_cache(maxsize=8)

@@ -87,7 +87,8 @@ class StreamSanitizer:
             half = _HALF_DONE.search(text)
             self._half = half.group() if half else ""
             text = _clean(text.removesuffix(self._half))
-        return self._mentions.push(self._secrets.push(text))
+        text = self._secrets.push(text)
+        return self._mentions.push(text) if self._mentions.undecided or "<" in text else text
 
     @property
     def masked(self) -> Counter[str]:

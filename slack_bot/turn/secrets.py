@@ -480,4 +480,4 @@ def is_placeholder(value: str) -> bool:
 def _is_example(user: str, password: str) -> bool:
     if not password or password[0] in "$%{[<(*" or len(set(password)) == 1:
         return True
-    return user.lower() in _EXAMPLE_USERS and is_placeholder(password)
+    return is_placeholder(password) and (password.isupper() or user.lower() in _EXAMPLE_USERS)
