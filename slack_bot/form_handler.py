@@ -37,11 +37,10 @@ _NOT_OPENED = "Slack did not open the form. Please press again."
 _NO_LINK = "Slack did not take the link. Please press again."
 _USE_BUTTONS = "Words do not answer this: please use the buttons above, or write “stop” to end it."
 _DECIDE_BY_BUTTON = "Words do not decide this: please use the buttons of the approval above."
-ONLY_IN_FORM = (
+_ONLY_IN_FORM = (
     "The form above asks for a secret: please answer it there, or write “stop” to end it. What you wrote here"
     " was neither kept nor sent. If it holds the secret, delete your message."
 )
-"""What somebody is told who writes in a thread where a form wants a secret of them."""
 _TAKEN = "Your answer came after another one, so it was not sent."
 _STOPPED = "Stopped."
 _GOES_ON = "Stopped here. The agent could not be stopped and may still be working."
@@ -190,7 +189,7 @@ class FormHandler:
             return await self._instead_of_press(asked)
         if asked.answer is None:
             if form.form.has_secrets:
-                return ONLY_IN_FORM
+                return _ONLY_IN_FORM
             if not form.form.takes_words:
                 return _USE_BUTTONS
             turn.answers(form)
@@ -216,20 +215,22 @@ class FormHandler:
                 return _DECIDE_BY_BUTTON
         return None
 
-    async def withholds(self, reply: Question) -> bool:
-        """A form waits for a secret of the person who wrote `reply`: nothing of it may be stored or sent.
+    async def words_withheld(self, reply: Question) -> str | None:
+        """What the person is told who wrote `reply` where a form waits for a secret of them.
+
+        Nothing of it may be stored or sent. None: there is no such form.
 
         It counts as heard by the agent, so that no later question quotes it. Raises StoreError.
         """
         thread = reply.thread
         if reply.ts == thread.ts or reply.is_stop_word:
-            return False
+            return None
         if not any(_wants_secret(each, reply.user) for each in await self._store.forms_in(thread)):
-            return False
+            return None
         known = await self._store.conversation(self._agent.name, thread)
         told = replace(known, heard=having_heard(known.heard, (reply.ts,), None))
         await self._store.save_conversation(self._agent.name, thread, told, self._clock.wall())
-        return True
+        return _ONLY_IN_FORM
 
     async def _form_of(self, asked: Question) -> OpenForm | None:
         if asked.handle:

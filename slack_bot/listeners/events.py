@@ -22,7 +22,6 @@ from slack_bolt.response import BoltResponse
 from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
-from ..form_handler import ONLY_IN_FORM
 from ..settings.channels import ChannelPolicies
 from ..turn.buttons import TurnButton
 from ..turn.people import Organisation
@@ -216,10 +215,11 @@ class SlackListeners:
     async def _heard(self, judged: Inbound, body: dict[str, Any]) -> Inbound:
         """What may be the secret that a form waits for goes nowhere: its author is told privately."""
         reply = judged.question if isinstance(judged, ThreadReply) else judged
-        if isinstance(reply, Question) and await self._dispatcher.forms.withholds(reply):
+        words = await self._dispatcher.forms.words_withheld(reply) if isinstance(reply, Question) else None
+        if isinstance(reply, Question) and words is not None:
             if not self._dispatcher.was_ignored(reply):
                 self._dispatcher.ignored(replace(reply, text=""), _FORM_ONLY)
-                self._dispatcher.refuse(replace(reply, text=""), ONLY_IN_FORM)
+                self._dispatcher.refuse(replace(reply, text=""), words)
             return Ignored(_FORM_ONLY)
         await self._overhear(judged, body)
         return judged

@@ -138,7 +138,15 @@ class FormatFilter:
 
     def push(self, text: str, *, grows: bool = True) -> str:
         """What is decided now. `grows`: more may come, so the end waits if it may begin a secret."""
-        if self._is_harmless(text):
+        if (
+            # as most texts: no secret is in it, and none goes on; at most its end begins one
+            self._at == len(self._text)
+            and self._tail is None
+            and self._until is None
+            and "--" not in self._text
+            and not _MARK_OR_DASH.search(text)
+            and not (len(text) >= SHORTEST_FORMAT and _LONG.search(text))
+        ):
             self._text += text
             return self._release(begun.start if (begun := _begun(self._text, self._at)) else len(self._text))
         self._text += text
@@ -156,14 +164,6 @@ class FormatFilter:
                 break
             pieces.append(self._take(hit))
         return "".join((*pieces, self._release(self._at)))
-
-    def _is_harmless(self, text: str) -> bool:
-        """As most texts: no secret is in it, and none goes on; at most its end begins one."""
-        if self._tail is not None or self._until is not None or self._at < len(self._text):
-            return False
-        if _MARK_OR_DASH.search(text) or "--" in self._text:
-            return False
-        return len(text) < SHORTEST_FORMAT or _LONG.search(text) is None
 
     def _release(self, until: int) -> str:
         """The text up to there. Kept of it is what is looked at before a value."""
