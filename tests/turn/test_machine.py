@@ -553,9 +553,12 @@ def test_steps_that_were_left_open_are_titled_as_their_cards_are_closed(
     assert titles(actions)[-1] == title
 
 
-def test_no_title_follows_a_stop_nor_stands_over_a_single_step_or_none_that_began() -> None:
+def test_a_stopped_plan_s_title_names_no_step_that_runs() -> None:
     _, actions = run(plan(RUNNING, PENDING), StopRequested("U1"), CLOSED)
-    assert titles(actions) == ["Step 1 of 2: Do 1"]
+    assert titles(actions) == ["Step 1 of 2: Do 1", "0 of 2 steps done"]
+
+
+def test_no_title_stands_over_a_single_step_or_none_that_began() -> None:
     assert titles(run(plan(RUNNING), AnswerText("x"), plan(DONE), CLOSED)[1]) == []
     assert titles(run(plan(PENDING, PENDING), AnswerText("x"), CLOSED)[1]) == []
 
