@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -79,7 +79,7 @@ def fill(disk: Path, leave: int) -> Path:
 def add_yesterday_keys(file: Path, now: float) -> None:
     """Turns as a busy day leaves them, all of them older than seven days at `now`."""
     old = now - 8 * 24 * 3600
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer, writer:
         rows = ((f"T1:C1:{old - number:.6f}", old - number) for number in range(YESTERDAY_KEYS))
         writer.executemany("INSERT INTO turns VALUES (?1, 'T1', 'C1', '1.0', 'U1', ?2, ?2, '')", rows)
     writer.close()
@@ -87,7 +87,7 @@ def add_yesterday_keys(file: Path, now: float) -> None:
 
 def count_keys(file: Path) -> int:
     """How many keys the file holds."""
-    with sqlite3.connect(file) as reader:
+    with closing(sqlite3.connect(file)) as reader, reader:
         (found,) = reader.execute("SELECT count(*) FROM turns").fetchone()
     reader.close()
     return int(found)

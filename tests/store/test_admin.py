@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,7 +131,7 @@ async def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
 async def test_another_version_is_refused(tmp_path: Path, version: int, said: str) -> None:
     file = tmp_path / "store.sqlite"
     await (await open_sqlite(file, Ages())).close()
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute(f"PRAGMA user_version = {version}")
     other.close()
     before = file.read_bytes()
@@ -142,7 +143,7 @@ async def test_another_version_is_refused(tmp_path: Path, version: int, said: st
 @pytest.mark.parametrize("version", [0, 1, VERSION])
 async def test_a_file_of_another_program_is_refused_by_the_bot_too(tmp_path: Path, version: int) -> None:
     file = tmp_path / "store.sqlite"
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute("CREATE TABLE photos (name TEXT)")
         other.execute(f"PRAGMA user_version = {version}")
     other.close()

@@ -91,7 +91,7 @@ async def test_it_may_be_closed_twice(tmp_path: Path) -> None:
     await store.accept(turn("1.0", 1.0))
     await store.close()
     await store.close()
-    with sqlite3.connect(tmp_path / "store.sqlite") as reader:
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as reader, reader:
         assert reader.execute("SELECT key FROM turns").fetchall() == [("T1:C1:1.0",)]
     reader.close()
 
@@ -123,7 +123,7 @@ PRAGMA user_version = 1;
 
 
 def write_first_version(file: Path, *statements: str) -> None:
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer, writer:
         writer.executescript(FIRST_VERSION + "".join(f"{each};" for each in statements))
     writer.close()
 
@@ -161,7 +161,7 @@ async def new_file(folder: Path) -> Path:
 
 def table_sql(file: Path) -> list[str]:
     """Tables and columns, however the statements that made them were laid out."""
-    with sqlite3.connect(file) as reader:
+    with closing(sqlite3.connect(file)) as reader, reader:
         found = reader.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name").fetchall()
     reader.close()
     return ["".join(sql.split()) for (sql,) in found]
@@ -174,7 +174,7 @@ async def test_a_file_that_cannot_be_taken_over_stays_as_it_is(tmp_path: Path) -
     with pytest.raises(StoreError, match="no such table"):
         await open_sqlite(file, Ages())
     assert table_sql(file) == before
-    with sqlite3.connect(file) as reader:
+    with closing(sqlite3.connect(file)) as reader, reader:
         assert reader.execute("PRAGMA user_version").fetchone() == (1,)
     reader.close()
 
@@ -182,7 +182,7 @@ async def test_a_file_that_cannot_be_taken_over_stays_as_it_is(tmp_path: Path) -
 async def test_a_write_that_fails_is_a_store_error(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     store = await open_sqlite(file, Ages())
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute("DROP TABLE turns")
     other.close()
     with pytest.raises(StoreError, match="no such table"):
@@ -279,10 +279,10 @@ async def test_a_guest_of_a_newer_version_changes_nothing_under_the_process_that
 ) -> None:
     url, file = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "store.sqlite"
     holder, _ = await join_store(url, Ages())
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer, writer:
         writer.execute(f"PRAGMA user_version = {VERSION - 1}")
     with pytest.raises(StoreError, match="used by an older version of the bot"):
         await join_store(url, Ages())
     await holder.close()
-    with sqlite3.connect(file) as reader:
+    with closing(sqlite3.connect(file)) as reader, reader:
         assert reader.execute("PRAGMA user_version").fetchone() == (VERSION - 1,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from slack_bot.store.contracts import Ages
@@ -14,7 +15,7 @@ async def test_what_an_older_version_wrote_is_read(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     store = await open_sqlite(file, Ages())
     await store.close()
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer, writer:
         writer.execute("DROP INDEX feedback_by_due")
         writer.execute("ALTER TABLE feedback DROP COLUMN data")
         writer.execute("ALTER TABLE feedback DROP COLUMN due")

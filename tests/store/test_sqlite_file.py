@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ async def test_a_file_that_is_no_database_is_one_sentence_and_is_left_alone(tmp_
 async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     await (await open_sqlite(file, Ages())).close()
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer, writer:
         writer.execute(f"PRAGMA user_version = {VERSION + 1}")
     writer.close()
     with pytest.raises(StoreError, match="written by a newer version"):

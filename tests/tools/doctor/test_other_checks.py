@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -54,7 +54,7 @@ async def test_7_a_store_that_cannot_be_written(environment: dict[str, str], tmp
         assert found.text == "nothing can be written into /proc (No such file or directory)"
         assert found.remedy == "let the bot's user write there, or set SLACK_BOT_STORE__URL"
         file = tmp_path / "newer.sqlite"
-        with sqlite3.connect(file) as connection:
+        with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("PRAGMA user_version = 99")
         file.chmod(0o600)
         environment["SLACK_BOT_STORE__URL"] = f"sqlite:///{file}"
@@ -85,7 +85,7 @@ async def test_a_store_on_which_a_bot_runs_or_that_is_older_is_no_mistake(
         found = await setup.look()
         assert bad(found) == [] and found[-1].text.endswith("a bot runs on it")
         await store.close()
-        with sqlite3.connect(tmp_path / "bot.sqlite") as connection:
+        with closing(sqlite3.connect(tmp_path / "bot.sqlite")) as connection, connection:
             connection.execute("PRAGMA user_version = 3")
         assert bad(await setup.look()) == []
 
