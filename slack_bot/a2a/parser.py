@@ -94,6 +94,7 @@ class EventParser:
         self._cited: set[str] = set()  # addresses
         # of each artifact and message as it is now, with their keys: a file is long to read
         self._extras: dict[str, list[tuple[str, Extra]]] = {}
+        self._beside: set[str] = set()  # those artifacts of them whose text is not the answer
 
     @property
     def has_final(self) -> bool:
@@ -226,7 +227,7 @@ class EventParser:
             ("" if failed else self._ending_whole or self._ending_message, "the terminal status message"),
             (without(answer.text(MESSAGE), reason), "messages"),
         ]
-        if any(self._extras.values()):
+        if any(extras for where, extras in self._extras.items() if where not in self._beside):
             return ranked  # they are the answer: what was said on the way to them is not
         ranked.append((without(answer.text(STATUS), reason), "working-status text"))
         held = without(answer.held_text(failed=failed), reason)
@@ -256,7 +257,7 @@ class EventParser:
             last = self._last = artifact.name, artifact.metadata, self._traits(artifact)
         traits, kind = last[2], last[2].kind
         if kind not in _TEXTS:
-            return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind)
+            return self._result(artifact, kind) if kind in _RESULTS else self._no_text(artifact, kind, update)
         around, about = artifact.metadata if traits.of_tools else None, artifact.description
         content = parts.extract_content(
             artifact.parts, around, keeps_extras=traits.may_attach, description=about
@@ -318,7 +319,9 @@ class EventParser:
     def _trusts_unmarked(self) -> bool:
         return self._dialect.live or self._answer.trusted == ARTIFACT
 
-    def _no_text(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
+    def _no_text(
+        self, artifact: frames.Artifact, kind: ArtifactKind, update: frames.ArtifactUpdate
+    ) -> list[Event]:
         if kind is ArtifactKind.TOOL_START:
             return [self._tools.start_of(artifact, self._dialect)]
         if kind is ArtifactKind.TOOL_END:
@@ -332,7 +335,17 @@ class EventParser:
             steps, title = parts.plan_in(artifact.parts)
             plan = PlanChanged(steps, reason=artifact.name, title=title)
             return [plan if steps else nothing("plan without steps")]
-        return [nothing(f"artifact {artifact.name!r} is not shown")]
+        return self._other(artifact, append=update.append is True)
+
+    def _other(self, artifact: frames.Artifact, *, append: bool = False) -> list[Event]:
+        """An artifact of a name that the dialect does not know. Its text may be anything; what else it holds
+        is for the reader."""
+        where, metadata = artifact.artifact_id or artifact.name, artifact.metadata
+        if not (parts.is_thought(metadata) or self._dialect.is_sub_agents(metadata)):
+            extras = parts.extract_answer(artifact).extras
+            self._beside.add(where)
+            self._keep_extras(where, extras, append=append or not extras)
+        return [Narrated(artifact.text, passing=True, reason=f"artifact {artifact.name!r} is not shown")]
 
     def _result(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
         text = self._answer.mend(result_text(artifact))
@@ -438,6 +451,8 @@ class EventParser:
                 events += self._result(artifact, kind)
             elif kind is ArtifactKind.FORM:
                 events += self._found_form(artifact)
+            elif kind is ArtifactKind.OTHER:
+                events += self._other(artifact)
         answers = self._partials.in_task(answers)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
 

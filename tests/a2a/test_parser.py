@@ -13,6 +13,7 @@ from slack_bot.a2a.wire.frames import (
     AgentMessage,
     Artifact,
     ArtifactUpdate,
+    FileRef,
     Frame,
     MessageReply,
     Part,
@@ -25,6 +26,7 @@ from slack_bot.errors import BadAgentData
 from slack_bot.turn.events import (
     AnswerReplaced,
     AnswerText,
+    Attached,
     Event,
     FinalAnswer,
     InputRequired,
@@ -630,3 +632,32 @@ def test_twice_as_much_costs_twice_as_much(case: str, marker: str, size: int) ->
         hostile_events.cost(lambda said=said: hostile_events.read(said, marker)) for said in (few, many)
     )
     assert two < 2.4 * one
+
+
+# -- artifacts of names that the dialect does not know
+
+
+FILE = Part(file=FileRef("report.csv", "text/csv", content="YSxiCjEsMgo="))
+NOT_SHOWN = "artifact 'report' is not shown"
+
+
+@pytest.mark.parametrize("in_task", [False, True])
+@pytest.mark.parametrize("flags", [ANSWER, {}])
+def test_a_file_in_an_artifact_of_another_name_is_kept_and_its_text_is_accounted_for(
+    flags: dict[str, Any], in_task: bool
+) -> None:
+    """CAIPE's supervisor hands on what its agents made, under their names."""
+    made = Artifact("r", "report", parts=(*text("machine words"), FILE))
+    update = Snapshot("t", "c", TaskState.WORKING, artifacts=(made,)) if in_task else ArtifactUpdate(made)
+    events = parse(chunk("The fox.", metadata=flags, append=True), update, COMPLETED, dialect="caipe")
+    assert answer_of(events) == "The fox."
+    assert sum(isinstance(event, Attached) for event in events) == 1
+    told = [event.reason for event in events if isinstance(event, Narrated) and event.text == "machine words"]
+    assert told == [NOT_SHOWN]
+
+
+def test_what_a_sub_agent_made_is_not_attached() -> None:
+    made = Artifact("r", "report", parts=(FILE,), metadata={"agentType": "sub-agent"})
+    assert not any(
+        isinstance(each, Attached) for each in parse(ArtifactUpdate(made), COMPLETED, dialect="caipe")
+    )
