@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -33,7 +35,7 @@ def test_a_wheel_runs_from_another_directory_with_only_what_it_asks_for(tmp_path
     run(*pip, "wheel", "--no-deps", "--wheel-dir", tmp_path, source, cwd=elsewhere)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
-        names = {name for name in packed.namelist() if ".dist-info/" not in name}
+        names = {name for name in packed.namelist() if ".dist-info/" not in name and ".data/" not in name}
     assert names == {
         str(path.relative_to(ROOT))
         for path in (ROOT / "slack_bot").rglob("*")
@@ -50,6 +52,29 @@ def test_a_wheel_runs_from_another_directory_with_only_what_it_asks_for(tmp_path
     played = run(program, "play", cwd=elsewhere, check=False)
     assert (played.returncode, "deploy/" in played.stderr) == (1, False), "a wheel has no such folder"
     assert "pip install 'slack-bot-a2a[play]'" in played.stderr
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_the_guides_the_manifests_and_the_changelog(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache"))
+    venv.create(tmp_path / "builder", with_pip=True)
+    python = tmp_path / "builder" / "bin" / "python"
+    lock = ROOT / "deploy" / "build.txt"
+    run(python, "-m", "pip", "install", "-q", "--require-hashes", "-r", lock, cwd=tmp_path)
+    build = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    run(python, "-c", build, tmp_path, cwd=source)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    tracked = {"CHANGELOG.md", ".env.example", "LICENSE", "README.md"}
+    tracked |= {
+        str(path.relative_to(ROOT))
+        for folder in ("docs", "deploy", "slack_bot")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert tracked <= names, tracked - names
 
 
 @pytest.mark.slow
