@@ -444,17 +444,22 @@ class EventParser:
             elif kind is ArtifactKind.ANSWER or (kind is ArtifactKind.STREAM and self._is_answer(artifact)):
                 if text := stored_text(self._without_noise(artifact)):
                     answers.append((artifact.artifact_id, artifact.name, text))
-            elif kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
-                text = "" if self._leaked else result_text(artifact)
-                self._answer.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
-            elif kind in _RESULTS:
-                events += self._result(artifact, kind)
-            elif kind is ArtifactKind.FORM:
-                events += self._found_form(artifact)
-            elif kind is ArtifactKind.OTHER:
-                events += self._other(artifact)
+            else:
+                events += self._beside_answer(artifact, kind)
         answers = self._partials.in_task(answers)
         return [*events, *self._answer.snapshot(answers), *self._status(task.state, task.message)]
+
+    def _beside_answer(self, artifact: frames.Artifact, kind: ArtifactKind) -> list[Event]:
+        """An artifact of a task that is not its answer."""
+        if kind in _TEXTS and not self._dialect.is_sub_agents(artifact.metadata):
+            text = "" if self._leaked else result_text(artifact)
+            self._answer.keep(text, append=False, aside=kind is ArtifactKind.THOUGHT)
+            return []
+        if kind in _RESULTS:
+            return self._result(artifact, kind)
+        if kind is ArtifactKind.FORM:
+            return self._found_form(artifact)
+        return self._other(artifact) if kind is ArtifactKind.OTHER else []
 
     def _called_before(self, artifact: frames.Artifact) -> list[Event]:
         """A task holds a tool call: what it said until then is no answer, as where the call is streamed."""
