@@ -225,14 +225,16 @@ class TaskConsumer:
     async def on_silence(self) -> bool:
         """Whether to go on listening, where nothing came for a while.
 
-        Without a task there is nothing to ask for, and pings prove nothing. Only where the answer comes
-        whole, to a call that waits for it, is that silence as it should be.
+        Where nothing that can be read has come, there is no task to ask for, and pings prove nothing. Only
+        where the answer comes whole, to a call that waits for it, is that silence as it should be. An agent
+        that answers by messages names no task, but has begun: it may pause.
         """
         if self.view.task_id is None and await self._stopped_tasks.works_on():
             self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "a stopped task works on"))
             return True
-        if self.view.task_id is None and not self._agent.waits_for_whole:
-            log.warning("the agent named no task within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
+        has_begun = self.view.task_id is not None or self.view.is_understood
+        if not (has_begun or self._agent.waits_for_whole):
+            log.warning("the agent said nothing within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
             return False
         if self.view.is_stream_final and not self.view.is_over:
             return False  # nothing comes on this stream any more: the task alone can tell

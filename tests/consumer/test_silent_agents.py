@@ -66,6 +66,21 @@ async def test_nothing_that_can_be_read_ends_with_a_way_to_try_again(
 
 
 @on_virtual_time
+async def test_an_agent_that_answers_by_messages_and_names_no_task_may_pause() -> None:
+    """It has begun. What it says after a pause that is longer than `idle_timeout` is part of its answer."""
+    pieces = [Moment(at, event=message("m-1", text)) for at, text in ((0.1, "First. "), (200.0, "Last."))]
+    async with run_bot(tape(*pieces, Moment(200.1, end="closed"))) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert (bot.read(root), bot.outcomes) == (["First. Last."], ["answered"])
+
+
+def message(key: str, text: str) -> dict[str, Any]:
+    parts = [{"kind": "text", "text": text}]
+    return {"kind": "message", "messageId": key, "role": "agent", "parts": parts}
+
+
+@on_virtual_time
 async def test_an_agent_that_sends_its_answer_whole_may_be_silent_for_long() -> None:
     late = tape(Moment(600.0, event=task("completed", text="At last.")), Moment(600.1, end="closed"))
     async with run_bot(late, through=WithoutStreams) as bot:

@@ -194,7 +194,7 @@ async def test_a_task_that_ends_without_an_answer_does_not_wait_for_anybody(end:
         root = await bot.ask("hi")
         await bot.idle()
         assert bot.read(root)[0] == LINK
-        assert bot.outcomes == [{"completed": "answered"}.get(end, end)]
+        assert bot.outcomes == [{"completed": "no_text"}.get(end, end)]
 
 
 @on_virtual_time

@@ -147,7 +147,7 @@ async def test_what_the_bot_leaves_alone_is_shown_inside_with_its_reason(page: P
 # How far the clock moved at most while the counts beside it stood still.
 _MOVED = """(() => {
   const values = [...document.querySelectorAll("#figures b")].map((one) => one.innerText);
-  const [took, key] = [parseFloat(values[3]), `${values[4]} ${values[5]}`];
+  const [took, key] = [parseFloat(values[4]), `${values[5]} ${values[6]}`];
   window.clock ??= {};
   window.clock[key] ??= took;
   return took - window.clock[key];
@@ -160,7 +160,7 @@ async def test_the_clock_of_a_running_turn_runs_while_nothing_comes(page: Page) 
     await page.until(f"{_MOVED} > 1")
     await page.click("#stop")
     await outcome(page, "stopped")
-    took = "document.querySelectorAll('#figures b')[3].innerText"
+    took = "document.querySelectorAll('#figures b')[4].innerText"
     ended = await page.value(took)
     await page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert await page.value(took) == ended

@@ -313,11 +313,11 @@ def test_a_line_that_opens_or_closes_a_fence_is_not_sent_in_part(
 @pytest.mark.parametrize(
     ("before", "line"),
     [
-        ("```py\n", "x = `a"),  # code goes on live
+        ("```py\n", "x = `q"),  # code goes on live
         ("```py\n", "~~~"),
         ("", "`code"),
         ("", "~ about"),
-        ("", "```a` b"),  # a code span
+        ("", "```q` q"),  # a code span
         ("", f"```{'x' * 200}"),
     ],
 )

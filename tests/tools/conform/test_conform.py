@@ -180,7 +180,7 @@ def test_a_suite_of_ones_own_plays_tapes_that_lie_beside_it(here: Path) -> None:
         ),
         (["--url", "ftp://a"], "ftp://a is not an address; write http://HOST:PORT or https://HOST/PATH"),
         (["--only", "x"], "--only x: the suite has no such case; there are: simple-chat, off-topic"),
-        (["--report", "no/such/folder.md"], "no/such/folder.md: No such file or directory"),
+        (["--report", "no/such/folder.md"], "no/such/folder.md: there is no folder no/such; create it"),
     ],
 )
 def test_wrong_usage_is_exit_2(
