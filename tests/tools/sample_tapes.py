@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,7 @@ from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import FORMAT, VERSION, Tape, write_tape
 
-_SENTENCES = (
-    "I can look things up in your knowledge base and answer with the sources I used.",
-    "I can open, search and update tickets for you.",
-    "I watch deployments and tell you what changed, when, and who to ask.",
-    "I run checks on a cluster and explain what they found.",
-    "I keep a plan of longer work and show which step I am at.",
-    "I ask back when something is missing instead of guessing.",
-)
+_ANSWERS = Path(__file__).parent / "sample_answers"
 _IDS = {"taskId": "task-1", "contextId": "context-1"}
 
 
@@ -41,7 +34,7 @@ def tapes() -> dict[str, Tape]:
 
 def _gradual() -> Tape:
     """Word by word from 2.0 s to 12.3 s; 216 chunks; the result of 2,098 characters at 12.5 s."""
-    answer = _text("What I can do", 2098)
+    answer = _answer("what-i-can-do-short", 2098)
     plain = {"sourceAgent": "supervisor", "agentType": "streaming"}
     moments = [Moment(0.0, event=_task()), *_stream(answer, 216, 2.0, 12.3, plain), *_end(answer, 12.5)]
     return _tape("what can you do?", moments, {"convention": "caipe-0.2"})
@@ -49,7 +42,7 @@ def _gradual() -> Tape:
 
 def _burst() -> Tape:
     """Nothing until 17.8 s; 290 chunks until 18.2 s, without the last word; a result of 2,571 characters."""
-    answer = _text("What I can do", 2571)
+    answer = _answer("what-i-can-do-long", 2571)
     moments = [
         Moment(0.0, event=_task()),
         Moment(17.8, event=_tool("start", "composing_answer")),
@@ -61,9 +54,9 @@ def _burst() -> Tape:
 
 def _rag() -> Tape:
     """Tools and narration for 114.6 s, and then 300 chunks within 0.3 s; 2,870 characters."""
-    answer = _text("What CAIPE is", 2870)
+    answer = _answer("what-caipe-is", 2870)
     said = [_narration(text) for text in ("Now I'll run both searches.", "Both searches found something.")]
-    summary = _narration(_text("What I did", 686))
+    summary = _narration(_answer("what-i-did", 686))
     moments = [
         Moment(0.0, event=_task()),
         Moment(17.9, event=_tool("start", "list_datasources")),
@@ -89,13 +82,11 @@ def _tape(question: str, moments: list[Moment], settings: Json | None = None) ->
     return Tape(head | ({"settings": settings} if settings else {}), tuple(moments))
 
 
-def _text(title: str, size: int) -> str:
-    """Markdown of exactly `size` characters, ending in a word and a full stop."""
-    lines, numbers = [f"# {title}\n\n"], cycle(_SENTENCES)
-    while sum(map(len, lines)) < size + 40:
-        lines.append(f"- {next(numbers)}\n")
-    text = "".join(lines)[: size - 6].rstrip()
-    return text + "." * (size - 6 - len(text)) + " Done."
+def _answer(name: str, size: int) -> str:
+    """A plausible answer of ours, of exactly as many characters as the published one."""
+    text = (_ANSWERS / f"{name}.md").read_text("utf-8").rstrip("\n")
+    assert len(text) == size, f"{name}: {len(text)} characters in place of {size}"
+    return text
 
 
 def _stream(answer: str, chunks: int, start: float, end: float, metadata: Json) -> Iterator[Moment]:
