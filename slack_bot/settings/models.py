@@ -127,7 +127,7 @@ class AgentSettings(SettingsSection):
     """The A2A agent."""
 
     url: HttpUrl | None = None
-    """Base URL or full agent card URL."""
+    """The agent: its base address, or the full address of its card."""
     use_configured_url: bool = False
     """Send questions to `url` instead of the address in the card (cards behind proxies are often wrong)."""
     allowed_hosts: Texts = ()
@@ -435,7 +435,7 @@ class HealthSettings(SettingsSection):
     """Address that the port is opened on. 0.0.0.0: every address of this machine, as probes of containers
     need it."""
     port: int = Field(default=0, ge=0, le=65535)
-    """Port; 0: none. The container image sets 8080."""
+    """Port of health, readiness and metrics; 0: none. The container image sets 8080."""
     header_timeout: float = Field(default=5.0, gt=0)
     """Seconds for the whole head of a request to come. A probe of Kubernetes gives up after 1."""
     max_connections: int = Field(default=50, gt=0)
@@ -450,7 +450,7 @@ class LogSettings(SettingsSection):
     level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe level that is logged. Message text is logged at debug only; tokens never."""
     format: Literal["text", "json"] = "text"
-    """One line of text an entry, and its traceback below; or one JSON object an entry."""
+    """Of the log: one line of text an entry, with its traceback below; or one JSON object an entry."""
 
 
 class ReferenceSettings(SettingsSection):
