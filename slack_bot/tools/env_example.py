@@ -43,7 +43,7 @@ _OPERATORS_NUMBERS = frozenset(
         *{("agent", name) for name in ("idle_timeout", "turn_timeout", "watch_for")},
         *{("context", name) for name in ("messages", "message_chars", "chars", "overheard")},
         *{("turns", name) for name in ("shutdown_grace", "follow_for", "max_waiting", "collect_delay")},
-        *{("turns", name) for name in ("max_bot_turns", "hourly_channel", "hourly_total")},
+        *{("turns", name) for name in ("max_bot_turns", "hourly_channel", "hourly_total", "hourly_bot")},
         *{("store", name) for name in ("conversation_days", "form_days", "feedback_days", "event_bytes")},
         *{("store", name) for name in ("overheard_hours", "lease", "lock_wait")},
         *{("files", name) for name in ("max_bytes", "max_total_bytes")},

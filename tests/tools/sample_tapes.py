@@ -37,7 +37,7 @@ def _gradual() -> Tape:
     answer = _answer("what-i-can-do-short", 2098)
     plain = {"sourceAgent": "supervisor", "agentType": "streaming"}
     moments = [Moment(0.0, event=_task()), *_stream(answer, 216, 2.0, 12.3, plain), *_end(answer, 12.5)]
-    return _tape("what can you do?", moments, {"convention": "caipe-0.2"})
+    return _tape("what can you do?", moments, {"dialect": "caipe-0.2"})
 
 
 def _burst() -> Tape:
