@@ -18,7 +18,9 @@ PLAIN = st.sampled_from(["a", " ", "word ", "`", "\n", "=", ":", "--", "://", "p
 BEGUN = st.sampled_from(FAKES).flatmap(
     lambda fake: st.integers(0, len(fake.text)).map(lambda at: fake.text[:at])
 )
-TEXT = st.lists(PLAIN | BEGUN | st.sampled_from([fake.text for fake in FAKES]), max_size=8).map("".join)
+SECRETS = BEGUN | st.sampled_from([fake.text for fake in FAKES])
+# a secret that begins in the middle of a word is none, and how such a word is cut may show in what is masked
+TEXT = st.lists(PLAIN | SECRETS.map(" {} ".format), max_size=8).map("".join)
 
 
 def test_there_are_sixty_kinds() -> None:

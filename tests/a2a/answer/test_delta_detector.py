@@ -104,6 +104,7 @@ def test_however_a_text_is_cut_and_sent_it_is_the_text(case: tuple[str, list[tup
         else:
             reader.detector.replace(each)
             reader.text = each
+    reader.text += reader.detector.take_held()  # as at the end of a stream
     assert (reader.text, reader.retold) == (case[0], 0)
 
 
