@@ -1,4 +1,4 @@
-"""`doctor` and `run` as processes, on a Redis that is set up as `docs/operations.md` says."""
+"""`doctor` and `run` as processes, on a Redis that is set up as `docs/replicas.md` says."""
 
 from __future__ import annotations
 

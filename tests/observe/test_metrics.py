@@ -205,7 +205,7 @@ def test_every_metric_is_read_here_and_in_the_documents() -> None:
     metrics.watch(lambda: {"running": 0, "waiting": 0, "watched": 0}, lambda: None, health)
     told = re.findall(r"# TYPE slack_bot_(\w+) ", metrics.scrape()[1].decode())
     names = {re.sub(r"_(total|created)$", "", name) for name in told}
-    documents = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
+    documents = (Path(__file__).parents[2] / "docs" / "watch.md").read_text("utf-8")
     here = Path(__file__).read_text("utf-8")
     names -= {f"check_{check}" for check in HealthCheck}
     assert [name for name in names if not re.search(rf"`{name}(_total)?\b", documents)] == []

@@ -163,7 +163,7 @@ def test_without_a_file_there_are_no_tables(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "configure.md").read_text(encoding="utf-8")
     example = text.split("```toml\n")[1].split("```")[0]
     (tmp_path / "slack_bot.toml").write_text(example, encoding="utf-8")
     read = read_config(str(tmp_path / "slack_bot.toml"))

@@ -50,7 +50,7 @@ async def try_everything(url: str) -> None:
 
 
 class TestRedisWithRights(StoreContract):
-    """The contract by a user who has the rights of `docs/operations.md`, and no other."""
+    """The contract by a user who has the rights of `docs/replicas.md`, and no other."""
 
     @pytest.fixture
     async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
@@ -60,7 +60,7 @@ class TestRedisWithRights(StoreContract):
 
 
 def test_the_rights_are_those_of_the_docs() -> None:
-    assert f"ACL SETUSER slack-bot on >PASSWORD {RIGHTS}" in (ROOT / "docs/operations.md").read_text("utf-8")
+    assert f"ACL SETUSER slack-bot on >PASSWORD {RIGHTS}" in (ROOT / "docs/replicas.md").read_text("utf-8")
 
 
 async def test_a_trial_leaves_nothing_and_disturbs_no_store(redis_server: RedisServer) -> None:
