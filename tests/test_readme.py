@@ -5,6 +5,7 @@ python -m tests.test_readme     prints the diagram of docs/how-it-works.md
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -50,6 +51,18 @@ def leads(folder: Path, page: Path, link: str) -> bool:
     name, _, anchor = link.partition("#")
     target = folder / name if name else page
     return target.exists() and (not anchor or anchor in anchors(target))
+
+
+def run(folder: Path, *words: str) -> str:
+    """What the verb prints, run in `folder`; it must succeed."""
+    program = [sys.executable, "-m", "slack_bot", *words]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        program, check=False, cwd=folder, capture_output=True, text=True, timeout=120, env=env
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+    return ran.stdout
 
 
 def diagram() -> str:
@@ -120,15 +133,18 @@ def test_every_variable_in_a_guide_exists(guide: Path) -> None:
 
 @pytest.mark.parametrize("command", SHOWN)
 def test_commands_on_the_sample_tapes_run_as_they_are_written(command: str, tmp_path: Path) -> None:
-    words = shlex.split(command)[1:]
     (tmp_path / "docs").symlink_to(DOCS)
-    ran = subprocess.run(
-        [sys.executable, "-m", "slack_bot", *words],
-        check=False, cwd=tmp_path, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert (ran.returncode, ran.stderr.count("Traceback")) == (0, 0), ran.stderr
-    assert ran.stdout
+    run(tmp_path, *shlex.split(command)[1:])
+
+
+def test_the_examples_of_a_suite_and_a_scenario_are_taken(tmp_path: Path) -> None:
+    suite, scenario = re.findall(r"```json\n(.*?)```", (DOCS / "tools.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "suite.json").write_text(suite, "utf-8")
+    (tmp_path / "scenario.json").write_text(scenario, "utf-8")
+    assert "3 of 3 checks passed" in run(tmp_path, "conform", "--suite", "suite.json")
+    tape = str(DOCS / "tapes" / "caipe-0.2.41-simple.jsonl")
+    played = json.loads(run(tmp_path, "replay", tape, "--json", "--scenario", "scenario.json"))
+    assert played["outcome"] == "failed", "the example's agent fails"
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
