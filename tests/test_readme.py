@@ -119,6 +119,14 @@ def test_every_page_that_is_named_anywhere_exists(folder: str) -> None:
     assert [each for each in sorted(named) if not leads(ROOT, README, each[1])] == []
 
 
+def test_the_buttons_that_the_guides_name_are_on_the_page() -> None:
+    page = (ROOT / "slack_bot" / "playground" / "page" / "index.html").read_text("utf-8")
+    for guide in (README, DOCS / "tools.md"):
+        named = re.findall(r"\*(Inside[^*]*|[^*\s]+…)\*", guide.read_text("utf-8"))
+        assert len(named) == 2
+        assert [each for each in named if f">{each}</button>" not in page] == []
+
+
 def test_the_map_names_every_page() -> None:
     listed = set(re.findall(r"\]\(([\w-]+\.md)\)", (DOCS / "README.md").read_text("utf-8")))
     assert listed == {path.name for path in DOCS.glob("*.md")} - {"README.md"}
