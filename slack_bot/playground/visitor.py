@@ -29,19 +29,22 @@ CHANNELS = {CHANNEL: "general", "C0INCIDENTS": "incidents"}
 GROUP = "S0OPS"
 """A user group: Maya and Priya."""
 SUGGESTIONS = (
-    ("What is AGNTCY?", "what is agntcy"),
-    ("How does streaming work here?", "tell me everything about streaming"),
-    ("Tell me a joke", "tell me a joke"),
-    ("Deploy the bot", "deploy the bot"),
-    ("Plan a release (a form)", "plan a release"),
-    ("Restart a service (an approval)", "restart the search service"),
-    ("Connect my calendar (a sign-in)", "connect my calendar"),
-    ("A table", "show me a table"),
-    ("A chart", "show me a chart"),
-    ("A file", "show me a file"),
-    ("A long answer", "long 6000"),
-    ("Fail on purpose", "fail"),
+    "What is this bot?",
+    "What does it cost?",
+    "How does streaming work?",
+    "What is AGNTCY?",
+    "Plan a release",
+    "Restart the search service",
+    "Connect my calendar",
+    "Deploy the bot",
+    "Show me a table",
+    "Show me a chart",
+    "Show me a file",
+    "Write a long answer",
+    "Tell me a joke",
+    "Fail on purpose",
 )
+"""Questions that can be asked with one click. Each is posted as it reads."""
 _LONGEST_FILE_NAME = 40
 
 
@@ -79,7 +82,7 @@ class Visitor:
             workspace,
             now=clock.monotonic,
             virtual=[REPLAYER],
-            suggestions=suggestions,
+            suggestions=[(text, text) for text in suggestions],
             agent=agent,
             has_bot=has_bot,
         )

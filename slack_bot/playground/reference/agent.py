@@ -42,7 +42,7 @@ from .local import LocalModel
 from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
 from .scenarios import THOROUGH, think
-from .search import Library
+from .search import Library, chapters
 from .toolbox import ModelTurn, Prompt, Toolbox
 
 SKILL = "deep-research"
@@ -50,10 +50,15 @@ _DEFAULTS = ReferenceSettings()
 
 
 def load_knowledge() -> dict[str, str]:
-    """The bundled pages, Markdown by name, in the order of their names."""
-    folder = resources.files(__package__) / "knowledge"
+    """What the agent knows, Markdown by name: the chapters of the bot's own guide, then the bundled pages.
+
+    The guide is `docs/questions.md`: a link in the repository, a copy in the wheel.
+    """
+    package = resources.files(__package__)
+    guide = dict(chapters((package / "questions.md").read_text(encoding="utf-8")))
+    folder = package / "knowledge"
     names = sorted(each.name.removesuffix(".md") for each in folder.iterdir() if each.name.endswith(".md"))
-    return {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in names}
+    return guide | {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in names}
 
 
 class PlaygroundAgent(AgentExecutor):
@@ -110,7 +115,7 @@ class PlaygroundAgent(AgentExecutor):
             prompt = replace(prompt, question=described(prompt.question, files))
             return EndpointModel(self._http, self._settings, prompt).turn
         if files:
-            return LocalModel(look_at(files), self._settings).turn
+            return LocalModel(look_at(prompt.question, files), self._settings).turn
         thought = think_of_request(prompt) or think(prompt.question, self._library, prompt.reply)
         return LocalModel(thought, self._settings).turn
 

@@ -117,9 +117,11 @@ def _restart(prompt: Prompt) -> Thought:
 
 
 def _connect_calendar(_: Prompt) -> Thought:
-    yield "I may not read your calendar yet."
+    yield "I may not read your calendar before you sign in."
     yield CallTool(SIGN_IN, "calendar")
-    yield WriteMove("Thank you: I may read your calendar now. It is empty, as nobody signed in for real.\n")
+    yield WriteMove(
+        "Here I would read your calendar. This is a demonstration of a sign-in, so there is no calendar.\n"
+    )
 
 
 _THOUGHTS = {
@@ -127,4 +129,5 @@ _THOUGHTS = {
     "restart": _restart,
     "connect my calendar": _connect_calendar,
 }
-_ASKED = re.compile(rf"\s*({'|'.join(_THOUGHTS)})\b", re.IGNORECASE)
+_WHICH = r"(?: it| the (?:search )?service| for [\w. ]{1,30})?(?:,? please)?"
+_ASKED = re.compile(rf"\s*(?:please )?({'|'.join(_THOUGHTS)}){_WHICH}\W*\Z", re.IGNORECASE)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
-from .search import Hit, Library, PageSection, words
+from .search import Hit, Library, PageSection, words_of
+from .small_talk import has_code, is_small_talk, joke_for, language_note, small_talk, wants_joke
 from .toolbox import FETCH, SEARCH, ModelFailed, ToolResult
 
 STATUSES = ("pending", "in_progress", "completed", "failed")
@@ -87,31 +88,20 @@ Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
-_ALSO_FITS = 0.8  # share of the best section's score that a second one must have to be part of the answer
+_ALSO_FITS = 0.65  # share of the best score that a section must have to be a second part of the answer
 _LONGEST = 200_000  # characters: more would only test patience
-_SPECIAL = re.compile(r"\s*(fail|slow|long|unicode)\b(?:\D*?(\d+))?", re.IGNORECASE)
-_DEPLOY = re.compile(r"\bdeploy\b", re.IGNORECASE)
-_FORM_WANTED = re.compile(r"\bform\b", re.IGNORECASE)
-_JOKE = re.compile(r"\bjokes?\b", re.IGNORECASE)
-_GREETING = re.compile(
-    r"\s*(hi|hello|hey|help|good (morning|afternoon|evening|day)|(what|who) are you"
-    r"|what (can|do) you (do|know))\b",
+_SPECIAL = re.compile(
+    r"\s*(?:(?:please )?(?:write|give|show)(?: me)? an? )?(fail|slow|long|unicode)"
+    r"(?: answer| late| on purpose)*(?: (\d+))?\W*\Z",
     re.IGNORECASE,
 )
-_THANKS = re.compile(r"\s*(thanks?|thank you)\b", re.IGNORECASE)
+_DEPLOY = re.compile(r"\s*(please )?deploy( (the bot|it))?\W*\Z", re.IGNORECASE)
+_FORM_WANTED = re.compile(r"\s*(please )?(fill in|show me|open|send me) (the|a|your) form\b", re.IGNORECASE)
 THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
-
-_JOKES = (
-    "Why did the stream refuse to end? It was waiting for one more chunk.\n\nIn the end it was cut off, "
-    "but it took it well: it simply polled itself together.",
-    "A developer asks a bot for a joke. The bot writes *typing…* for five minutes.\n\nThat was the joke.",
-    "There are two hard things in chat bots: naming things, delivering messages exactly once, and delivering "
-    "messages exactly once.",
-)
 
 
 def think(question: str, library: Library, reply: str | None = None) -> Thought:
@@ -146,18 +136,19 @@ def _shorter(thought: Thought) -> Thought:
 
 
 def _think(question: str, library: Library, reply: str | None) -> Thought:
-    wants_form = _FORM_WANTED.search(question) is not None
+    wants_form = _FORM_WANTED.match(question) is not None
     if reply is not None:
         return _answer_reply(reply, library, wants_form)
     if special := _SPECIAL.match(question):
         return _special(special[1].lower(), int(special[2] or 0), question, library)
-    if _JOKE.search(question):
+    if wants_joke(question):
         return _joke(question)
-    if wants_form or (_DEPLOY.search(question) and not _environment(question)):
+    if wants_form or (_DEPLOY.match(question) and not _environment(question)):
         return _ask_back(wants_form)
-    if library.knows(question) or _FILE.search(question):
+    hits = library.search(question)
+    if _FILE.search(question) or (hits and not has_code(question) and not is_small_talk(question)):
         return _research(question, library)
-    return _small_talk(question, library)
+    return _decline(question, library)
 
 
 def tokens(text: str) -> Iterator[str]:
@@ -170,23 +161,12 @@ def tokens(text: str) -> Iterator[str]:
 
 def _joke(question: str) -> Thought:
     yield "That one I know by heart."
-    yield WriteMove(_JOKES[len(question) % len(_JOKES)])
+    yield WriteMove(joke_for(question))
 
 
-def _small_talk(question: str, library: Library) -> Thought:
-    about = "\n".join(f"- {title}" for title in _titles(library))
-    if _THANKS.match(question):
-        yield WriteMove("You are welcome. Ask me again whenever you like.\n")
-    elif _GREETING.match(question):
-        yield WriteMove(
-            f"Hello! I answer questions about this bot and about AGNTCY. I know about:\n\n{about}\n"
-        )
-    else:
-        yield "This is not in my knowledge base."
-        yield WriteMove(
-            "I am sorry, I know nothing about that. I can only look things up in a small knowledge base, and "
-            f"it is about:\n\n{about}\n\nAsk me about one of these.\n"
-        )
+def _decline(question: str, library: Library) -> Thought:
+    yield "I need no search for this."
+    yield WriteMove(small_talk(question, library, library.near(question)))
 
 
 def _titles(library: Library) -> list[str]:
@@ -279,7 +259,7 @@ _FORM = (
 
 def _answer_reply(reply: str, library: Library, wants_form: bool) -> Thought:
     if environment := _environment(reply):
-        yield from _research(f"deploy {environment}", library)
+        yield from _research(f"deploying to {environment}", library)
     else:
         known = " and ".join(ENVIRONMENTS)
         yield AskBack(f"I only know {known}. Which environment is it?", _FORM if wants_form else ())
@@ -300,7 +280,7 @@ def _research(question: str, library: Library) -> Thought:
     yield ShowPlan((look, read, write))
     named = list(dict.fromkeys(_FILE.findall(question)))
     topic = _FILE.sub("", question).strip()
-    topic = topic if words(topic) else " ".join(name[1:-3] for name in named) or question
+    topic = topic if words_of(topic) else " ".join(name[1:-3] for name in named) or question
     # a thorough question is searched for more often than the tool allows, as models do
     more = _titles(library)[:_TOO_OFTEN] if THOROUGH.search(topic) else []
     hits, capped = yield from _search_all([topic, *more])
@@ -341,25 +321,28 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
     if not hits:
         return "I found nothing about that in the knowledge base.\n"
     first, *more = _chosen(question, hits, library)
-    parts = [first.text]
+    parts = [language_note(question), first.text]
     for section in more:
         parts += [f"## {section.heading}", section.text]
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:
     """The sections that answer `question`, the best one first.
 
-    Where a page's title says all that was asked for, the page is the answer. Else it is the section, and one
-    more that fits nearly as well. A thorough question gets what was found on further pages, too.
+    A page that is the answer as a whole comes whole. Else it is the section, and those for other subjects
+    that the question names as clearly. A thorough question gets what was found on further pages, too.
     """
-    best = hits[0].section
-    if set(words(question)) <= set(words(best.title)):
-        found = library.sections_of(best.page)
-    else:
-        found = [best, *(hit.section for hit in hits[1:2] if hit.score >= hits[0].score * _ALSO_FITS)]
-    if THOROUGH.search(question):
-        found += [hit.section for hit in library.search(question) if hit.section.page != best.page]
+    best, *others = hits
+    is_thorough = THOROUGH.search(question) is not None
+    found = library.sections_of(best.section.page) if library.is_whole(best.section) else [best.section]
+    named = set(best.subjects)
+    for hit in () if is_thorough else others:
+        if named.isdisjoint(hit.subjects) and (hit.score >= best.score * _ALSO_FITS or library.is_sure(hit)):
+            named |= hit.subjects
+            found.append(hit.section)
+    if is_thorough:
+        found += [hit.section for hit in library.search(question) if hit.section.page != best.section.page]
     return list(dict.fromkeys(found))

@@ -14,7 +14,11 @@ from .voice_splitter import Voice
 
 EXAMPLES = ("show me a table", "show me a chart", "show me a file", "show me your sources")
 """Questions that lead here."""
-_ASKED = re.compile(r"\s*(?:show me )?(?:an? |the |your )?(table|chart|file|sources)\b", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\s*(?:please )?(?:(?:show|give|send) me )?(?:an? |the |your )?(table|chart|file|sources)"
+    r"(?:,? please)?\W*\Z",
+    re.IGNORECASE,
+)
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri")
 _ASKED_A_DAY, _ANSWERED_A_DAY = (31, 42, 38, 47, 29), (30, 42, 37, 45, 29)
 _PAGES = (

@@ -308,10 +308,10 @@ async def test_the_same_question_gets_the_same_answer_twice(url: str) -> None:
 
 def test_the_bundled_pages_are_there() -> None:
     pages = load_knowledge()
-    assert {"about", "streaming", "latch", "delivery", "replay", "settings", "deploy"} <= set(pages)
+    assert {"what-this-bot-is", "cost-and-licence", "data-and-security", "how-streaming-works"} <= set(pages)
     assert {"agntcy", "agntcy-communication"} <= set(pages)
     assert all(text.startswith("# ") for text in pages.values())
-    assert list(pages) == sorted(pages)
+    assert len(pages["how-streaming-works"].split("\n## ")) > 5
 
 
 # -- `slack-bot agent` ---------------------------------------------------------------------------------------

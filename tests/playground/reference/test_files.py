@@ -32,16 +32,16 @@ async def test_it_says_what_arrived() -> None:
         client = await create_client(url, ClientConfig(streaming=True, httpx_client=http))
         events = [event async for event in client.send_message(SendMessageRequest(message=message))]
     assert answer_of(events).split("\n\n") == [
-        "`a.txt`: 20 bytes of text/plain.\nIt begins with `first 'line'`.\n"
-        f"Its SHA-256 is `{hashlib.sha256(TEXT).hexdigest()}`.",
-        f"`b.png`: 264 bytes of image/png.\nIts SHA-256 is `{hashlib.sha256(PNG).hexdigest()}`.",
+        "`a.txt`: 20 bytes of text/plain.\nIt has 3 lines and begins:",
+        "```text\nfirst `line`\nsecond\n```",
+        "`b.png`: 264 bytes of image/png.\nIt is a picture, and I cannot see pictures.",
         "`c.doc` lies at https://drive.example/c: I was given its address only.\n",
     ]
 
 
 async def test_on_0_3_too() -> None:
     file = {"name": "b.png", "mimeType": "image/png", "bytes": base64.b64encode(PNG).decode()}
-    parts = [{"kind": "text", "text": "what?"}, {"kind": "file", "file": file}]
+    parts = [{"kind": "text", "text": "what is its checksum?"}, {"kind": "file", "file": file}]
     asked = {"kind": "message", "messageId": "m", "role": "user", "parts": parts}
     body = {"jsonrpc": "2.0", "id": "q", "method": "message/send", "params": {"message": asked}}
     async with serve(ReferenceSettings(pace=0)) as url, httpx.AsyncClient(timeout=60) as http:
@@ -49,9 +49,24 @@ async def test_on_0_3_too() -> None:
     assert hashlib.sha256(PNG).hexdigest() in answered
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"\n\n", b"a\x07b"])
-def test_what_has_no_first_line_to_show(content: bytes) -> None:
-    assert "begins" not in ReceivedFile("", "", content).as_markdown()
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "There is nothing in it."),
+        (b"\n\n", "There is nothing in it."),
+        (b"\xff", "It is not text"),
+        (b"a\x07b", "It is not text"),
+    ],
+)
+def test_what_cannot_be_quoted_is_said(content: bytes, sentence: str) -> None:
+    about = ReceivedFile("", "", content).as_markdown()
+    assert sentence in about
+    assert "SHA" not in about
+
+
+def test_a_fence_in_a_file_does_not_end_the_fence_around_it() -> None:
+    about = ReceivedFile("a.md", "text/markdown", b"```\ncode\n```\n").as_markdown()
+    assert about.count("```") == 2
 
 
 def test_a_model_that_reads_text_is_told_of_them() -> None:

@@ -144,7 +144,11 @@ START, END = "tool_notification_start Tool call", "tool_notification_end Tool ca
             f"{START} started: [SKILL] deep-research",
             marks=pytest.mark.slow,
         ),
-        ("file_arg_middleware", "what is agntcy, see @about.md", f"{END} completed: fetch_document"),
+        (
+            "file_arg_middleware",
+            "what is agntcy, see @cost-and-licence.md",
+            f"{END} completed: fetch_document",
+        ),
     ],
 )
 def test_a_part_changes_an_event_and_the_master_wins(name: str, question: str, event: str) -> None:

@@ -89,7 +89,7 @@ async def test_a_sign_in_whose_address_is_not_for_everybody() -> None:
         root = await bot.ask("connect my calendar")
         await bot.idle()
         assert bot.outcomes == ["answered"]
-        assert "I may read your calendar now" in bot.read(root)[-1]
+        assert "Here I would read your calendar." in bot.read(root)[-1]
         public = [seen for seen in bot.thread(root) if not seen.ephemeral_for]
         assert "PLAY-GROUND" not in str(public)
         assert "login.example.com" in str([seen for seen in bot.thread(root) if seen.ephemeral_for])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.requests import think_of_request
 from slack_bot.playground.reference.scenarios import (
     AskBack,
     CallTool,
@@ -16,7 +17,8 @@ from slack_bot.playground.reference.scenarios import (
     tokens,
 )
 from slack_bot.playground.reference.search import Library
-from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, Toolbox
+from slack_bot.playground.reference.showcase import asked_for
+from slack_bot.playground.reference.toolbox import FETCH, SEARCH, ModelFailed, Prompt, Toolbox
 from slack_bot.settings.models import ReferenceSettings
 
 LIBRARY = Library(load_knowledge())
@@ -47,7 +49,7 @@ def used(moves: list[Ending]) -> list[str]:
 
 @pytest.mark.parametrize(
     "question",
-    ["what is agntcy", "explain how agntcy agents communicate with each other", "how does the latch work?"],
+    ["what is agntcy", "explain how agntcy agents communicate with each other", "how does streaming work?"],
 )
 def test_a_knowledge_question_is_searched_read_and_answered_at_length(question: str) -> None:
     moves = run(question)
@@ -73,33 +75,33 @@ def test_a_knowledge_question_is_searched_read_and_answered_at_length(question: 
         ("what is a tape?", "A tape is a file"),
         ("What is A2A?", "A2A (Agent2Agent) is an open protocol"),
         ("what is MLS?", "Messages can travel over SLIM"),
-        ("How are secrets kept?", "Tokens and other secrets are kept out of"),
-        ("is my data safe?", "Tokens and other secrets are kept out of"),
-        ("How does the bot recover after a cut?", "A stream that was cut is not a stream that ended."),
+        ("How are secrets kept?", "No, tokens and other secrets are kept out of"),
+        ("is my data safe?", "Yes: requests of Slack are verified"),
+        ("How does the bot recover after a cut?", "A connection to the agent that breaks costs nothing"),
         ("What happens when Slack is down?", "When Slack is down or busy"),
         ("can I lose an answer?", "You do not lose an answer"),
         ("how do I stop an answer", "Press Stop below the thread"),
         ("how do I try it out?", "The playground needs no token"),
-        ("how do I install it", "To install the bot, create a Slack app"),
+        ("how do I install it", "To install it, create a Slack app"),
         ("how do I get a token", "You get the bot token"),
-        ("how often is text written?", "Text is written about once a second."),
+        ("how often is text written?", "Text is written to Slack about once a second."),
         ("which settings are there?", "Three values are enough"),
-        ("does the bot read my channel?", "It does not answer by itself, it does not read channels"),
+        ("does the bot read my channel?", "The bot reads only threads in which"),
         ("how do I deploy to production?", "For production, mount a volume"),
         ("How does streaming work here?", "Streaming means that text appears in the thread"),
-        ("What happens when the bot is killed?", "A restart costs nothing that was confirmed"),
+        ("What happens when the bot is killed?", "A restart loses nothing that was acknowledged"),
         ("can I run several replicas?", "Several replicas of the bot share one Redis"),
         ("how are rate limits kept?", "Slack limits how often a workspace may be called"),
         ("are there metrics?", "`/livez` and `/readyz` answer probes"),
         ("how do I connect my agent?", "You connect your agent by one setting"),
         ("How do I configure the bot?", "Three values are enough"),
         ("does it lose text?", "You do not lose an answer"),
-        ("do I need another mention in a thread?", "After the first mention your next words"),
-        ("what if I ask while an answer is running?", "A question that comes while an answer is running"),
+        ("do I need another mention in a thread?", "No: after the first mention your next words"),
+        ("what if I ask while an answer is running?", "Your next question waits in line"),
         ("how do approvals work?", "An agent that needs something asks with a form"),
-        ("can I share a file?", "Files that you share with a question go to the agent."),
+        ("can I share a file?", "Yes, files that you share with a question go"),
         ("what is on the Home tab?", "The bot's Home tab shows who answers"),
-        ("how do I give feedback?", "The bot's Home tab shows who answers"),
+        ("how do I give feedback?", "Below an answer, press *Helpful*"),
     ],
 )
 def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None:
@@ -109,8 +111,12 @@ def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None
 @pytest.mark.parametrize(
     ("question", "pages", "words"),
     [
-        ("what is agntcy, see @about.md", ["agntcy", "agntcy-communication", "@about.md"], "AGNTCY"),
-        ("@latch.md", ["latch"], "The latch decides"),
+        (
+            "what is agntcy, see @cost-and-licence.md",
+            ["agntcy", "agntcy-communication", "@cost-and-licence.md"],
+            "AGNTCY",
+        ),
+        ("@agntcy.md", ["agntcy", "agntcy-communication"], "AGNTCY"),
     ],
 )
 def test_a_page_that_is_named_is_read_and_is_no_part_of_the_question(
@@ -156,7 +162,6 @@ def test_a_joke_needs_no_tools_and_no_plan() -> None:
         "who won the world cup?",
         "what is the capital of France",
         "what time is it",
-        "who made you",
         "write me a poem",
         "what is 2+2",
         "???",
@@ -166,11 +171,36 @@ def test_a_joke_needs_no_tools_and_no_plan() -> None:
 def test_off_topic_is_declined_politely_without_tools(question: str) -> None:
     moves = run(question)
     assert not used(moves)
-    assert "sorry" in answer(moves)
-    assert len(answer(moves)) > 20
+    assert "I do not know that. I only know this project" in answer(moves)
+    assert "- Cost and licence" in answer(moves)
 
 
-@pytest.mark.parametrize("question", ["hello", "Good morning!", "what can you do", "Who are you?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how long does it take to plan a release?",
+        "what happens when I restart the service?",
+        "restart the pod, and what happens to my answer?",
+        "does it connect to my calendar?",
+        "can it show me a table or a chart?",
+        "file uploads, do they work?",
+        "can the agent ask people to fill in a form?",
+        "how do I deploy to Kubernetes?",
+        "why is my answer slow",
+        "does the bot fail often?",
+    ],
+)
+def test_a_question_that_only_has_the_words_of_a_demonstration_is_a_question(question: str) -> None:
+    moves = run(question)
+    assert not [move for move in moves if isinstance(move, AskBack | ModelFailed)]
+    assert answer(moves)
+    assert not asked_for(question)
+    assert think_of_request(Prompt(question)) is None
+
+
+@pytest.mark.parametrize(
+    "question", ["hello", "Good morning!", "what can you do", "Who are you?", "are you human"]
+)
 def test_a_greeting_is_greeted(question: str) -> None:
     assert answer(run(question)).startswith("Hello!")
 
@@ -191,7 +221,7 @@ def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> N
     assert used(moves).count(SEARCH) == 7
     assert used(moves).count(FETCH) == 4
     assert any(isinstance(move, str) and "limit is reached" in move for move in moves)
-    assert "**Sources:** How streaming works · Delivery promises" in answer(moves)
+    assert "**Source:** How streaming works" in answer(moves)
 
 
 def test_a_spent_fetch_leaves_an_answer_from_the_search() -> None:
@@ -219,14 +249,16 @@ def test_an_unclear_reply_is_asked_again() -> None:
 
 
 def test_form_asks_with_fields() -> None:
-    asked = run("fill in a form")[-1]
+    asked = run("fill in the form")[-1]
     assert isinstance(asked, AskBack)
     assert [field.field_name for field in asked.fields] == ["environment", "version", "reason"]
-    assert answer(run("fill in a form", "environment: production\nversion: 2")).startswith("For production,")
+    assert answer(run("fill in the form", "environment: production\nversion: 2")).startswith(
+        "For production,"
+    )
 
 
 def test_fail_gives_up_with_a_reason_and_late_after_some_text() -> None:
-    moves = run("fail")
+    moves = run("Fail on purpose")
     assert isinstance(moves[-1], ModelFailed)
     assert "archive" in str(moves[-1])
     assert answer(moves) == ""
@@ -236,7 +268,8 @@ def test_fail_gives_up_with_a_reason_and_late_after_some_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "least"), [("long", 6000), ("long 8000", 8000), ("long answer, 900 please", 900)]
+    ("question", "least"),
+    [("long", 6000), ("long 8000", 8000), ("Long 900.", 900), ("Write a long answer", 6000)],
 )
 def test_long_is_as_long_as_asked(question: str, least: int) -> None:
     text = answer(run(question))

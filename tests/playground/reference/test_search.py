@@ -1,25 +1,209 @@
-"""Search over pages: which section comes first, and what nobody wrote about."""
+"""Search over pages: which section answers a question, and what nobody wrote about."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.errors import BotError
-from slack_bot.playground.reference import search
-from slack_bot.playground.reference.search import Library, sections, words
+from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.search import (
+    Library,
+    Subjects,
+    bundled_subjects,
+    chapters,
+    sections,
+    words_of,
+)
 
 PAGES = {
     "cats": "# About cats\n\nCats sleep.\n\n## Food\n\nA cat eats fish.\n\n```sh\n# not a heading\n```\n",
     "dogs": "# About dogs\n\nDogs bark at cats and at a cat.\n\n## Empty\n",
     "plain": "No heading here, only fishing stories.",
 }
+SUBJECTS = """
+plain = "a about and do does how is of the what"
+anchors = "pet"
+outside = "moon; outer space"
+strong = "dog"
+whole = ["About cats"]
+[groups]
+cat = "cat; cats; kittens"
+dog = "dog; dogs"
+food = "food; eat*; feed .. fish"
+[weights]
+cat = 2
+dog = 2
+[sections]
+"About cats" = ["cat & !food"]
+"Food" = ["food & cat"]
+"About dogs" = ["dog"]
+"""
+GUIDE = Library(load_knowledge())
+NOTHING = ""
+
+# in words of our own; each trap of the first search is among them
+QUESTIONS = {
+    "What this bot is": ["what is this bot?", "Hey! What is this thing?"],
+    "Who is it for?": ["could this answer from our HR handbook?"],
+    "A2A, the protocol behind it": ["what is a2a", "agent2agent?", "which a2a version is spoken"],
+    "Which model (LLM) does it use?": ["which llm is it", "are you chatgpt?", "can I use my own model"],
+    "Who made it?": ["who built you?", "Who is behind this project", "Wer hat dich gebaut?"],
+    "What is it written in?": ["which programming language is it written in?"],
+    "What is CAIPE?": ["what is caipe", "my colleague mentioned caipe, how does it relate?"],
+    "How is it different from other bots?": [
+        "how is it different from slack ai",
+        "why not write my own bot with bolt",
+    ],
+    "How was it tested?": ["is it production ready?", "how well is this tested"],
+    "Cost and licence": [
+        "what does it cost",
+        "is it free for 500 people?",
+        "MIT or Apache?",
+        "Was kostet der Bot?",
+    ],
+    "How much machine does it need?": ["how much memory does it need", "do I need a server?"],
+    "How many tokens does an answer use?": ["how many tokens does a question burn"],
+    "How long are my messages kept?": [
+        "how long are my messages kept",
+        "Wie lange werden meine Nachrichten gespeichert?",
+        "what is your data retention",
+    ],
+    "Where is my data stored?": [
+        "where does our chat data go",
+        "Hi, we're a bank and wonder: where is data stored?",
+    ],
+    "Is what I write used to train a model?": ["do you train on what I type"],
+    "Does it run in a closed network?": ["can it run air-gapped", "does it phone home?"],
+    "Can I delete my data?": ["can I have my data deleted? GDPR", "right to be forgotten?"],
+    "Is it safe?": [
+        "is it secure",
+        "did it pass a security review",
+        "can somebody hack you and read my messages",
+    ],
+    "What about prompt injection?": ["how do you handle prompt injection"],
+    "How does the bot prove itself to the agent?": [
+        "can it send a bearer token to the agent",
+        "mTLS to the agent?",
+    ],
+    "Are secrets shown or logged?": ["are passwords in the logs?", "what happens to a secret in an answer"],
+    "Which permissions does it need in Slack?": ["which scopes does it need", "what permisions do I grant"],
+    "Does it read my channels?": ["does it read all our channels", "can it see channels without an invite"],
+    "Who may ask, and who sees the answer?": ["who can see my question", "can guests use it?"],
+    "Do I need another mention?": ["do I have to mention it each time"],
+    "How do I stop an answer?": ["how do I stop it", "is there a stop button?"],
+    "Does it remember what I asked before?": ["does it remember earlier questions"],
+    "Forms and approvals": ["how do approvals work", "can it show a form with a dropdown"],
+    "Signing in": ["does it support SSO"],
+    "Can I share a file?": ["can I upload a pdf"],
+    "Voice, calls and pictures": ["can it look at a screenshot"],
+    "How do I give feedback?": ["where do I rate an answer"],
+    "Which languages does it speak?": ["does it speak german", "Sprichst du Deutsch?"],
+    "Does it work in direct messages and private channels?": [
+        "can I dm it",
+        "does it work in private channels",
+    ],
+    "Can the bot speak first?": ["can it post a daily report on a schedule?"],
+    "How streaming works": ["how does streaming work"],
+    "Why is my answer slow?": ["why is my answer slow", "why so slow", "it takes so long to answer"],
+    "Why does everything come at once?": ["why does the text appear all at once"],
+    "How long may an answer be?": ["what is the maximum length of an answer", "how long can an answer be"],
+    "How long may an answer take?": ["my agent needs ten minutes, will it time out"],
+    "Trying it out": ["can I try it without slack"],
+    "How do I install it in my workspace?": ["how do I install it in our workspace"],
+    "Do people have to install anything?": ["does it work on my phone"],
+    "How do I connect my own agent?": ["how do I connect my own agent?"],
+    "Which frameworks work?": ["does it work with crewai", "our service is plain REST, does that fit?"],
+    "How do I write an agent?": ["how do I write my own agent"],
+    "Does it work with Microsoft Teams?": [
+        "does it work with teams",
+        "is there a discord version?",
+        "and in Google Chat?",
+    ],
+    "Can several agents stand behind one app?": ["can one bot have several agents"],
+    "Which platforms does it run on?": ["does it run on windows"],
+    "What it does not do": ["what are the limitations"],
+    "How do I deploy it?": ["how do I deploy it", "where do I host this"],
+    "Docker and Kubernetes": ["how do I deploy to Kubernetes", "helm chart?", "is there a docker image"],
+    "When the bot is restarted or killed": ["what happens when the pod is killed in the middle of an answer"],
+    "Several replicas and Redis": ["can I run three replicas", "do I need redis"],
+    "Rate limits of Slack": ["what about slack's rate limits", "how do you handle a 429"],
+    "How many questions may I ask?": ["how many questions may I ask per day"],
+    "How many people can use it at once?": ["how many users can it serve at the same time"],
+    "Health, metrics and logs": ["are there prometheus metrics"],
+    "Nothing happens: the bot does not answer": ["the bot doesn't answer me", "I get invalid_auth"],
+    "Updating to another version": ["how do I upgrade"],
+    "What AGNTCY is": ["what is agntcy"],
+    "Transport: SLIM and MLS": ["what is MLS?"],
+    NOTHING: [
+        "what is the capital of Peru",
+        "how do I cook rice",
+        "is it safe to eat raw fish",
+        "what is the price of bitcoin",
+        "how long is the great wall of china",
+        "which languages are spoken in Belgium",
+        "difference between a mutex and a semaphore",
+        "what is the best model of car",
+        "who is the president of France",
+        "write me a python function that sorts a list",
+        "how do I mute a channel in Slack",
+        "who won the cup last year",
+        "blorp purple fnord",
+        "",
+        "the of and",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"), [(each, heading) for heading, asked in QUESTIONS.items() for each in asked]
+)
+def test_a_question_leads_to_its_section_or_nowhere(question: str, heading: str) -> None:
+    hits = GUIDE.search(question)
+    assert [hit.section.heading for hit in hits[:1]] == [heading] * (heading != NOTHING)
+
+
+def test_subjects_lead_to_sections_that_there_are() -> None:
+    there = {each.heading for name in GUIDE.names for each in GUIDE.sections_of(name)}
+    assert bundled_subjects().headings <= there
+
+
+@given(st.lists(st.text("bdfgjkpqvwxz", min_size=9, max_size=14), min_size=1, max_size=12))
+def test_words_that_nobody_knows_lead_nowhere(words: list[str]) -> None:
+    assert GUIDE.search(" ".join(words)) == []
+
+
+@pytest.mark.parametrize("before", ["Hi, we are a bank and wonder: ", "ok so, ", "Hello there! "])
+def test_a_clause_about_the_asker_changes_nothing(before: str) -> None:
+    assert GUIDE.search(f"{before}where is our data stored?")[0].section.heading == "Where is my data stored?"
+
+
+def test_of_a_long_story_the_sentence_that_asks_is_the_question() -> None:
+    story = "Last spring we bought a coffee machine, and Dave paid for it, and then nobody cleaned it. " * 20
+    hits = GUIDE.search(f"{story} So what I wonder is: can I run several replicas? Thanks, have a nice day.")
+    assert [hit.section.heading for hit in hits] == ["Several replicas and Redis"]
+
+
+def test_code_and_addresses_are_no_words() -> None:
+    assert GUIDE.search("see https://docker.example/kubernetes\n```\nredis = licence\n```") == []
+
+
+def test_a_question_takes_less_than_a_blink() -> None:
+    begun = time.process_time()
+    for asked in QUESTIONS.values():
+        for question in asked:
+            GUIDE.search(question)
+    assert time.process_time() - begun < 0.02 * sum(map(len, QUESTIONS.values()))
+
+
+# -- small pages ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def library() -> Library:
-    return Library(PAGES)
+    return Library(PAGES, Subjects(SUBJECTS))
 
 
 def test_a_page_is_divided_at_its_headings_and_fences_are_left_alone() -> None:
@@ -35,43 +219,45 @@ def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> N
     assert sections("nothing", "") == []
 
 
-def test_the_best_section_comes_first(library: Library) -> None:
-    assert library.search("what do cats eat?")[0].section.heading == "Food"
-    assert library.search("dogs")[0].section.page == "dogs"
-    hits = library.search("cats")
-    assert hits[0].section.heading == "About cats"
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-
-
-def test_what_nobody_wrote_about_is_not_found(library: Library) -> None:
-    assert library.search("weather") == []
-    assert library.search("") == []
-    assert library.search("the of and") == []
-
-
 @pytest.mark.parametrize(
-    ("query", "known"),
+    ("question", "headings"),
     [
-        ("cats and dogs", True),
-        ("a fishing story", True),
-        ("cats and weather", True),
-        ("weather in San Francisco", False),
-        ("cats, birds and mice", False),
-        ("", False),
+        ("what do cats eat?", ["Food"]),
+        ("kittens", ["About cats"]),
+        ("how do kitens eat", ["Food"]),
+        ("feed a cat a fish", ["Food"]),
+        ("dogs", ["About dogs"]),
+        ("a cat of the moon", []),
+        ("cats of mice", []),
+        ("cats of mice, pet", ["About cats"]),
+        ("dogs and one mouse", ["About dogs"]),
+        ("weather", []),
     ],
 )
-def test_a_query_is_known_where_half_of_its_words_stand_in_one_section(
-    library: Library, query: str, known: bool
+def test_all_subjects_must_be_named_and_unknown_words_count_against(
+    library: Library, question: str, headings: list[str]
 ) -> None:
-    assert library.knows(query) is known
+    assert [hit.section.heading for hit in library.search(question)] == headings
 
 
-def test_a_single_word_that_stands_everywhere_is_no_subject_but_a_heading_is() -> None:
-    pages = {f"page-{number}": f"# Page {number}\n\nA word and more." for number in range(5)}
-    library = Library({**pages, "cats": "# The word\n\nA word more."})
-    assert not library.knows("more")
-    assert library.knows("word")
-    assert library.knows("page")
+def test_what_is_sure_and_what_is_whole(library: Library) -> None:
+    (dog,), (cat,) = library.search("dogs"), library.search("cats")
+    assert library.is_sure(dog) and not library.is_sure(cat)
+    assert library.is_whole(cat.section) and not library.is_whole(dog.section)
+
+
+def test_a_section_is_found_by_its_own_heading_too() -> None:
+    assert [
+        hit.section.page for hit in Library({"birds": "# Zebrafinches\n\nSing."}).search("zebrafinches")
+    ] == ["birds"]
+
+
+def test_chapters_are_pages_with_their_headings_one_level_up() -> None:
+    text = "# All\n\nLeft out.\n\n## Cats & dogs\n\nBoth.\n\n### Food\n\nFish.\n\n## Birds\n\nFly.\n"
+    assert dict(chapters(text)) == {
+        "cats-dogs": "# Cats & dogs\n\nBoth.\n\n## Food\n\nFish.\n\n",
+        "birds": "# Birds\n\nFly.\n",
+    }
 
 
 def test_pages_by_name(library: Library) -> None:
@@ -81,38 +267,14 @@ def test_pages_by_name(library: Library) -> None:
     assert library.sections_of("birds") == []
 
 
-def test_endings_do_not_matter() -> None:
-    for forms in (
-        "stream streams streaming streamed",
-        "message messages",
-        "setting settings",
-        "identity identities",
-        "deploy deployment",
-        "communicate communication communicates",
-    ):
-        assert len(set(words(forms))) == 1, forms
-    assert words("pass the class") == ["pass", "class"]
-
-
-def test_words_of_the_index_own_language_are_words(library: Library) -> None:
-    assert library.search('NEAR "cats" AND (fish*) OR names : eats')[0].section.heading == "Food"
-
-
-def test_without_fts5_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_NEW_INDEX", search._NEW_INDEX.replace("fts5", "fts5_missing"))
-    with pytest.raises(BotError, match=r"no such module: fts5_missing.; use a Python"):
-        Library(PAGES)
-
-
-def test_a_page_without_a_word_that_counts_is_not_found() -> None:
-    assert Library({"the": "the of and"}).search("the cat") == []
+def test_an_apostrophe_is_no_border() -> None:
+    assert words_of("What's not_authed, isn’t it?") == ["whats", "not_authed", "isnt", "it"]
 
 
 def test_an_empty_library_answers_nothing() -> None:
-    assert Library({}).search("anything") == []
+    assert Library({}).search("what does it cost") == []
 
 
 @given(st.text())
 def test_any_question_gets_the_same_hits_twice(question: str) -> None:
-    library = Library(PAGES)
-    assert library.search(question) == library.search(question)
+    assert GUIDE.search(question) == GUIDE.search(question)

@@ -1,0 +1,151 @@
+"""What people say that is no question about the pages: a greeting, thanks, a joke, a request for a poem."""
+
+import re
+from collections.abc import Sequence
+
+from .search import Library, words_of
+
+_GREETING = re.compile(
+    r"\W*(hi+|hello|hey+|hiya|yo|howdy|hallo|hola|moin|servus|guten (tag|morgen|abend)|bonjour|ciao|sup|ping"
+    r"|greetings|good (morning|afternoon|evening|day)|test|testing|help|anyone (home|there|here)|start)\b",
+    re.IGNORECASE,
+)
+_ABOUT_ITSELF = re.compile(
+    r"\b((what|who) are you|what (else )?(can|do|could) (you|u) (do|know|answer|help)|what can i (ask|do)"
+    r"|(how|what) can you help|what should i ask|what is your name|whats your name|your name|how are you"
+    r"|hows it going|how is it going|how do you (do|feel)|whats up|how old are you|where are you from"
+    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|ai|bored)"
+    r"|help me|wer bist du|(was|what) .{0,30}kannst|kannst .{0,30}kannst|do you (have feelings|sleep|dream)"
+    r"|introduce yourself|tell me about yourself|favou?rite \w+|can you help( me)?)\b",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"\b(thanks?|thank you|thx|ty|cheers|appreciated|appreciate it|danke|merci|gracias|well done"
+    r"|good (bot|job))\b"
+    r"|\A\W*(great|perfect|nice|awesome|brilliant|wonderful|lovely|cool|super|amazing|love (it|this|you))\b",
+    re.IGNORECASE,
+)
+_GOODBYE = re.compile(
+    r"\W*(bye|goodbye|see (you|ya)|good night|cya|tschüss|have a (nice|good))\b", re.IGNORECASE
+)
+_ASSENT = re.compile(
+    r"\W*(ok(ay)?|k|yes|no|yep|nope|sure|alright|got it|i see|fine|understood|never ?mind|lol|haha+|hm+|wow)"
+    r"\W*\Z",
+    re.IGNORECASE,
+)
+_ANGER = re.compile(
+    r"\b(stupid|dumb|useless|idiot|you suck|sucks|hate you|shut up|terrible|awful|annoying|rubbish|crap"
+    r"|bad bot|not helpful|did(nt| not) help|disappoint\w*|worst|wtf|fuck\w*|shit\w*)\b",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"\b(jokes?|witz|something funny|make me laugh|funny story|puns?|cheer me up|blague|chiste)\b",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\W*\Z", re.IGNORECASE)
+_CODE = re.compile(
+    r"```|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>",
+    re.MULTILINE,
+)
+_FOREIGN = {
+    "Ich antworte nur auf Englisch.": re.compile(
+        r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
+        r"|meine|gibt|für|du|dich|mir|mit|ein|eine|sind|habe|hat|wird|werden|lange|ohne|auch|noch|wir|unser"
+        r"|unsere|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
+    ),
+    "Solo respondo en inglés.": re.compile(
+        r"¿|\b(hablas|qué|cómo|puedo|puedes|está|por qué|quién|dónde|español|cuánto|tiene|hola)\b"
+    ),
+    "Je réponds seulement en anglais.": re.compile(
+        r"\b(est-ce|quel|quelle|comment|pourquoi|vous|puis-je|êtes|où|peux|combien|parlez|français|bonjour)\b"
+    ),
+}
+_FEW_FOREIGN = 2  # words of another language that a longer sentence must have
+_FEW_WORDS = 8  # a longer sentence that begins with a greeting has a subject of its own
+_STRANGE = 2  # words of no list: so many are a subject
+
+_JOKES = (
+    "Why did the stream refuse to end? It was waiting for one more chunk.\n\nIn the end it was cut off, "
+    "but it took it well: it simply polled itself together.",
+    "A developer asks a bot for a joke. The bot writes *typing…* for five minutes.\n\nThat was the joke.",
+    "There are two hard things in chat bots: naming things, delivering messages exactly once, and delivering "
+    "messages exactly once.",
+)
+
+
+def wants_joke(question: str) -> bool:
+    """A joke is asked for, whatever else is said."""
+    return _JOKE.search(question) is not None
+
+
+def joke_for(question: str) -> str:
+    """One of a few, always the same for the same question."""
+    return _JOKES[len(question) % len(_JOKES)]
+
+
+def is_small_talk(question: str) -> bool:
+    """All of it is a greeting, thanks, a question about the agent itself, or "stop" where nothing runs."""
+    text = re.sub(r"['’]", "", question)
+    if _STOP.match(text):
+        return True
+    is_short = len(words_of(text)) <= _FEW_WORDS
+    return is_short and bool(_ABOUT_ITSELF.search(text) or _GOODBYE.match(text))
+
+
+def has_code(question: str) -> bool:
+    """A piece of a program is in `question`."""
+    return _CODE.search(question) is not None
+
+
+def language_note(question: str) -> str:
+    """In a question of another language: that the answer is in English, in both; else nothing."""
+    count, said = max((len(set(words.findall(question.lower()))), said) for said, words in _FOREIGN.items())
+    needed = _FEW_FOREIGN if len(words_of(question)) > _FEW_FOREIGN else 1
+    return f"I answer in English only. {said}" if count >= needed else ""
+
+
+def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str:
+    """What is said to a question that no page answers. `near`: headings that come near it."""
+    nearest = f" Near it are: {', '.join(f'*{each}*' for each in near)}." if near else ""
+    replies = {
+        "stop": "Nothing of mine is running here, so there is nothing to stop.",
+        "thanks": "You are welcome. Ask me again whenever you like.",
+        "more than thanks": "You are welcome. Ask me again whenever you like. I only know this project, and "
+        "can do nothing else.",
+        "goodbye": "Goodbye. Ask me again whenever you like.",
+        "assent": "All right. Ask me again whenever you like.",
+        "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
+        "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
+        "questions about this bot and about AGNTCY from its guide.",
+        "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
+        "and `slack-bot doctor` says what is wrong with an agent's card.",
+        "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
+    }
+    kind = _kind(re.sub(r"['’]", "", question), library)
+    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent"):
+        return replies[kind] + "\n"
+    found = [library.sections_of(name) for name in library.names]
+    about = "\n".join(f"- {each[0].title}" for each in found if each)
+    parts = [language_note(question), f"{replies[kind]} I know about:", about]
+    if kind == "unknown":
+        parts.append("Ask me about one of these, in one sentence.")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _kind(text: str, library: Library) -> str:
+    strange = library.strange_words(_THANKS.sub(" ", text))
+    is_short = len(words_of(text)) <= _FEW_WORDS
+    is_sign = not words_of(text) and text.strip("?!. \n") != ""
+    has_thanks = _THANKS.search(text) is not None and "?" not in text
+    is_greeting = _GREETING.match(text) is not None and is_short and len(strange) < _STRANGE
+    kinds = {
+        "stop": _STOP.match(text) is not None,
+        "code": has_code(text),
+        "more than thanks": has_thanks and len(strange) >= _STRANGE,
+        "thanks": has_thanks,
+        "goodbye": _GOODBYE.match(text) is not None and is_short,
+        "assent": _ASSENT.match(text) is not None,
+        "anger": _ANGER.search(text) is not None and is_short,
+        "greeting": is_greeting or is_sign or _ABOUT_ITSELF.search(text) is not None,
+    }
+    return next((kind for kind, fits in kinds.items() if fits), "unknown")

@@ -1,0 +1,97 @@
+"""What is said to people who do not ask about the project."""
+
+from __future__ import annotations
+
+import pytest
+
+from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.small_talk import (
+    has_code,
+    is_small_talk,
+    joke_for,
+    language_note,
+    small_talk,
+    wants_joke,
+)
+
+LIBRARY = Library(load_knowledge())
+UNKNOWN = "I do not know that. I only know this project"
+
+
+@pytest.mark.parametrize(
+    ("said", "reply"),
+    [
+        ("Hi there 👋", "Hello!"),
+        ("good evening!", "Hello!"),
+        ("how are you?", "Hello!"),
+        ("what's your name", "Hello!"),
+        ("👋", "Hello!"),
+        ("thanks, that's it", "You are welcome."),
+        (
+            "cheers, now sing something for my hamster",
+            "You are welcome. Ask me again whenever you like. I only",
+        ),
+        ("great!", "You are welcome."),
+        ("ok", "All right."),
+        ("you are useless", "I am sorry"),
+        ("see you tomorrow", "Goodbye."),
+        ("stop", "Nothing of mine is running here"),
+        ("please cancel that", "Nothing of mine is running here"),
+        ("blorp zwatz fnord", UNKNOWN),
+        ("?!", UNKNOWN),
+        ("", UNKNOWN),
+        ("how big is the great pyramid", UNKNOWN),
+        ("```\nprint(1\n```\nwhy does this not run?", "I cannot check code"),
+        ("def f(x):\n    return y", "I cannot check code"),
+        (
+            "Was ist die Hauptstadt von Peru?",
+            "I answer in English only. Ich antworte nur auf Englisch.\n\nI do not",
+        ),
+    ],
+)
+def test_each_gets_a_short_fitting_reply(said: str, reply: str) -> None:
+    assert small_talk(said, LIBRARY).startswith(reply)
+
+
+def test_what_is_not_known_is_said_with_what_is_known_and_what_comes_near() -> None:
+    text = small_talk("zwatz", LIBRARY, ["Signing in"])
+    assert "Near it are: *Signing in*." in text
+    assert "- Data and security\n" in text
+
+
+@pytest.mark.parametrize("question", ["stop", "who are you?", "Bye!"])
+def test_what_is_never_searched_for(question: str) -> None:
+    assert is_small_talk(question)
+
+
+@pytest.mark.parametrize("question", ["hi, how do I stop an answer?", "what does it cost", ""])
+def test_a_greeting_before_a_question_leaves_it_a_question(question: str) -> None:
+    assert not is_small_talk(question)
+
+
+def test_jokes_are_the_same_for_the_same_words() -> None:
+    assert wants_joke("thanks, now a joke please") and not wants_joke("is it fun to use?")
+    assert joke_for("a joke") == joke_for("a joke")
+    assert len({joke_for("x" * length) for length in range(3)}) == 3
+
+
+def test_code_is_code_and_a_word_in_it_is_none() -> None:
+    assert has_code("const a = 1") and not has_code("is the code open source?")
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("Wie kann ich das nutzen?", "Ich antworte nur auf Englisch."),
+        ("¿hablas español?", "Solo respondo en inglés."),
+        ("Parlez-vous anglais ?", "Je réponds seulement en anglais."),
+    ],
+)
+def test_another_language_is_answered_in_english_and_told_so(question: str, note: str) -> None:
+    assert language_note(question) == f"I answer in English only. {note}"
+
+
+@pytest.mark.parametrize("question", ["what does it cost?", "was it tested", "man, this is slow", ""])
+def test_english_needs_no_note(question: str) -> None:
+    assert language_note(question) == ""
