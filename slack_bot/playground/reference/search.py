@@ -141,7 +141,7 @@ class Subjects:
         if len(word) < _LONG_WORD - 1 or self.knows(word) or word.startswith(self._beginnings):
             return word
         near = (self._nearly[each] for each in sorted(_without_one(word)) if each in self._nearly)
-        return next((each for each in near if each[0] == word[0]), word)
+        return next((each for each in near if _differ_by_one(each, word)), word)
 
 
 class Library:
@@ -274,6 +274,14 @@ def _shortened(words: Iterable[str]) -> dict[str, str]:
         for each in _without_one(word):
             found.setdefault(each, word)
     return found
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """A letter is missing in one of them, or one is another, or two neighbours have changed places."""
+    if len(one) != len(other):
+        return True
+    places = [at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    return len(places) == 1 or (places[-1] - places[0] == 1 and sorted(one) == sorted(other))
 
 
 def _without_one(word: str) -> set[str]:

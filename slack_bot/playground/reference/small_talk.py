@@ -12,7 +12,7 @@ _GREETING = re.compile(
 )
 _ABOUT_ITSELF = re.compile(
     r"\b((what|who) are you|what (else )?(can|do|could) (you|u) (do|know|answer|help)|what can i (ask|do)"
-    r"|(how|what) can you help|what should i ask|what is your name|whats your name|your name|how are you"
+    r"|(how|what) can you help|what should i ask|what is your name|whats your name|your name\W*\Z|how are you"
     r"|hows it going|how is it going|how do you (do|feel)|whats up|how old are you|where are you from"
     r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|ai|bored)"
     r"|help me|wer bist du|(was|what) .{0,30}kannst|kannst .{0,30}kannst|do you (have feelings|sleep|dream)"
@@ -21,7 +21,7 @@ _ABOUT_ITSELF = re.compile(
 )
 _THANKS = re.compile(
     r"\b(thanks?|thank you|thx|ty|cheers|appreciated|appreciate it|danke|merci|gracias|well done"
-    r"|good (bot|job))\b"
+    r"|good (bot|job)|i love (you|it|this))\b"
     r"|\A\W*(great|perfect|nice|awesome|brilliant|wonderful|lovely|cool|super|amazing|love (it|this|you))\b",
     re.IGNORECASE,
 )
@@ -44,7 +44,8 @@ _JOKE = re.compile(
 )
 _STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\W*\Z", re.IGNORECASE)
 _CODE = re.compile(
-    r"```|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>",
+    r"```|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bprint\(|console\.log|#include"
+    r"|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>",
     re.MULTILINE,
 )
 _FOREIGN = {
@@ -60,6 +61,7 @@ _FOREIGN = {
         r"\b(est-ce|quel|quelle|comment|pourquoi|vous|puis-je|êtes|où|peux|combien|parlez|français|bonjour)\b"
     ),
 }
+_OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Greek to Hangul
 _FEW_FOREIGN = 2  # words of another language that a longer sentence must have
 _FEW_WORDS = 8  # a longer sentence that begins with a greeting has a subject of its own
 _STRANGE = 2  # words of no list: so many are a subject
@@ -101,7 +103,9 @@ def language_note(question: str) -> str:
     """In a question of another language: that the answer is in English, in both; else nothing."""
     count, said = max((len(set(words.findall(question.lower()))), said) for said, words in _FOREIGN.items())
     needed = _FEW_FOREIGN if len(words_of(question)) > _FEW_FOREIGN else 1
-    return f"I answer in English only. {said}" if count >= needed else ""
+    if count >= needed:
+        return f"I answer in English only. {said}"
+    return "I answer in English only." if len(_OTHER_LETTERS.findall(question)) > _FEW_FOREIGN else ""
 
 
 def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str:

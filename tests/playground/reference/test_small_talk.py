@@ -92,6 +92,10 @@ def test_another_language_is_answered_in_english_and_told_so(question: str, note
     assert language_note(question) == f"I answer in English only. {note}"
 
 
+def test_other_letters_are_another_language() -> None:
+    assert language_note("これはいくらですか") == "I answer in English only."
+
+
 @pytest.mark.parametrize("question", ["what does it cost?", "was it tested", "man, this is slow", ""])
 def test_english_needs_no_note(question: str) -> None:
     assert language_note(question) == ""
