@@ -39,7 +39,7 @@ async def test_the_card_of_a_finished_answer_is_closed_and_says_what_was_done(pa
         "Read what was found",
         "Read “What AGNTCY is”",
         "Read “How AGNTCY agents communicate”",
-        "I found 5 sections on 2 pages.",
+        "I found 2 sections on 2 pages.",
         "Write the answer",
     ]
 
@@ -259,7 +259,7 @@ async def test_a_row_that_leaves_the_page_gives_the_focus_to_its_lane(page: Page
     await outcome(page, "answered")
     await look_inside(page)
     await page.value("document.querySelector('.lane-events summary').focus()")
-    await page.value("document.querySelector('#chips button[title=fail]').click()")
+    await page.value("document.querySelector('#chips button[title=\"Fail on purpose\"]').click()")
     await outcome(page, "failed")
     assert await page.value(f"{FOCUS}.ariaLabel") == "Events"
 

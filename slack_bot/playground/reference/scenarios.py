@@ -96,7 +96,9 @@ _SPECIAL = re.compile(
     re.IGNORECASE,
 )
 _DEPLOY = re.compile(r"\s*(please )?deploy( (the bot|it))?\W*\Z", re.IGNORECASE)
-_FORM_WANTED = re.compile(r"\s*(please )?(fill in|show me|open|send me) (the|a|your) form\b", re.IGNORECASE)
+_FORM_WANTED = re.compile(
+    r"\s*(please )?((fill in|show me|open|send me) (the|a|your) )?form\W*\Z", re.IGNORECASE
+)
 THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
