@@ -13,7 +13,7 @@ RUN python -m venv /opt/bot \
 COPY pyproject.toml README.md LICENSE /src/
 COPY slack_bot /src/slack_bot
 # the package has a link to it
-COPY docs/questions.md /src/docs/questions.md
+COPY docs/questions.md /src/docs/
 RUN /opt/bot/bin/pip install --no-cache-dir --no-index --no-deps --no-build-isolation /src \
  && /opt/bot/bin/pip uninstall -y pip setuptools
 

@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,10 +123,13 @@ def build(folder: Path) -> Image:
 
 
 def enter(root: Path, words: list[str], env: Mapping[str, str]) -> None:
-    """Run a command as root inside `root`, with no other environment."""
+    """Run a command as root inside `root`, with no other environment. Raises CalledProcessError."""
     assigned = [f"{name}={value}" for name, value in env.items()]
     command = ["chroot", str(root), "/usr/bin/env", "-i", *assigned, *words]
-    subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/")
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/", check=False)
+    if ran.returncode:
+        print(ran.stdout, file=sys.stderr)
+    ran.check_returncode()
 
 
 def mount(*words: str | Path) -> None:
@@ -141,7 +145,8 @@ def send_context(context: Path) -> None:
             target = context / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():
-                shutil.copytree(path, target, ignore=shutil.ignore_patterns("__pycache__"))
+                without = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(path, target, symlinks=True, ignore=without)
             else:
                 shutil.copy2(path, target)
 
@@ -208,5 +213,6 @@ def _copy(rest: str, context: Path, stages: Mapping[str, Image], image: Image) -
             if path.is_dir():
                 shutil.copytree(path, to, symlinks=True)
             else:
+                assert target.endswith("/"), f"COPY {rest}: a target without / is a file's name, not known here"
                 to.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(path, to)
+                shutil.copy2(path, to, follow_symlinks=False)
