@@ -181,7 +181,7 @@ async def test_a_wide_table_scrolls_within_itself(page: Page, playground: Playgr
 @pytest.mark.slow
 async def test_a_table_of_long_names_fits_its_pane(page: Page, playground: Playground) -> None:
     await page.size(1400, 900)
-    await mention(page, "Which settings are there?")
+    await mention(page, "What are the most important settings?")
     await outcome(page, "answered")
     await page.value("document.querySelector('#thread .table').scrollIntoView()")
     await picture(page, "table-1400")
