@@ -37,9 +37,6 @@ _PLACE = "Your question is number {} in line in this thread."
 _HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
 
 
-_NOT_OF_ANSWER = 1_000  # posts: those of an answer are counted from 0
-
-
 class Notices:
     """Writes into threads beside the runners. `stream_starts` are all turns'.
 
@@ -123,7 +120,8 @@ class Notices:
 
     async def post(self, question: Question, text: str) -> None:
         """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""
-        posts = PostSurface(self.client(question), _NOT_OF_ANSWER)
+        # so that no other post of the turn has its number, whichever process makes it
+        posts = PostSurface(self.client(question), -int(self._clock.wall()))
         await posts.post("", (), (), "note", says=text)
 
     async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:

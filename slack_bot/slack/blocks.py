@@ -246,6 +246,12 @@ def turn_of(found: object) -> str | None:
     return turn if isinstance(turn, str) else None
 
 
+def part_of(found: object) -> int:
+    """The number of a post in its turn that metadata read back from a message gives; 0: none."""
+    part = str(_payload(found).get("part"))  # Slack may give a number back as text
+    return int(part) if part.isdecimal() else 0
+
+
 def _payload(found: object) -> Mapping[str, Any]:
     is_event = isinstance(found, dict) and found.get("event_type") == EVENT_TYPE
     payload = found.get("event_payload") if is_event else None  # type: ignore[attr-defined]

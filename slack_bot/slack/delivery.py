@@ -97,6 +97,7 @@ class Delivery:
         if isinstance(messages, CallFailed):
             _log.warning("the thread cannot be read; text may be there twice", extra=client.api.log_fields)
             messages = []
+        self.posts.go_on_behind(messages)
         found = {each.get("ts"): each for each in messages}
         known = {*others, *(message.ts for message in self.messages if message.ts)}
         for ts in unrecorded(messages, client.turn, since - SKEW, known):

@@ -6,8 +6,9 @@ safe: each carries metadata of its own, by which it is looked for before it is p
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..turn.actions import TaskCard
 from ..turn.tables import most_tables
@@ -169,6 +170,12 @@ class PostSurface:
         return blocks.cards(cards, title, self._settings.task_display_mode, self._settings.card_chars)
 
     # -- posts -----------------------------------------------------------------------------------------------
+
+    def go_on_behind(self, messages: Iterable[Mapping[str, Any]]) -> None:
+        """`messages` of the thread may have posts of this turn that another process numbered."""
+        own = (message.get("metadata") for message in messages)
+        parts = [blocks.part_of(each) for each in own if blocks.turn_of(each) == self._client.turn]
+        self._count = max((self._count, *parts))
 
     async def post(
         self,

@@ -126,7 +126,9 @@ def enter(root: Path, words: list[str], env: Mapping[str, str]) -> None:
     """Run a command as root inside `root`, with no other environment. Raises CalledProcessError."""
     assigned = [f"{name}={value}" for name, value in env.items()]
     command = ["chroot", str(root), "/usr/bin/env", "-i", *assigned, *words]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/", check=False)
+    ran = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/", check=False
+    )
     if ran.returncode:
         print(ran.stdout, file=sys.stderr)
     ran.check_returncode()
@@ -213,6 +215,6 @@ def _copy(rest: str, context: Path, stages: Mapping[str, Image], image: Image) -
             if path.is_dir():
                 shutil.copytree(path, to, symlinks=True)
             else:
-                assert target.endswith("/"), f"COPY {rest}: a target without / is a file's name, not known here"
+                assert target.endswith("/"), f"COPY {rest}: its target is no directory"
                 to.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, to, follow_symlinks=False)

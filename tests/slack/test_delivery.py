@@ -675,6 +675,21 @@ def test_a_card_that_was_not_recorded_does_not_stay_open(more: str) -> None:
     assert [task.status for message in scene.thread() for task in message.tasks] == []
 
 
+def test_a_post_without_an_answer_is_not_taken_for_one_of_the_process_before() -> None:
+    async def go() -> Scene:
+        scene = Scene({START: ["missing_scope"] * 9, POST: [None, "internal_error", None]})
+        before = Delivery(scene.turn_client())
+        await write(before, LEFT)
+        delivery = Delivery(scene.turn_client(), before.records)
+        await delivery.take_over(0.0, ())
+        await end(delivery, ANSWER)
+        return scene
+
+    scene = virtual_clock.run(go())
+    assert scene.methods().count(POST) == 3
+    assert "".join(scene.texts()) == ANSWER
+
+
 def test_a_thread_that_goes_away_meanwhile_ends_the_answer() -> None:
     faults = {STOP: ["timeout!"] * 9 + [None], REPLIES: ["missing_scope"] * 9, UPDATE: ["thread_not_found"]}
 

@@ -6,7 +6,8 @@ A text that begins with everything known is a snapshot and adds its rest; any ot
   of them were deltas, and the whole is shown again.
 - An agent that says `append` is believed, unless a second snapshot follows (AgentScope Java), or three in a
   row each begin with the one before (snapshots by the letter).
-- Without `append`, a text that the last deltas made together is a repetition (ADK).
+- Without `append`, a text that the last deltas made together is a repetition (ADK). One that has all deltas
+  in it, and ends with the last of them, is the whole: others were missed while the connection was cut.
 - A text that begins with all of the last one is a snapshot too, whatever came before (an agent that narrates
   token by token and answers in growing texts). Where that last one says little, the texts are held until the
   chain is long enough, or broken.
@@ -42,6 +43,7 @@ _SENTENCE_ENDS = (".", "!", "?", "…", ":")
 _FEW_SIGNS = 8  # characters without a letter or digit that a text may begin with by chance
 _FEW_LETTERS = 3  # of ASCII; in other scripts one letter says as much
 _COMPARABLE = 8  # characters; shorter texts may repeat by chance
+_PROVES = 24  # characters that no text ends with by chance as the one before did
 _LEAST_LINKS = 2
 _UNBOUNDED = 2**62
 
@@ -115,6 +117,10 @@ class DeltaDetector:
         if self._is_glued(text):
             self._chain, self._is_apart = [text], True
             return held, True
+        if self._has_all_in(text):
+            self._retell(text)
+            self._last = text
+            return text, False
         gap = GAP if by_line and self._is_line(text) else ""
         more = "" if self._repeats(text) else gap + text
         self._last = text
@@ -228,6 +234,21 @@ class DeltaDetector:
             end -= len(delta)
             count += 1
         return not end and count > 1
+
+    def _has_all_in(self, text: str) -> bool:
+        """`text` has every delta in it, in order, and more; it ends with what the last of them made."""
+        if len(self._deltas) < _FEW_CHUNKS or len(text) <= max(self.size, _PROVES):
+            return False
+        if not text.endswith(self._deltas[-1]):
+            return False
+        end, at_end, is_at_end = len(text), 0, True
+        for delta in reversed(self._deltas):
+            is_at_end = is_at_end and text.endswith(delta, 0, end)
+            end = end - len(delta) if is_at_end else text.rfind(delta, 0, end)
+            if end < 0:
+                return False
+            at_end += len(delta) if is_at_end else 0
+        return at_end >= _PROVES
 
     def _is_line(self, text: str) -> bool:
         """A sentence follows a sentence with nothing between."""

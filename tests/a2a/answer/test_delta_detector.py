@@ -130,6 +130,14 @@ def test_appended_snapshots_of_anything_said_in_words_add_up(pieces: list[str]) 
     assert appended(*accumulate(pieces))[0] == "".join(pieces)
 
 
+def test_a_text_with_all_deltas_in_it_is_the_whole_although_some_were_missed() -> None:
+    whole = "The first half is fine. It goes on for a while with plain words until it ends."
+    seen = [" fine.", " It goes on", " with plain words", " until it ends."]
+    assert sent(*seen, whole) == (whole, 1)
+    assert sent(" fine.", whole) == (f" fine.{whole}", 0)  # one delta proves nothing
+    assert sent(*seen, f"{whole} And more.") == (f"{''.join(seen)}{whole} And more.", 0)
+
+
 # -- a source that says `append`
 
 
