@@ -28,13 +28,13 @@ export class MessageView {
     this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
     const author = world.person(message.author);
     this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
-    this.edited = h("span", { class: "edited", text: "(edited)", hidden: true });
+    this.edited = h("span", { class: "edited", text: " (edited)" });
     this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
     this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author } },
       h("span", { class: `face face-${author.tone}`, "aria-hidden": "true", text: author.letter }),
       h("div", { class: "said" },
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
-          this.time, this.edited, message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
+          this.time, message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
         this.plan.node, this.body, this.blocks, this.files, this.reactions, this.foot), this.deeds);
     this.node.setAttribute("aria-label", `${author.name}, ${clock(message.ts)}`);
     this.update(message);
@@ -47,9 +47,9 @@ export class MessageView {
     this.node.dataset.state = message.state;
     this.node.classList.toggle("private", Boolean(message.for));
     if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
-    if (!before || before.text !== message.text) show(this.body, message.text, this.world.names);
+    if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, message.text, this.world.names); }
+    if (!message.edited || message.author === this.world.bot()) this.edited.remove(); else lastLine(this.body).append(this.edited);
     this.plan.update(message);
-    this.edited.hidden = !message.edited || message.author === this.world.bot();
     const blocks = JSON.stringify([message.blocks, message.pressed]);
     if (blocks !== this.shownBlocks) {
       this.shownBlocks = blocks;
@@ -154,6 +154,13 @@ class CardView {
     this.more.textContent = task.details ?? "";
     this.output.textContent = task.output ?? "";
   }
+}
+
+/** Where the last word of a text stands; the text itself, if it ends with a table or code. */
+function lastLine(text) {
+  let line = text;
+  while (line.lastElementChild?.matches("p, ul, ol, li, blockquote, h3, h4, h5, h6")) line = line.lastElementChild;
+  return line;
 }
 
 function setMark(mark, state) {

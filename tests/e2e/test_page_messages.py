@@ -1,0 +1,53 @@
+"""How a message looks on the playground's page, beside the real Slack."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slack_bot.playground.server import Playground
+from slack_bot.playground.visitor import CHANNEL
+from tests.playground import scenes
+
+from .chromium import Page
+from .visitor import text_of
+
+
+async def _edit(playground: Playground, ts: str, text: str) -> None:
+    order = {"type": "edit", "user": scenes.MAYA, "channel": CHANNEL, "ts": ts, "text": text}
+    assert await playground.visitor.take(order) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("lunch at noon?", "lunch at noon? (edited)"),
+        ("- bread\n- butter", "bread\nbutter (edited)"),
+        ("- bread\n  - brown", "bread\nbrown (edited)"),
+        ("> she said", "she said (edited)"),
+    ],
+)
+async def test_edited_stands_behind_the_last_word(
+    page: Page, playground: Playground, text: str, shown: str
+) -> None:
+    await scenes.say(playground, scenes.MAYA, "who comes along?")
+    ts = await scenes.say(playground, scenes.MAYA, "lunch?")
+    await _edit(playground, ts, text)
+    message = f'#roots [data-ts="{ts}"]'
+    await page.until(f"document.querySelector({json.dumps(message)})?.innerText.includes('(edited)')")
+    assert (await text_of(page, f"{message} .md")).strip() == shown
+    # On the same line, although this message has no line with a name of its own; and once after a second edit.
+    assert await page.value(
+        f"getComputedStyle(document.querySelector({json.dumps(f'{message} header')})).display === 'none'"
+    )
+    await _edit(playground, ts, f"{text} please")
+    await page.until(f"document.querySelector({json.dumps(message)}).innerText.includes('please (edited)')")
+    assert (await text_of(page, message)).count("(edited)") == 1
+
+
+async def test_edited_stands_below_a_text_that_ends_with_code(page: Page, playground: Playground) -> None:
+    ts = await scenes.say(playground, scenes.MAYA, "lunch?")
+    await _edit(playground, ts, "```\nlunch()\n```")
+    await page.until("document.querySelector('#roots .md')?.innerText.includes('(edited)')")
+    assert await text_of(page, "#roots pre") == "lunch()"
