@@ -51,3 +51,15 @@ async def test_edited_stands_below_a_text_that_ends_with_code(page: Page, playgr
     await _edit(playground, ts, "```\nlunch()\n```")
     await page.until("document.querySelector('#roots .md')?.innerText.includes('(edited)')")
     assert await text_of(page, "#roots pre") == "lunch()"
+
+
+async def test_a_task_is_one_line_with_its_box_before_it(page: Page, playground: Playground) -> None:
+    await scenes.say(playground, scenes.MAYA, "- [ ] write\n- [x] test\n- [x] ship it, **soon**")
+    await page.until("document.querySelectorAll('#roots .todo').length === 3")
+    lines = "[...document.querySelectorAll('#roots .todo')].map((one) => [one.querySelector('[role=img]').ariaLabel, one.innerText, one.offsetHeight])"  # noqa: E501
+    tasks = await page.value(lines)
+    assert [task[:2] for task in tasks] == [["to do", "write"], ["done", "test"], ["done", "ship it, soon"]]
+    plain = await page.value(
+        "parseFloat(getComputedStyle(document.querySelector('#roots .todo')).lineHeight)"
+    )
+    assert all(height < plain * 1.5 for *_, height in tasks), (tasks, plain)

@@ -405,7 +405,7 @@ MARKDOWN = [
      "</figure><p>after</p>"),
     ("```\nopen", '<figure class="code"><pre tabindex="0"><code>open</code></pre></figure>'),
     ("- a\n- b\n  - c\n- [x] d", "<ul><li>a</li><li>b<ul><li>c</li></ul></li>"
-     '<li class="todo"><span class="box" role="img" aria-label="done">☑</span> d</li></ul>'),
+     '<li class="todo"><span class="tick done" role="img" aria-label="done"></span>d</li></ul>'),
     ("3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'),
     ("> quoted\n> **more**\nafter",
      "<blockquote><p>quoted<br><strong>more</strong></p></blockquote><p>after</p>"),

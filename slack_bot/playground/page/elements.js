@@ -71,7 +71,7 @@ function boxes(element, block, on, type, initial) {
     const labels = [...group.querySelectorAll(":checked")].map((box) => box.value);
     fill(element, block, on, isOne ? labels[0] ?? null : labels, () => {});
   };
-  group.append(...element.options.map((option) => h("label", { class: "box" },
+  group.append(...element.options.map((option) => h("label", { class: "choice" },
     h("input", { type, name, value: words(option.text), checked: chosen.has(words(option.text)), data: { sends: "" }, on: { change: tell } }),
     h("span", {}, words(option.text), option.description ? h("small", { class: "dim", text: words(option.description) }) : null))));
   return group;

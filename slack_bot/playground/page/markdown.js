@@ -172,7 +172,7 @@ function listNode(item, names) {
     ? inline(block.text, names) : [build(block, names)]));
   if (item.done === null) return h("li", {}, ...nodes);
   const label = item.done ? "done" : "to do";
-  return h("li", { class: "todo" }, h("span", { class: "box", role: "img", "aria-label": label, text: item.done ? "☑" : "☐" }), " ", ...nodes);
+  return h("li", { class: "todo" }, h("span", { class: item.done ? "tick done" : "tick", role: "img", "aria-label": label }), ...nodes);
 }
 
 function tableNode(block, names) {
