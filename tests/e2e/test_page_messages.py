@@ -37,7 +37,7 @@ async def test_edited_stands_behind_the_last_word(
     message = f'#roots [data-ts="{ts}"]'
     await page.until(f"document.querySelector({json.dumps(message)})?.innerText.includes('(edited)')")
     assert (await text_of(page, f"{message} .md")).strip() == shown
-    # On the same line, although this message has no line with a name of its own; and once after a second edit.
+    # On the same line, although this message has no line with a name of its own.
     assert await page.value(
         f"getComputedStyle(document.querySelector({json.dumps(f'{message} header')})).display === 'none'"
     )
