@@ -338,9 +338,7 @@ function showTyping() {
   const text = status ? `${model.bot.name} ${status}` : "";
   if ($("status").textContent !== text) $("status").textContent = text;
   $("status").classList.toggle("busy", Boolean(text));
-  const runs = Boolean(open && model.runningIn(open.channel, open.ts));
-  if (!runs && document.activeElement === $("stop")) composers.reply.field.focus();
-  $("stop").hidden = !runs;
+  composers.reply.busy(Boolean(open && model.runningIn(open.channel, open.ts)));
 }
 
 /** What can be done with a message: [name, icon, run]. */
@@ -384,7 +382,7 @@ function named() { return [model.bot.user_id, ...model.here.map((one) => one.id)
 const writing = { begin: begun, lacks, send: say, people: named, complain };
 const composers = {
   root: new Composer($("say-root"), { ...writing, where: () => (view.place ? { channel: view.place, ts: null } : null) }),
-  reply: new Composer($("say-reply"), { ...writing, where: () => view.thread }),
+  reply: new Composer($("say-reply"), { ...writing, where: () => view.thread, stop: ({ channel, ts }) => send({ type: "stop", channel, thread_ts: ts }) }),
 };
 
 /** On a field files go with the message; anywhere else one is replayed. */
@@ -430,7 +428,7 @@ function complain(text) {
 
 function listen() {
   themeSwitch($("theme"));
-  for (const [id, sign] of [["close-thread", "close"], ["menu", "menu"], ["pick", "file"], ["stop", "stop"]]) $(id).prepend(icon(sign));
+  for (const [id, sign] of [["close-thread", "close"], ["menu", "menu"], ["pick", "file"]]) $(id).prepend(icon(sign));
   $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("button")?.focus(); });
   $("veil").addEventListener("click", () => openMenu(false));
   $("inside-open").addEventListener("click", () => openMenu(false));
@@ -439,7 +437,6 @@ function listen() {
   addEventListener("popstate", () => { visitAddress(); page.now(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
   setInterval(() => { if (link.up && inside.story && !inside.story.outcome) change("story"); }, CLOCK_EVERY_MS); // the clock of a turn runs while nothing comes
-  $("stop").addEventListener("click", () => view.thread && send({ type: "stop", channel: view.thread.channel, thread_ts: view.thread.ts }));
   $("export").addEventListener("click", () => inside.story && send({ type: "export", turn: inside.story.key }));
   let within = 0;
   const over = (change) => { within = Math.max(0, within + change); $("drop").hidden = within === 0; };

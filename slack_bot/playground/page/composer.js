@@ -13,13 +13,15 @@ export class Composer {
   /**
    * `where()` is the place that is written to: {channel, ts}, or null. `begin(place)` is what a message there
    * begins with (it gets the place). `lacks(text)` is a hint if it cannot be sent so. `send(place, text, settled, files)` is false if it
-   * could not be sent. `people()`: who can be named; `complain(text)` says what is not taken.
+   * could not be sent. `people()`: who can be named; `complain(text)` says what is not taken. `stop(place)` ends the answer
+   * that runs there.
    */
-  constructor(form, { where, begin, lacks, send, people, complain }) {
+  constructor(form, { where, begin, lacks, send, people, complain, stop = null }) {
     Object.assign(this, { form, where, begin, lacks, send });
     this.place = null;
     this.sending = false;
     this.wanted = false; // Enter was pressed before the first connection
+    this.isBusy = false; // an answer runs here, which can be stopped
     this.drafts = new Map();
     this.field = form.querySelector("textarea"); // there from the first moment, so nobody types into nothing
     this.hint = h("p", { class: "hint", role: "status" });
@@ -31,8 +33,10 @@ export class Composer {
       this.submit();
     });
     form.addEventListener("submit", (event) => { event.preventDefault(); this.submit(); });
-    form.append(h("button", { type: "submit", class: "bare", "aria-label": "Send", data: { sends: "" } }, icon("send")), this.hint);
-    this.attached = new Attachments(form, this.field, { complain, changed: () => this.say("") });
+    this.sender = h("button", { type: "submit", class: "bare", "aria-label": "Send", title: "Send", data: { sends: "" } }, icon("send"));
+    this.stopper = stop && h("button", { type: "button", class: "button small stop", id: "stop", title: "Stop the answer", hidden: true, data: { sends: "" }, on: { click: () => stop(this.place) } }, icon("stop"), "Stop");
+    form.append(this.sender, this.stopper ?? "", this.hint);
+    this.attached = new Attachments(form, this.field, { complain, changed: () => { this.say(""); this.offer(); } });
   }
 
   /** Go to the place of `where`, with the draft for it. */
@@ -79,6 +83,23 @@ export class Composer {
   fit() {
     this.field.style.height = "auto";
     this.field.style.height = `${Math.min(this.field.scrollHeight + 2, TALLEST)}px`;
+    this.offer();
+  }
+
+  /** Whether an answer runs at the place. */
+  busy(isBusy) {
+    this.isBusy = isBusy;
+    this.offer();
+  }
+
+  /** As in Slack: while an answer runs, Stop stands in the place of Send, until something is there to send. */
+  offer() {
+    const canStop = this.isBusy && !this.field.value.trim() && !this.attached.files.length;
+    if (!this.stopper || this.stopper.hidden === !canStop) return;
+    const hadFocus = [this.sender, this.stopper].includes(document.activeElement);
+    this.sender.hidden = canStop;
+    this.stopper.hidden = !canStop;
+    if (hadFocus) this.field.focus();
   }
 
   async submit() {
