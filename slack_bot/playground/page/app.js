@@ -59,7 +59,7 @@ const HANDLERS = {
     change("people", "room", "thread", "inside");
   },
   message({ message }) {
-    if (model.keep(message)) change("places");
+    if (model.keep(message)) change("places", "prompts");
     if (model.isElsewhere) change("typing"); // it may have begun or ended
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
@@ -90,7 +90,7 @@ const HANDLERS = {
   },
   said({ channel, ts, thread_ts }) {
     if (thread_ts) return;
-    const wasTyping = document.activeElement === composers.root.field;
+    const wasTyping = document.activeElement === composers.root.field || $("chips").contains(document.activeElement);
     openThread(channel, ts);
     page.now();
     if (wasTyping && !composers.root.field.checkVisibility()) composers.reply.field.focus();
@@ -306,8 +306,8 @@ function showRoom() {
 function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
-  $("chips").classList.toggle("one-row", room.views.size > 3); // there are things to read
-  showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text));
+  const hasBegun = [...model.messagesOf(view.place).values()].some(room.wants); // then there are things to read
+  showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text), hasBegun);
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));

@@ -94,7 +94,9 @@ export class Composer {
 
   /** As in Slack: while an answer runs, Stop stands in the place of Send, until something is there to send. */
   offer() {
-    const canStop = this.isBusy && !this.field.value.trim() && !this.attached.files.length;
+    const hasFiles = this.attached.files.length > 0;
+    this.sender.classList.toggle("ready", hasFiles || Boolean(this.draft()));
+    const canStop = this.isBusy && !this.field.value.trim() && !hasFiles;
     if (!this.stopper || this.stopper.hidden === !canStop) return;
     const hadFocus = [this.sender, this.stopper].includes(document.activeElement);
     this.sender.hidden = canStop;

@@ -2,6 +2,7 @@
 
 import { h, refill } from "./dom.js";
 import { blockNode } from "./blocks.js";
+import { menuNode } from "./menu.js";
 import { threadKey } from "./model.js";
 
 const TABS = [["home", "Home"], ["messages", "Messages"]];
@@ -35,10 +36,15 @@ export function suggested(model, channel, ts) {
   return (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
 }
 
-export function showChips(box, found, ask) {
+/** `found` as chips, or all of it behind one button: `isFolded`. `ask(text)` for the one that is chosen. */
+export function showChips(box, found, ask, isFolded = false) {
   asks.set(box, ask);
-  const key = JSON.stringify(found);
+  const key = JSON.stringify([found, isFolded]);
   if (drawn.get(box) === key) return; // a press on a button that is drawn anew meanwhile would be no click
   drawn.set(box, key);
-  refill(box, found.map(({ label, text }) => h("button", { type: "button", class: "chip", title: text, data: { sends: "" }, on: { click: () => asks.get(box)(text) } }, label)));
+  const hadFocus = box.contains(document.activeElement);
+  const choices = found.map(({ label, text }) => ({ label, title: text, run: () => asks.get(box)(text) }));
+  refill(box, isFolded && found.length ? [menuNode("Try…", choices)]
+    : choices.map(({ label, title, run }) => h("button", { type: "button", class: "chip", title, data: { sends: "" }, on: { click: run } }, label)));
+  if (hadFocus && !box.contains(document.activeElement)) box.querySelector("button")?.focus();
 }

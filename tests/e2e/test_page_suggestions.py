@@ -1,0 +1,76 @@
+"""What can be asked with one click: chips on an empty page, then one menu."""
+
+from __future__ import annotations
+
+from slack_bot.playground.server import Playground
+from tests.playground import scenes
+
+from .chromium import Page
+from .visitor import SEALED, mention, text_of
+
+_FOCUS = "document.activeElement"
+_OPEN = "!document.querySelector('#chips [role=menu]').hidden"
+
+
+async def test_suggestions_become_one_menu_with_the_first_message(page: Page, playground: Playground) -> None:
+    await page.until("document.querySelectorAll('#chips > button').length > 5")
+    labels = (await text_of(page, "#chips")).split("\n")
+    await page.value("document.querySelector('#chips button[title=\"Tell me a joke\"]').focus()")
+    await page.enter()
+    await page.until("document.querySelector('#chips [aria-haspopup=menu]')")
+    assert await text_of(page, "#chips") == "Try…"
+    await page.until(SEALED)
+    # The chip that had the focus is gone: its place has it, not the whole page.
+    assert await page.value(f"{_FOCUS}.innerText") == "Try…"
+    await page.click("#chips [aria-haspopup=menu]")
+    assert (await text_of(page, "#chips [role=menu]")).split("\n") == labels
+    row = "document.querySelector('#chips')"
+    assert await page.value(f"{row}.scrollWidth <= {row}.clientWidth")
+
+
+async def test_the_menu_is_used_by_keys_alone(page: Page, playground: Playground) -> None:
+    await scenes.say(playground, scenes.MAYA, "lunch?")
+    await page.until("document.querySelector('#chips [aria-haspopup=menu]')")
+    await page.value("document.querySelector('#chips [aria-haspopup=menu]').focus()")
+    await page.enter()
+    items = "[...document.querySelectorAll('#chips [role=menuitem]')]"
+    assert await page.value(_OPEN)
+    assert await page.value("document.querySelector('#chips [aria-haspopup]').ariaExpanded") == "true"
+    assert await page.value(f"{items}.indexOf({_FOCUS})") == 0
+    last = await page.value(f"{items}.length - 1")
+    for key, code, at in (
+        ("ArrowDown", 40, 1), ("ArrowUp", 38, 0), ("ArrowUp", 38, last), ("ArrowDown", 40, 0), ("End", 35, last),
+    ):  # fmt: skip
+        await page.press(key, code)
+        assert await page.value(f"{items}.indexOf({_FOCUS})") == at, key
+    await page.press("Escape", 27)
+    assert not await page.value(_OPEN)
+    assert await page.value(f"{_FOCUS}.ariaExpanded") == "false"
+    await page.press("ArrowUp", 38)
+    assert await page.value(f"{items}.indexOf({_FOCUS})") == last
+    await page.press("Tab", 9)
+    assert not await page.value(_OPEN)
+    await page.value("document.querySelector('#chips [aria-haspopup=menu]').focus()")
+    await page.press("ArrowDown", 40)
+    asked = await page.value(f"{_FOCUS}.title")
+    await page.enter()
+    await page.until(SEALED)
+    assert asked in await text_of(page, "#thread .message")
+    assert not await page.value(_OPEN)
+
+
+async def test_a_press_elsewhere_closes_the_menu(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    await page.click("#chips [aria-haspopup=menu]")
+    assert await page.value(_OPEN)
+    await page.click("#say-root textarea")
+    assert not await page.value(_OPEN)
+
+
+async def test_where_one_pane_is_seen_the_focus_follows_a_suggestion_into_its_thread(page: Page) -> None:
+    await page.size(420, 800)
+    await page.value("document.querySelector('#chips button[title=\"Tell me a joke\"]').focus()")
+    await page.enter()
+    await page.until(SEALED)
+    assert await page.value(f"{_FOCUS} === document.querySelector('#say-reply textarea')")
