@@ -63,3 +63,31 @@ async def test_a_task_is_one_line_with_its_box_before_it(page: Page, playground:
         "parseFloat(getComputedStyle(document.querySelector('#roots .todo')).lineHeight)"
     )
     assert all(height < plain * 1.5 for *_, height in tasks), (tasks, plain)
+
+
+async def test_a_message_with_replies_says_whose_how_many_and_when(
+    page: Page, playground: Playground
+) -> None:
+    root = await scenes.discussed(playground)
+    line = "document.querySelector('#roots .replies')"
+    await page.until(f"{line} && !{line}.hidden")
+    await page.until(f"{line}.querySelector('.count')?.innerText === '4 replies'")
+    await scenes.turns(playground, "answered")
+    await page.until(f"/^Last reply today at \\d/.test({line}.querySelector('.last').innerText)")
+    faces = await page.value(f"[...{line}.querySelectorAll('.face')].map((one) => one.className)")
+    assert len(faces) == len(set(faces)) == 4, faces  # Priya, River, Maya and the bot, each once
+    # by keys: the line can be reached, says what Enter does, and Enter does it
+    await page.value(f"{line}.focus()")
+    await page.press("Shift", 16)  # a key was used, so the focus is seen
+    assert "View thread" in await text_of(page, "#roots .replies")
+    assert "Last reply" not in await text_of(page, "#roots .replies")
+    await page.enter()
+    await page.until(f"document.querySelector('#thread [data-ts=\"{root}\"] + .reply-count')")
+    assert await text_of(page, "#thread .reply-count") == "4 replies"
+
+
+async def test_while_an_answer_is_written_the_message_says_so(page: Page, playground: Playground) -> None:
+    await scenes.busy(page, playground)
+    assert "answering…" in await text_of(page, "#roots .replies")
+    await page.value("document.querySelector('#stop').click()")
+    await page.until("document.querySelector('#roots .replies .last').innerText.startsWith('Last reply')")

@@ -47,11 +47,11 @@ async def test_the_card_of_a_finished_answer_is_closed_and_says_what_was_done(pa
 async def test_what_only_one_person_sees_is_no_reply(page: Page) -> None:
     await mention(page, "tell me a joke")
     await page.until(SEALED)
-    await page.until("document.querySelector('#roots .replies').innerText === '1 reply'")
+    await page.until("document.querySelector('#roots .replies .count')?.innerText === '1 reply'")
     await page.click("#thread .feedback[data-value^=positive]")
     await page.until("document.querySelector('#thread .private')")
     await picture(page, "private")
-    assert await text_of(page, "#roots .replies") == "1 reply"
+    assert await text_of(page, "#roots .replies .count") == "1 reply"
 
 
 # -- addresses

@@ -38,10 +38,10 @@ async def test_the_menu_is_used_by_keys_alone(page: Page, playground: Playground
     assert await page.value("document.querySelector('#chips [aria-haspopup]').ariaExpanded") == "true"
     assert await page.value(f"{items}.indexOf({_FOCUS})") == 0
     last = await page.value(f"{items}.length - 1")
-    for key, code, at in (
-        ("ArrowDown", 40, 1), ("ArrowUp", 38, 0), ("ArrowUp", 38, last), ("ArrowDown", 40, 0), ("End", 35, last),
-    ):  # fmt: skip
-        await page.press(key, code)
+    codes = {"ArrowDown": 40, "ArrowUp": 38, "End": 35}
+    steps = [("ArrowDown", 1), ("ArrowUp", 0), ("ArrowUp", last), ("ArrowDown", 0), ("End", last)]
+    for key, at in steps:
+        await page.press(key, codes[key])
         assert await page.value(f"{items}.indexOf({_FOCUS})") == at, key
     await page.press("Escape", 27)
     assert not await page.value(_OPEN)

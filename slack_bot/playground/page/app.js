@@ -282,7 +282,7 @@ function become(id) {
 
 // -- messages
 
-const room = new Column($("roots"), world, { replies: (channel, ts) => ({ count: model.repliesTo(channel, ts).length, live: model.runningIn(channel, ts) }),
+const room = new Column($("roots"), world, { replies: (channel, ts) => ({ replies: model.repliesTo(channel, ts), isLive: model.runningIn(channel, ts) }),
   wants: (message) => message.channel === view.place && isRoot(message) && mayRead(message, view.me) });
 const thread = new Column($("thread"), world, {
   wants: (message) => view.thread && message.channel === view.thread.channel && rootOf(message) === view.thread.ts && mayRead(message, view.me) });
@@ -345,8 +345,8 @@ function showTyping() {
 function deeds(message, shown) {
   if (message.gone) return [];
   const found = [];
-  if (isRoot(message) && !message.for && shown.foot) found.push(["Reply in thread", "reply", () => world.open(message)]);
-  found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shown.node.querySelector(".said").innerText)]);
+  if (isRoot(message) && !message.for && shown.threadLine) found.push(["Reply in thread", "reply", () => world.open(message)]);
+  found.push(["Copy text", "copy", () => navigator.clipboard?.writeText(shownText(shown.message.text, model) || shown.blocks.innerText)]);
   const story = model.turnOf(message);
   if (story) found.push(["What the bot did with it", "inside", () => { openThread(story.channel, story.thread); inside.open(true); inside.choose(story.key); }]);
   if (message.author !== view.me) return found;

@@ -2,12 +2,15 @@
 
 import { MessageView } from "./message.js";
 import { stickToEnd } from "./frames.js";
+import { isRoot } from "./model.js";
 import { h } from "./dom.js";
+import { counted } from "./threadline.js";
+import { dayOf } from "./times.js";
 
 const TOGETHER = 300; // seconds
 
 export class Column {
-  /** `wants(message)`: does it stand here? `replies(channel, ts)`: {count, live} of a root, or null in a thread. */
+  /** `wants(message)`: does it stand here? `replies(channel, ts)`: {replies, isLive} of a root, or null in a thread. */
   constructor(box, world, { wants, replies = null }) {
     Object.assign(this, { box, world, wants, replies });
     this.stick = stickToEnd(box);
@@ -41,17 +44,20 @@ export class Column {
     this.countReplies(message.channel, message.ts);
   }
 
-  /** A line with the date where a day begins. What somebody writes right after another message stands under it, as in Slack. */
+  /** A line where a day begins, and below the root of a thread. What somebody writes right after another message stands under it, as in Slack. */
   divide() {
-    for (const line of this.box.querySelectorAll(".day")) line.remove();
+    for (const line of this.box.querySelectorAll(".day, .reply-count")) line.remove();
     let before = "", last = null;
+    const first = this.box.querySelector(".message"); // in a thread its root, which stands alone
     for (const node of this.box.querySelectorAll(".message")) {
       const day = dayOf(node.dataset.ts);
       if (day !== before) node.before(h("h3", { class: "day", text: day }));
-      const isNext = last?.dataset.author === node.dataset.author && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
+      const isNext = (this.replies || last !== first) && last?.dataset.author === node.dataset.author && day === before && node.dataset.ts - last.dataset.ts < TOGETHER;
       node.classList.toggle("follows", isNext && !/private|gone/.test(`${last.className} ${node.className}`));
       [before, last] = [day, node];
     }
+    const replies = this.replies ? 0 : [...this.views.values()].filter(({ message }) => !isRoot(message) && !message.for).length;
+    if (replies) first.after(h("p", { class: "reply-count", text: counted(replies) }));
   }
 
   /** Up and down go from message to message, right into what can be done with one. */
@@ -74,17 +80,8 @@ export class Column {
   countReplies(channel, ts) {
     const view = this.views.get(ts);
     if (!this.replies || view?.message.channel !== channel) return;
-    const { count, live } = this.replies(channel, ts);
-    view.replies(count, live);
+    const { replies, isLive } = this.replies(channel, ts);
+    view.threadLine.show(replies, isLive);
     this.stick.follow();
   }
-}
-
-function dayOf(ts) {
-  const date = new Date(ts * 1000);
-  const today = new Date();
-  if (date.toDateString() === today.toDateString()) return "Today";
-  today.setDate(today.getDate() - 1);
-  if (date.toDateString() === today.toDateString()) return "Yesterday";
-  return date.toLocaleDateString([], { weekday: "long", month: "long", day: "numeric" });
 }

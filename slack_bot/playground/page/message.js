@@ -9,6 +9,8 @@ import { drawn } from "./emoji.js";
 import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
 import { Rewrite } from "./rewrite.js";
+import { ThreadLine } from "./threadline.js";
+import { clock } from "./times.js";
 
 const CARD_STATES = { in_progress: "running", pending: "waiting", complete: "done", error: "failed" };
 
@@ -25,7 +27,7 @@ export class MessageView {
     this.blocks = h("div", { class: "blocks" });
     this.files = h("ul", { class: "files", "aria-label": "Files" });
     this.reactions = h("ul", { class: "reactions", "aria-label": "Reactions" });
-    this.foot = inThread ? null : h("button", { type: "button", class: "replies", hidden: true, on: { click: () => world.open(this.message) } });
+    this.threadLine = inThread ? null : new ThreadLine(world.person, () => world.open(this.message));
     const author = world.person(message.author);
     this.time = h("time", { datetime: new Date(message.ts * 1000).toISOString(), text: clock(message.ts) });
     this.edited = h("span", { class: "edited", text: " (edited)" });
@@ -35,7 +37,7 @@ export class MessageView {
       h("div", { class: "said" },
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
           this.time, message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
-        this.plan.node, this.body, this.blocks, this.files, this.reactions, this.foot), this.deeds);
+        this.plan.node, this.body, this.blocks, this.files, this.reactions, this.threadLine?.node), this.deeds);
     this.node.setAttribute("aria-label", `${author.name}, ${clock(message.ts)}`);
     this.update(message);
     this.offer();
@@ -87,13 +89,6 @@ export class MessageView {
   /** A pressed button is drawn again; a disabled one gives the focus to its pane. */
   keepFocus(button) {
     if (button && !button.disabled) button.focus(); else this.node.closest(".scroll")?.focus();
-  }
-
-  /** How many replies the thread has; only for roots in a channel. */
-  replies(count, live) {
-    this.foot.hidden = count === 0 && !live;
-    this.foot.replaceChildren(live ? h("span", { class: "pulse" }) : "",
-      count ? `${count} ${count === 1 ? "reply" : "replies"}` : "answering…");
   }
 }
 
@@ -192,8 +187,4 @@ function reactionNode([name, count]) {
 function sized(bytes) {
   if (bytes < 1024) return `${bytes} bytes`;
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
-}
-
-function clock(ts) {
-  return new Date(ts * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }

@@ -1,0 +1,39 @@
+// Below a message of a channel that has replies: who replied, how many replies, when the last one came.
+
+import { h, icon } from "./dom.js";
+import { clock, dayOf } from "./times.js";
+
+const MOST_FACES = 5;
+const DAY = 86400; // seconds
+
+export class ThreadLine {
+  /** `person(id)` is {letter, tone} of somebody; `open()` shows the thread. */
+  constructor(person, open) {
+    this.person = person;
+    this.node = h("button", { type: "button", class: "replies", hidden: true, on: { click: open } });
+  }
+
+  /** `replies` are messages; `isLive`: an answer is being written. */
+  show(replies, isLive) {
+    const sorted = [...replies].sort((one, two) => one.ts - two.ts);
+    const authors = [...new Set(sorted.map((one) => one.author))].slice(0, MOST_FACES);
+    const last = sorted.at(-1)?.ts;
+    const key = JSON.stringify([authors.map(this.person), replies.length, last && lastReply(last), isLive]);
+    if (key === this.shown) return;
+    this.shown = key;
+    this.node.hidden = replies.length === 0 && !isLive;
+    this.node.replaceChildren(
+      h("span", { class: "faces", "aria-hidden": "true" }, ...authors.map((id) => { const { letter, tone } = this.person(id); return h("span", { class: `face small face-${tone}`, text: letter }); })),
+      replies.length ? h("span", { class: "count", text: counted(replies.length) }) : "",
+      h("span", { class: "last" }, isLive ? h("span", { class: "pulse" }) : "", h("span", { text: isLive ? "answering…" : lastReply(last) })),
+      h("span", { class: "view", "aria-hidden": "true" }, "View thread", icon("ahead")));
+  }
+}
+
+export function counted(replies) { return replies === 1 ? "1 reply" : `${replies} replies`; }
+
+function lastReply(ts) {
+  const day = dayOf(ts);
+  if (day === "Today" || day === "Yesterday") return `Last reply ${day.toLowerCase()} at ${clock(ts)}`;
+  return `Last reply ${Math.max(2, Math.round((Date.now() / 1000 - ts) / DAY))} days ago`;
+}
