@@ -272,7 +272,7 @@ function angle(text, at, names) {
 function dated(seconds, format) {
   const moment = new Date(seconds * 1000);
   return format.replace(/\{(\w+)\}/g, (_, name) => (name.startsWith("time")
-    ? moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : moment.toLocaleDateString([], { month: "short", day: "numeric", year: "numeric" })));
+    ? moment.toLocaleTimeString([], { hour: "numeric", minute: "2-digit" }) : moment.toLocaleDateString([], { month: "short", day: "numeric", year: "numeric" })));
 }
 
 function bareLink(text, at) {

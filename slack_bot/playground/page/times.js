@@ -1,7 +1,7 @@
 // Times as Slack writes them, in the reader's own zone. `ts` is a message's, in seconds.
 
 export function clock(ts) {
-  return new Date(ts * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return new Date(ts * 1000).toLocaleTimeString([], { hour: "numeric", minute: "2-digit" });
 }
 
 export function dayOf(ts) {
