@@ -8,6 +8,7 @@ import pytest
 
 from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
+from slack_bot.testing.slack.workspace import BOT_TOKEN
 from tests.playground import scenes
 
 from .chromium import Page
@@ -91,3 +92,46 @@ async def test_while_an_answer_is_written_the_message_says_so(page: Page, playgr
     assert "answering…" in await text_of(page, "#roots .replies")
     await page.value("document.querySelector('#stop').click()")
     await page.until("document.querySelector('#roots .replies .last').innerText.startsWith('Last reply')")
+
+
+# Texts that the page itself shows: what people and agents wrote may have any character.
+_NEEDS_AN_EMOJI_FONT = r"""(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    if (/\p{Extended_Pictographic}/u.test(node.data) && !node.parentElement.closest(".md, script")) found.push(node.data);
+  }
+  return found;
+})()"""  # noqa: E501
+
+
+async def test_the_page_itself_needs_no_emoji_font(page: Page, playground: Playground) -> None:
+    assert await page.value(_NEEDS_AN_EMOJI_FONT) == []
+    await scenes.queued(page, playground)
+    for name in ("eyes", "white_check_mark", "thumbsup", "-1", "clap", "robot_face"):
+        root = playground.workspace.history(CHANNEL)[0].ts
+        args = {"channel": CHANNEL, "timestamp": root, "name": name}
+        playground.workspace.call("reactions.add", args, now=float(root) + 60, token=BOT_TOKEN, is_json=True)
+    await page.until("document.querySelectorAll('#roots .reactions li').length === 6")
+    assert await page.value(_NEEDS_AN_EMOJI_FONT) == []
+    assert await text_of(page, "#roots .reactions [data-emoji=clap]") == ":clap:\n1"
+    await page.until("document.querySelectorAll('#roots .reactions svg').length === 5")
+    assert await page.value("document.querySelectorAll('.face-bot:not(:has(svg))').length") == 0
+
+
+async def test_an_emoji_of_a_rich_text_is_drawn_or_is_the_characters_that_slack_gives(
+    page: Page, playground: Playground
+) -> None:
+    root = await scenes.say(playground, scenes.MAYA, "lunch?")
+    emoji = [
+        {"type": "emoji", "name": "tada"},
+        {"type": "emoji", "name": "clap", "unicode": "1f44f"},
+        {"type": "emoji", "name": "ours"},
+        {"type": "emoji", "name": "bad", "unicode": "ffffff"},
+    ]
+    section = {"type": "rich_text_section", "elements": emoji}
+    scenes.post(playground, root, {"type": "rich_text", "elements": [section]})
+    await scenes.open_thread(page, root)
+    await page.until("document.querySelector('#thread .rich')")
+    assert await text_of(page, "#thread .rich") == "👏:ours::bad:"
+    assert await page.value("document.querySelector('#thread .rich svg').ariaLabel") == "tada"

@@ -6,6 +6,7 @@
 import { h, icon } from "./dom.js";
 import { paced, scrollAll } from "./frames.js";
 import { Link } from "./link.js";
+import { faceNode } from "./faces.js";
 import { Composer } from "./composer.js";
 import { Column } from "./column.js";
 import { FaultPanel, save } from "./faults.js";
@@ -289,7 +290,7 @@ const thread = new Column($("thread"), world, {
 
 function showRoom() {
   const isDm = model.isDm(view.place);
-  $("place-title").replaceChildren(isDm ? h("span", { class: "face small face-bot", "aria-hidden": "true", text: "✳" }) : icon("hash"), model.title(view.place));
+  $("place-title").replaceChildren(isDm ? faceNode(model.person(model.bot.user_id), true) : icon("hash"), model.title(view.place));
   $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
   const isHome = isDm && view.tab === "home";
   $("tabs").hidden = !isDm;

@@ -1,11 +1,12 @@
 // Names after an @ in a text field: a list to choose from with the arrow keys, Enter or Tab.
 
 import { h } from "./dom.js";
+import { faceNode } from "./faces.js";
 
 const BEGUN = /(^|\s)@([\p{L}\p{N}_]*)$/u;
 
 export class Completion {
-  /** `people()` gives {name, letter, tone} of all who can be named; `changed()` is called after a name was put in. */
+  /** `people()` gives {name, letter, tone, app} of all who can be named; `changed()` is called after a name was put in. */
   constructor(form, field, people, changed) {
     Object.assign(this, { field, people, changed });
     this.list = h("ul", { class: "names", role: "listbox", id: `${form.id}-names`, "aria-label": "People", hidden: true });
@@ -33,7 +34,7 @@ export class Completion {
   draw() {
     this.list.replaceChildren(...this.found.map((one, index) => h("li", { role: "option", id: `${this.list.id}-${index}`, "aria-selected": String(index === this.at),
       on: { pointerdown: (event) => { event.preventDefault(); this.at = index; this.take(); } } },
-    h("span", { class: `face small face-${one.tone}`, "aria-hidden": "true", text: one.letter }), one.name)));
+    faceNode(one, true), one.name)));
     this.field.setAttribute("aria-activedescendant", `${this.list.id}-${this.at}`);
   }
 

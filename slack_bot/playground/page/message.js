@@ -5,6 +5,7 @@
 
 import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
+import { faceNode } from "./faces.js";
 import { drawn } from "./emoji.js";
 import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
@@ -33,10 +34,10 @@ export class MessageView {
     this.edited = h("span", { class: "edited", text: " (edited)" });
     this.deeds = h("div", { class: "hover", role: "toolbar", "aria-label": "Message actions" });
     this.node = h("article", { class: "message", tabindex: "-1", data: { ts: message.ts, author: message.author } },
-      h("span", { class: `face face-${author.tone}`, "aria-hidden": "true", text: author.letter }),
+      faceNode(author),
       h("div", { class: "said" },
         h("header", {}, h("b", { text: author.name }), author.app ? h("span", { class: "badge", text: "APP" }) : null,
-          this.time, message.for ? h("span", { class: "dim only", text: "Only visible to you" }) : null),
+          this.time, message.for ? h("span", { class: "dim only" }, icon("eye"), "Only visible to you") : null),
         this.plan.node, this.body, this.blocks, this.files, this.reactions, this.threadLine?.node), this.deeds);
     this.node.setAttribute("aria-label", `${author.name}, ${clock(message.ts)}`);
     this.update(message);

@@ -55,7 +55,7 @@ export class Model {
   get here() { return Object.values(this.people).filter((one) => !one.virtual); }
 
   person(id) {
-    if (id === this.bot.user_id) return { name: this.bot.name, letter: "✳", tone: "bot", app: true };
+    if (id === this.bot.user_id) return { name: this.bot.name, letter: "", tone: "bot", app: true };
     const one = this.people[id];
     const name = one?.name ?? id;
     return { name, letter: name.slice(0, 1).toUpperCase(), tone: one?.virtual ? "virtual" : Math.max(0, Object.keys(this.people).indexOf(id)) % TONES, app: false };

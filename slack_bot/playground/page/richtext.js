@@ -48,11 +48,19 @@ function partNodes(element, on) {
     case "usergroup": return [h("span", { class: "mention", text: `@${element.usergroup_id}` })];
     case "channel": return [h("span", { class: "mention", text: `#${on.channels?.[element.channel_id] ?? element.channel_id}` })];
     case "broadcast": return [h("span", { class: "mention", text: `@${element.range}` })];
-    case "emoji": return [drawn(element.name ?? "")];
+    case "emoji": return [emojiNode(element)];
     case "date": return [element.fallback ?? new Date((element.timestamp ?? 0) * 1000).toLocaleString()];
     case "color": return [element.value ?? ""];
     default: return element.elements ? inline(element.elements, on) : [element.text ?? ""];
   }
+}
+
+/** Where Slack gives the characters with the name, they are text as any other. */
+function emojiNode({ name = "", unicode }) {
+  const node = drawn(name);
+  const isGiven = typeof node === "string" && /^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$/i.test(unicode ?? "");
+  const codes = isGiven ? unicode.split("-").map((code) => Number.parseInt(code, 16)) : [];
+  return codes.length && codes.every((code) => code <= 0x10ffff) ? String.fromCodePoint(...codes) : node;
 }
 
 function linkNode({ url, text }) {

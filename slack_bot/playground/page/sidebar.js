@@ -1,6 +1,7 @@
 // The side bar: conversations with their unread marks, and who the visitor is.
 
 import { h, icon } from "./dom.js";
+import { faceNode } from "./faces.js";
 
 export class Sidebar {
   /** `choose(channel)` goes to a conversation, `become(id)` makes the visitor another person. */
@@ -23,16 +24,15 @@ export class Sidebar {
     return h("button", { type: "button", class: `row-button ${unread ? "unread" : ""}`, data: { channel: channel.id, kind: channel.kind },
       "aria-current": channel.id === open ? "page" : null, "aria-label": `${name}${isDm ? ", direct message" : ""}${unread ? `, ${unread} unread` : ""}`,
       on: { click: () => this.choose(channel.id) } },
-    isDm ? h("span", { class: "face small face-bot", "aria-hidden": "true", text: "✳" }) : icon("hash"),
+    isDm ? faceNode(this.model.person(this.model.bot.user_id), true) : icon("hash"),
     h("span", { class: "name", text: name }), isDm ? h("span", { class: "app", text: "APP" }) : null,
     unread && isDm ? h("span", { class: "number", "aria-hidden": "true", text: String(unread) }) : null);
   }
 
   showPeople(me) {
     refillFocused(this.people, "user", this.model.here.map((one) => {
-      const { letter, tone } = this.model.person(one.id);
       return h("button", { type: "button", class: "who", "aria-pressed": String(one.id === me), title: `Be ${one.name}`, data: { user: one.id }, on: { click: () => this.become(one.id) } },
-        h("span", { class: `face small face-${tone}`, "aria-hidden": "true", text: letter }), one.name);
+        faceNode(this.model.person(one.id), true), one.name);
     }));
   }
 }

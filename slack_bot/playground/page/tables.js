@@ -1,6 +1,6 @@
 // Slack's `table` and `data_table`. The second is sorted by its heads and shown page by page.
 
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { richTextNode } from "./richtext.js";
 
 export function tableNode(block, on) {
@@ -17,8 +17,8 @@ export function dataTableNode(block, on) {
   const view = { page: 0, by: null, down: false };
   const body = h("tbody");
   const said = h("span", { class: "dim", role: "status" });
-  const step = (by, label, text) => h("button", { type: "button", class: "button small", "aria-label": label, text, on: { click: () => { view.page += by; draw(); } } });
-  const [back, next] = [step(-1, "Rows before", "‹"), step(1, "Next rows", "›")];
+  const step = (by, label, sign) => h("button", { type: "button", class: "button small", "aria-label": label, on: { click: () => { view.page += by; draw(); } } }, icon(sign));
+  const [back, next] = [step(-1, "Rows before", "before"), step(1, "Next rows", "ahead")];
   const heads = head.map((cell, at) => h("th", { scope: "col", "aria-sort": "none", class: rows[0]?.[at]?.type === "raw_number" ? "to-right" : null },
     h("button", { type: "button", class: "sort", on: { click: () => { [view.down, view.by, view.page] = [view.by === at && !view.down, at, 0]; draw(); } } }, valueOf(cell).text)));
   const draw = () => {

@@ -1,13 +1,14 @@
 // Below a message of a channel that has replies: who replied, how many replies, when the last one came.
 
 import { h, icon } from "./dom.js";
+import { faceNode } from "./faces.js";
 import { clock, dayOf } from "./times.js";
 
 const MOST_FACES = 5;
 const DAY = 86400; // seconds
 
 export class ThreadLine {
-  /** `person(id)` is {letter, tone} of somebody; `open()` shows the thread. */
+  /** `person(id)` is {letter, tone, app} of somebody; `open()` shows the thread. */
   constructor(person, open) {
     this.person = person;
     this.node = h("button", { type: "button", class: "replies", hidden: true, on: { click: open } });
@@ -23,7 +24,7 @@ export class ThreadLine {
     this.shown = key;
     this.node.hidden = replies.length === 0 && !isLive;
     this.node.replaceChildren(
-      h("span", { class: "faces", "aria-hidden": "true" }, ...authors.map((id) => { const { letter, tone } = this.person(id); return h("span", { class: `face small face-${tone}`, text: letter }); })),
+      h("span", { class: "faces", "aria-hidden": "true" }, ...authors.map((id) => faceNode(this.person(id), true))),
       replies.length ? h("span", { class: "count", text: counted(replies.length) }) : "",
       h("span", { class: "last" }, isLive ? h("span", { class: "pulse" }) : "", h("span", { text: isLive ? "answering…" : lastReply(last) })),
       h("span", { class: "view", "aria-hidden": "true" }, "View thread", icon("ahead")));
