@@ -35,7 +35,8 @@ from .page_server import build_site
 from .recorder import ReplayRouter
 from .reference.agent import chosen_agent, serve
 from .replays import PlannedReplay, Replays
-from .visitor import Visitor
+from .visitor import CHANNEL, Visitor
+from .yesterday import post_yesterday
 
 _GRACE = 1.0  # seconds for running answers when the playground ends
 
@@ -60,7 +61,8 @@ def main(args: argparse.Namespace) -> int:
     set_up_logs(() if theirs is None else secrets_of(theirs))
     # Of a bot's own settings only who may ask and how it answers: agent and workspace are the playground's.
     channels = load() if theirs is None else None
-    opened = open_playground(args.host, args.port, chosen=chosen, theirs=theirs, channels=channels)
+    # An answer in the name of an agent that never gave it would mislead.
+    opened = open_playground(args.host, args.port, chosen, theirs, channels, has_past=theirs is None)
     asyncio.run(serve_until_stopped(opened, lambda playground: f"The playground is at {playground.url}"))
     return 0
 
@@ -112,10 +114,11 @@ async def open_playground(
     chosen: ReferenceSettings | None = None,
     theirs: Settings | None = None,
     channels: Settings | None = None,
+    has_past: bool = False,
 ) -> AsyncIterator[Playground]:
     """Run everything until the context is left. `chosen`: the agent. `theirs`: settings with another one.
     `channels`: settings whose sections `channel` and `turns` and whose `config` count with the playground's
-    own agent.
+    own agent. With `has_past` the first channel holds a question of the day before, and its answer.
 
     Raises BotError if the page's address cannot be had.
     """
@@ -125,6 +128,8 @@ async def open_playground(
     rate_limiter = RateLimiter((theirs or Settings()).governor, clock)
     shown = None if theirs is None else bare(theirs.agent.url or "").partition("?")[0]
     visitor = Visitor(workspace, router, clock, shown, rate_limiter)
+    if has_past:
+        post_yesterday(workspace, CHANNEL, clock.wall())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(router.aclose)
         url = await stack.enter_async_context(serve_page(visitor, host, port))

@@ -197,6 +197,42 @@ async def test_the_command_says_where_it_is_and_ends_on_ctrl_c(sign: signal.Sign
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+async def test_the_command_shows_an_answer_of_yesterday_if_the_agent_is_its_own(is_ours: bool) -> None:
+    async with live_agent() as live:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "slack_bot", "play", "--port", "0", *(() if is_ours else ("--url", live.url))),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        try:
+            url = (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().split()[-1]
+            async with aiohttp.ClientSession() as http:
+                link = await http.ws_connect(f"{url}ws", headers={"Origin": url.rstrip("/")})
+                (snapshot, *_) = await link.receive_json()
+                await link.close()
+        finally:
+            process.send_signal(signal.SIGINT)
+            await process.communicate()
+    assert [message["author"] for message in snapshot["messages"]] == (
+        ["U0JONAS", "U0BOT"] if is_ours else []
+    )
+    assert snapshot["facts"] == []
+
+
+async def test_yesterday_costs_no_turn_and_a_mention_there_is_answered() -> None:
+    async with open_playground(chosen=ReferenceSettings(pace=0), has_past=True) as playground:
+        root = playground.workspace.history(CHANNEL)[0].ts
+        here = {"type": "say", "channel": CHANNEL, "thread_ts": root}
+        assert (await closed(playground, {**here, "text": "<@U0BOT> tell me a joke"}))[
+            "outcome"
+        ] == "answered"
+        shot = playground.visitor.feed.snapshot()
+        assert [fact["text"] for fact in shot["facts"] if fact["kind"] == "opened"] == ["tell me a joke"]
+        assert [message["author"] for message in shot["messages"]][1:] == ["U0BOT", "U0MAYA", "U0BOT"]
+
+
 async def test_the_command_says_that_the_port_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -25,6 +25,7 @@ const $ = (id) => document.getElementById(id);
 const byId = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
 const DRAWN_EVERY_MS = 80;
 const CLOCK_EVERY_MS = 100;
+const BESIDE = matchMedia("(min-width: 75.01rem)"); // a thread stands beside its channel
 
 const model = new Model();
 const view = { me: "", place: "", tab: "messages", thread: null, known: false };
@@ -238,12 +239,13 @@ function visitAddress() {
   change("people", "room", "thread", "inside");
 }
 
-/** A page without an address shows the last thread that everybody may read, beside its channel. */
+/** A page without an address shows the last thread that everybody may read. What was answered before this playground began must not hide the channel. */
 function showLastThread() {
   const last = [...model.stories.values()].findLast((story) => !model.isDm(story.channel) && model.messagesOf(story.channel).has(story.thread));
-  if (!last) return;
-  view.place = last.channel;
-  view.thread = { channel: last.channel, ts: last.thread };
+  const [channel, ts] = last ? [last.channel, last.thread] : [view.place, BESIDE.matches ? model.lastThreadOf(view.place) : undefined];
+  if (!ts) return;
+  view.place = channel;
+  view.thread = { channel, ts };
   look("thread");
 }
 
@@ -298,7 +300,7 @@ function showRoom() {
   $("home").hidden = !isHome;
   for (const id of ["roots", "chips", "say-root"]) $(id).hidden = isHome;
   if (isDm) showTabs($("tabs"), view.tab, chooseTab);
-  room.show(model.messagesOf(view.place).values(), welcome);
+  room.show(model.messagesOf(view.place).values(), { head: [welcome()] });
   composers.root.visit();
   change("places", "home", "prompts");
 }
@@ -314,13 +316,14 @@ function showPrompts() {
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
 }
 
+/** Where a conversation begins, as in Slack: what it is for. */
 function welcome() {
   const isDm = model.isDm(view.place);
-  return [h("div", { class: "welcome" },
+  return h("div", { class: "welcome" },
     h("h2", { text: isDm ? "Talk to the bot alone" : "Ask the bot something" }),
     h("p", { text: isDm ? "No mention is needed here: every message of yours is a question."
       : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
-    h("p", { class: "dim inside-note", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }))];
+    h("p", { class: "dim inside-note", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }));
 }
 
 function showThread() {
@@ -328,8 +331,7 @@ function showThread() {
   $("thread-place").textContent = open ? (model.isDm(open.channel) ? "direct message" : `# ${model.channel(open.channel)?.name ?? ""}`) : "";
   $("close-thread").hidden = !open;
   $("say-reply").hidden = !open;
-  thread.show(open ? model.messagesOf(open.channel).values() : [], () => [h("div", { class: "welcome small" },
-    h("p", { class: "dim", text: "No thread is open. Ask something, or open the replies of a message." }))]);
+  thread.show(open ? model.messagesOf(open.channel).values() : [], { empty: [h("p", { class: "nothing dim", text: "No thread is open. Ask something, or open the replies of a message." })] });
   composers.reply.visit();
 }
 
@@ -369,8 +371,8 @@ function linkChanged(up) {
   if (up) replay.goOn();
 }
 
-/** What a message begins with: a mention in a channel; a reply has to be for the bot only where it does not follow. */
-function begun({ channel, ts }) { return ts || model.isDm(channel) ? "" : `@${model.bot.name} `; }
+/** What a message begins with: a mention in a channel, and in a thread that the bot does not follow any more. */
+function begun({ channel, ts }) { return model.isDm(channel) || (ts && !model.isPast(channel, ts)) ? "" : `@${model.bot.name} `; }
 
 function lacks(text) { return slackText(text, model) === `<@${model.bot.user_id}>` ? `Write your question after @${model.bot.name}.` : ""; }
 function say(place, text, settled, files = []) { return send({ type: "say", channel: place.channel, thread_ts: place.ts, text: slackText(text, model), ...(files.length ? { files } : {}) }, settled); }

@@ -12,17 +12,19 @@ const TOGETHER = 300; // seconds
 export class Column {
   /** `wants(message)`: does it stand here? `replies(channel, ts)`: {replies, isLive} of a root, or null in a thread. */
   constructor(box, world, { wants, replies = null }) {
-    Object.assign(this, { box, world, wants, replies });
+    Object.assign(this, { box, world, wants, replies, head: [] });
     this.stick = stickToEnd(box);
     this.views = new Map();
     box.addEventListener("keydown", (event) => this.key(event));
   }
 
-  show(messages, empty) {
+  /** `head` stands above all messages, `empty` in place of them. */
+  show(messages, { head = [], empty = [] }) {
     this.views.clear();
-    this.box.replaceChildren();
+    this.head = head;
+    this.box.replaceChildren(...head);
     for (const message of [...messages].filter(this.wants).sort((one, two) => (one.ts < two.ts ? -1 : 1))) this.place(message);
-    if (this.views.size === 0) this.box.replaceChildren(...empty());
+    if (this.views.size === 0) this.box.append(...empty);
     this.divide();
     this.stick.toEnd();
   }
@@ -36,10 +38,11 @@ export class Column {
   }
 
   place(message) {
-    if (this.views.size === 0) this.box.replaceChildren();
+    if (this.views.size === 0) this.box.replaceChildren(...this.head);
     const made = new MessageView(message, this.world, { inThread: !this.replies });
     const after = [...this.views.values()].filter((one) => one.message.ts < message.ts).pop();
-    if (after) after.node.after(made.node); else this.box.prepend(made.node);
+    const above = after?.node ?? this.head.at(-1);
+    if (above) above.after(made.node); else this.box.prepend(made.node);
     this.views.set(message.ts, made);
     this.countReplies(message.channel, message.ts);
   }

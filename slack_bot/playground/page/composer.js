@@ -45,7 +45,7 @@ export class Composer {
     const key = keyOf(here);
     if (key === keyOf(this.place)) return;
     if (!this.place && this.field.value.trim()) { this.settleIn(here); return; }
-    if (this.place) this.drafts.set(keyOf(this.place), this.field.value);
+    if (this.place && !this.lacks(this.field.value)) this.drafts.set(keyOf(this.place), this.field.value);
     this.place = here;
     this.write(this.drafts.get(key) ?? (here ? this.begin(here) : ""));
     this.drafts.delete(key);

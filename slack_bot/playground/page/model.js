@@ -71,6 +71,17 @@ export class Model {
     return [...this.messagesOf(channel).values()].filter((one) => rootOf(one) === ts && one.ts !== ts && !one.for);
   }
 
+  /** The thread of a channel that began last; undefined where nobody has replied. */
+  lastThreadOf(channel) {
+    return [...this.messagesOf(channel).values()].filter((one) => isRoot(one) && this.repliesTo(channel, one.ts).length).map((one) => one.ts).sort().at(-1);
+  }
+
+  /** The bot answered in this thread before the playground began: it knows nothing of that any more. */
+  isPast(channel, ts) {
+    const isKnown = this.isElsewhere || [...this.stories.values()].some((story) => story.channel === channel && story.thread === ts);
+    return !isKnown && this.repliesTo(channel, ts).some((one) => one.author === this.bot.user_id);
+  }
+
   runningIn(channel, ts) {
     if (this.isElsewhere) return this.looksBusy(channel, ts);
     return [...this.stories.values()].some((story) => !story.outcome && story.channel === channel && story.thread === ts);

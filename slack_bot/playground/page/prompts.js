@@ -27,7 +27,7 @@ export function showHome(box, model, me, press) {
   const on = { names: model.names, channels: model.channelNames, act: (block, element, value) => press(element, value), fill: () => {} };
   const hasFocus = box.contains(document.activeElement) && document.activeElement !== box;
   box.replaceChildren(blocks ? h("div", { class: "blocks" }, ...blocks.map((block) => blockNode(block, on)).filter(Boolean))
-    : h("div", { class: "welcome" }, h("p", { class: "dim", text: "The bot has published nothing here yet." })));
+    : h("p", { class: "nothing dim", text: "The bot has published nothing here yet." }));
   if (hasFocus) (box.querySelector("button") ?? box).focus();
 }
 
