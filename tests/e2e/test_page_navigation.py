@@ -207,6 +207,32 @@ async def test_where_one_pane_is_seen_the_focus_follows_the_question_into_its_th
     assert await page.value(f"{FOCUS} === document.querySelector('#say-reply textarea')")
 
 
+@pytest.mark.parametrize("width", [800, 390])
+async def test_where_a_thread_covers_its_channel_the_channel_s_name_leads_back(
+    page: Page, width: int
+) -> None:
+    back = "document.querySelector('#leave-thread')"
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    assert not await page.value(f"{back}.checkVisibility()"), "the channel stands beside its thread"
+    await page.size(width, 800)
+    await page.until(f"{back}.checkVisibility()")
+    assert (await text_of(page, "#leave-thread"), await page.value(f"{back}.ariaLabel")) == (
+        "general",
+        "Back to general",
+    )
+    await picture(page, f"back-{width}")
+    await page.value("document.querySelector('#say-reply textarea').focus()")
+    await page.value(f"{back}.focus()")
+    await page.enter()
+    await page.until("document.querySelector('#roots').checkVisibility()")
+    assert await page.value(f"{FOCUS} === document.querySelector('#roots .replies')"), "it leads in again"
+    await page.enter()
+    await page.until(f"{FOCUS} === document.querySelector('#say-reply textarea')")
+    await page.press("Escape", 27)
+    await page.until(f"{FOCUS} === document.querySelector('#roots .replies')")
+
+
 async def test_stopping_an_answer_by_key_leads_to_the_reply(page: Page) -> None:
     await mention(page, "long 8000")
     await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 200")

@@ -184,13 +184,16 @@ function openThread(channel, ts) {
   keepAddress();
 }
 
+/** Where the thread covered its channel, the focus goes to what leads into it again. */
 function closeThread() {
+  const { ts } = view.thread;
   view.thread = null;
   look("room");
   change("thread", "inside");
   keepAddress();
   page.now();
-  composers.root.field.focus();
+  const from = BESIDE.matches ? null : room.views.get(ts)?.foot;
+  (from?.checkVisibility() ? from : composers.root.field).focus();
 }
 
 function choosePlace(channel) {
@@ -292,7 +295,7 @@ const thread = new Column($("thread"), world, {
 
 function showRoom() {
   const isDm = model.isDm(view.place);
-  $("place-title").replaceChildren(isDm ? faceNode(model.person(model.bot.user_id), true) : icon("hash"), model.title(view.place));
+  $("place-title").replaceChildren(...placeName(view.place));
   $("place-about").textContent = isDm ? "Direct message" : `${model.channel(view.place)?.members.length ?? 0} members`;
   const isHome = isDm && view.tab === "home";
   $("tabs").hidden = !isDm;
@@ -303,6 +306,11 @@ function showRoom() {
   room.show(model.messagesOf(view.place).values(), { head: [welcome()] });
   composers.root.visit();
   change("places", "home", "prompts");
+}
+
+/** The name of a conversation, with its sign. */
+function placeName(channel) {
+  return [model.isDm(channel) ? faceNode(model.person(model.bot.user_id), true) : icon("hash"), h("span", { text: model.title(channel) })];
 }
 
 /** What can be asked with one click: what the bot suggests in its direct messages; in a channel the playground's questions. */
@@ -329,7 +337,11 @@ function welcome() {
 function showThread() {
   const open = view.thread;
   $("thread-place").textContent = open ? (model.isDm(open.channel) ? "direct message" : `# ${model.channel(open.channel)?.name ?? ""}`) : "";
-  $("close-thread").hidden = !open;
+  $("close-thread").hidden = $("leave-thread").hidden = !open;
+  if (open) {
+    $("leave-thread").replaceChildren(icon("back"), ...placeName(open.channel));
+    $("leave-thread").setAttribute("aria-label", `Back to ${model.title(open.channel)}`);
+  }
   $("say-reply").hidden = !open;
   thread.show(open ? model.messagesOf(open.channel).values() : [], { empty: [h("p", { class: "nothing dim", text: "No thread is open. Ask something, or open the replies of a message." })] });
   composers.reply.visit();
@@ -435,7 +447,7 @@ function listen() {
   $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("button")?.focus(); });
   $("veil").addEventListener("click", () => openMenu(false));
   $("inside-open").addEventListener("click", () => openMenu(false));
-  $("close-thread").addEventListener("click", closeThread);
+  for (const id of ["close-thread", "leave-thread"]) $(id).addEventListener("click", closeThread);
   document.addEventListener("click", followLink);
   addEventListener("popstate", () => { visitAddress(); page.now(); });
   addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) closeUppermost(); });
