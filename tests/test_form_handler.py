@@ -120,7 +120,7 @@ async def test_inputs_in_the_message_are_sent_together() -> None:
         await bot.idle()
         ts = form_in(bot, root).ts
         await press(bot, root, "form_send")
-        assert told(bot, root, "U1") == ["Name: This is needed."]
+        assert told(bot, root, "U1") == ["Name: This is needed. Write a text."]
         for label, value in (("Name", "Ann"), ("Where", "dev")):
             bot.workspace.fill("U1", CHANNEL, ts, label, value, now=bot.now)
         await press(bot, root, "form_send")

@@ -194,6 +194,16 @@ def number_of(text: str) -> float | str:
         return text
 
 
+_WANTED = {
+    FieldKind.TEXT: "Write a text.",
+    FieldKind.NUMBER: "Write a number.",
+    FieldKind.BOOLEAN: "Choose yes or no.",
+    FieldKind.DATE: "Write a date as YYYY-MM-DD.",
+    FieldKind.SELECT: "Choose one of the list.",
+    FieldKind.MULTI_SELECT: "Choose from the list.",
+}
+
+
 def check(form: Form, answer: Answer) -> dict[str, str]:
     """What is wrong, one sentence a field. Of an approval the field is `arguments`."""
     if form.kind is FormKind.APPROVAL:
@@ -215,7 +225,7 @@ def _is_decided(form: Form, answer: Answer) -> bool:
 def _faults(asked: Field, value: Value | None) -> Iterator[str]:
     if value is None or value in ("", ()):
         if asked.required:
-            yield "This is needed."
+            yield f"This is needed. {_WANTED[asked.kind]}"
         return
     match asked.kind:
         case FieldKind.TEXT:

@@ -137,6 +137,65 @@ async def test_a_modal_shows_what_is_wrong_by_field_and_is_sent(page: Page, play
     assert view is None or view["how"]["how"]["selected_option"]["text"]["text"] == "Rolling"
 
 
+async def test_what_is_wrong_with_a_field_is_said_until_the_field_has_what_it_wants(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.form(page, playground)
+    wrong = "[...document.querySelectorAll('#modal .wrong')].map((one) => one.dataset.block)"
+    said = "[...document.querySelectorAll('#modal .wrong .bad')].map((one) => one.textContent)"
+    assert await page.value(said) == [
+        "Environment: Please complete this required field: choose one.",
+        "Replicas: Please complete this required field: write a number.",
+        "Strategy: Please complete this required field: choose one.",
+        "Reason: Please complete this required field: write a text.",
+    ]
+    summary = "#modal .lacking"
+    told = "Not sent. Please look at: "
+    assert await text_of(page, summary) == f"{told}Environment, Replicas, Strategy, Reason"
+    await picture(page, "form-wrong")
+    await page.value("document.querySelector('#modal [data-action=where]').focus()")
+    await page.type("S")  # chooses nothing: a list is chosen from by keys
+    await page.press("ArrowDown", 40)
+    await page.until(f"{wrong}.length === 3")
+    await page.click("#modal [data-action=count]")
+    await page.type("0")
+    assert "count" in await page.value(wrong), "at least 1 is wanted"
+    await page.press("Backspace", 8)
+    await page.type("2")
+    assert "count" not in await page.value(wrong)
+    await page.click("#modal [data-action=how] label")
+    await page.click("#modal [data-action=why]")
+    await page.type("now")
+    assert await page.value(wrong) == ["why"], "five characters are wanted"
+    assert await text_of(page, summary) == f"{told}Reason"
+    await page.type(" is fine")
+    assert await page.value(wrong) == []
+    assert await text_of(page, summary) == ""
+    assert not await page.value("document.querySelector('#modal [aria-invalid]')")
+    await page.value("document.querySelector('#people [title=\"Be Jonas\"]').click()")
+    await page.value("document.querySelector('#people [title=\"Be Maya\"]').click()")
+    await page.until("document.querySelector('#modal').open")
+    assert await page.value(wrong) == [], "it is not said again"
+
+
+async def test_what_the_app_refuses_is_said_until_the_field_is_changed(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.form(page, playground)
+    for name, value in (("where", "Staging"), ("count", "2"), ("why", "It is Monday")):
+        await page.value(
+            f"(() => {{ const one = document.querySelector('#modal [data-action={name}]');"
+            f" one.value = {json.dumps(value)}; one.dispatchEvent(new Event('change')); }})()"
+        )
+    await page.click("#modal [data-action=how] label")
+    playground.visitor.feed.windows.complain(scenes.MAYA, {"why": "Mondays are frozen."})
+    said = "document.querySelector('#modal .wrong .bad')?.textContent"
+    await page.until(f"{said} === 'Reason: Mondays are frozen.'")
+    await page.click("#modal [data-action=why]")
+    await page.type(".")
+    await page.until("document.querySelectorAll('#modal .wrong').length === 0")
+
+
 async def test_a_form_in_a_message_is_filled_in_and_answered_by_its_asker_alone(
     page: Page, playground: Playground
 ) -> None:

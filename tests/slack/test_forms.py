@@ -159,9 +159,9 @@ def test_what_was_filled_in_has_the_names_and_values_of_the_agent() -> None:
 def test_what_is_wrong_stands_under_its_input() -> None:
     faults = check(SIX, answer_of(SIX, {"count": 10.0}))
     assert forms.errors_by_block(SIX, faults) == {
-        "field-0": "This is needed.",
+        "field-0": "This is needed. Write a text.",
         "field-2": "At most 9.",
-        "field-5": "This is needed.",
+        "field-5": "This is needed. Choose one of the list.",
     }
     bad = check(APPROVAL, Answer(verdict=Verdict.APPROVE, arguments="[1]"))
     assert forms.errors_by_block(APPROVAL, bad) == {"arguments": "This is not a JSON object."}

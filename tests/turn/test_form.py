@@ -63,7 +63,7 @@ def test_a_question_as_a_person_reads_it(form: Form, text: str) -> None:
     ("field", "good", "bad", "sentence"),
     [
         (SIZE, "s", "Small", "Choose one of the list."),
-        (SIZE, "s", None, "This is needed."),
+        (SIZE, "s", None, "This is needed. Choose one of the list."),
         (TAGS, ("s",), ("s", "l"), "At most 1 choices."),
         (TAGS, (), ("x",), "Choose from the list."),
         (COUNT, 1000.0, 1_001.0, "At most 1,000."),

@@ -48,7 +48,7 @@ function inputNode(block, on) {
   const field = elementNode(block.element ?? {}, block, on);
   if (error) field?.setAttribute("aria-invalid", "true");
   return h("div", { class: `form-row ${error ? "wrong" : ""}`, data: { block: block.block_id } }, label, field,
-    h("div", { id: own ? `${own}-more` : null }, error ? h("p", { class: "bad", role: "alert", text: error }) : null, block.hint ? h("p", { class: "dim hint", text: block.hint.text ?? "" }) : null));
+    h("div", { id: own ? `${own}-more` : null }, error ? h("p", { class: "bad", role: "alert" }, h("span", { class: "unseen", text: `${block.label?.text ?? ""}: ` }), error) : null, block.hint ? h("p", { class: "dim hint", text: block.hint.text ?? "" }) : null));
 }
 
 /** A picture by an address is not fetched: the page asks nobody but the playground. */

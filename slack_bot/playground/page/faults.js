@@ -31,7 +31,7 @@ export class FaultPanel {
     };
     dialog.append(h("p", { class: "dim", text: "Try it: a question while the agent is away, which heals when it is asked again." }),
       h("div", { class: "demo" }, h("button", { type: "button", class: "button", id: "fault-demo", data: { sends: "" }, on: { click: () => { dialog.close(); demo(); } } }, icon("retry"), "Fail, then heal on “Try again”")),
-      h("form", { method: "dialog", on: { submit: (event) => { event.preventDefault(); send(order(), settled); } } },
+      h("form", { method: "dialog", on: { submit: (event) => { event.preventDefault(); send(order(), settled); }, input: () => { this.why.textContent = ""; } } },
         h("label", { class: "field" }, this.away, "The agent is away until somebody presses “Try again”"),
         h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
         h("div", {}, h("p", { class: "dim", text: "Slack's answers. In the written form: call by call, the last one repeats, - is none." }), this.rows,

@@ -30,13 +30,38 @@ export class Modal {
     const { shown } = this;
     const on = { names: this.names(), given: this.given, errors: shown.errors, idOf: (block) => `field-${block.block_id}`,
       act: () => {}, fill: (block, element, given) => { this.given[nameOf(block, element)] = given; } };
-    const form = h("form", { novalidate: true, on: { submit: (event) => { event.preventDefault(); this.send(); } } },
+    this.lacking = h("p", { class: "bad lacking" });
+    const form = h("form", { novalidate: true, on: { submit: (event) => { event.preventDefault(); this.send(); }, input: (event) => this.mended(event.target) } },
       h("div", { class: "blocks" }, ...shown.blocks.map((block) => blockNode(block, on)).filter(Boolean)),
-      h("div", { class: "deeds to-end" },
+      h("div", { class: "deeds to-end" }, this.lacking,
         h("button", { type: "button", class: "button", text: shown.close?.text ?? "Cancel", on: { click: () => this.dialog.close() } }),
         shown.submit ? h("button", { type: "submit", class: "button primary", data: { sends: "" }, text: shown.submit.text }) : null));
     this.dialog.replaceChildren(h("header", {}, h("h2", { id: "modal-title", text: shown.title?.text ?? "" }),
       h("button", { type: "button", class: "bare", "aria-label": "Close", on: { click: () => this.dialog.close() } }, icon("close"))), form);
+    this.nameLacking();
+  }
+
+  /** What was wrong with a field is no longer said as soon as the field has what it wants. */
+  mended(field) {
+    const row = field.closest(".wrong");
+    if (!row || !this.isComplete(row)) return;
+    delete this.shown.errors[row.dataset.block];
+    row.classList.remove("wrong");
+    row.querySelector(".bad").remove();
+    row.querySelector("[aria-invalid]").removeAttribute("aria-invalid");
+    this.nameLacking();
+  }
+
+  isComplete(row) {
+    const boxes = [...row.querySelectorAll("[type=radio], [type=checkbox]")];
+    const block = this.shown.blocks.find((one) => one.block_id === row.dataset.block);
+    return boxes.length ? Boolean(block.optional) || boxes.some((box) => box.checked) : row.querySelector(".input").checkValidity();
+  }
+
+  /** Beside the button, because a field of a long form may be out of sight. */
+  nameLacking() {
+    const names = this.shown.blocks.filter((block) => this.shown.errors?.[block.block_id]).map((block) => block.label?.text ?? "");
+    this.lacking.textContent = names.length ? `Not sent. Please look at: ${names.join(", ")}` : "";
   }
 
   /** To the first field that is wrong, else to the first one. */

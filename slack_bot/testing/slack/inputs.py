@@ -20,6 +20,16 @@ _KEYS = {
     "checkboxes": ("selected_options", "initial_options"),
 }
 
+_WANTED = {
+    "plain_text_input": "write a text",
+    "number_input": "write a number",
+    "datepicker": "choose a date",
+    "static_select": "choose one",
+    "radio_buttons": "choose one",
+    "multi_static_select": "choose at least one",
+    "checkboxes": "choose at least one",
+}
+
 
 def begun(blocks: list[Json]) -> Json:
     """`state.values` of what nobody has touched."""
@@ -64,7 +74,7 @@ def mistakes(blocks: list[Json], values: Json) -> dict[str, str]:
     for block, element in blockkit.inputs(blocks):
         given = values[block["block_id"]][element["action_id"]][_KEYS[element["type"]][0]]
         if not given and block["type"] == "input" and not block.get("optional"):
-            found[block["block_id"]] = "Please complete this required field."
+            found[block["block_id"]] = f"Please complete this required field: {_WANTED[element['type']]}."
         elif given and (problem := _problem(element, given)):
             found[block["block_id"]] = problem
     return found
@@ -81,5 +91,8 @@ def _problem(element: Json, given: Any) -> str:
     except ValueError:
         return "Must be a number."
     least, most = float(element.get("min_value", -math.inf)), float(element.get("max_value", math.inf))
-    is_kind = element["is_decimal_allowed"] or number.is_integer()
-    return "" if is_kind and least <= number <= most else f"Must be a number from {least:g} to {most:g}."
+    if (element["is_decimal_allowed"] or number.is_integer()) and least <= number <= most:
+        return ""
+    bounds = [f"at least {least:g}"] * (least > -math.inf) + [f"at most {most:g}"] * (most < math.inf)
+    kind = "a number" if element["is_decimal_allowed"] else "a whole number"
+    return f"Must be {kind}{': ' * bool(bounds)}{', '.join(bounds)}."

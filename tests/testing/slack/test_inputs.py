@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from slack_bot.testing.slack.inputs import mistakes
 from slack_bot.testing.slack.workspace import Envelope
 
 from .scene import Scene, button, modal, plain
@@ -58,6 +59,25 @@ def test_a_press_brings_what_its_person_filled_in() -> None:
     assert values["Way"]["field"]["selected_option"] is None
     others = scene.workspace.press("U2", "C1", ts, "retry", now=scene.now).payload["state"]["values"]
     assert others["Where"]["field"]["selected_option"] == OPTIONS[0]
+
+
+@pytest.mark.parametrize(
+    ("limits", "given", "said"),
+    [
+        ({}, None, "Please complete this required field: write a number."),
+        ({}, "many", "Must be a number."),
+        ({}, "2.5", "Must be a whole number."),
+        ({"min_value": "1"}, "0", "Must be a whole number: at least 1."),
+        ({"min_value": "1", "max_value": "9"}, "10", "Must be a whole number: at least 1, at most 9."),
+        ({"is_decimal_allowed": True, "max_value": "9"}, "9.5", "Must be a number: at most 9."),
+    ],
+)
+def test_what_slack_s_client_complains_of_says_what_is_wanted(
+    limits: dict[str, Any], given: str | None, said: str
+) -> None:
+    asked = field("number_input", "How many", **{"is_decimal_allowed": False, **limits})
+    values = {"How many": {"field": {"type": "number_input", "value": given}}}
+    assert mistakes([asked], values) == {"How many": said}
 
 
 def test_the_app_hears_of_a_choice_that_is_in_no_input_block() -> None:
