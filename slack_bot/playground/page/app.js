@@ -192,7 +192,7 @@ function closeThread() {
   change("thread", "inside");
   keepAddress();
   page.now();
-  const from = BESIDE.matches ? null : room.views.get(ts)?.foot;
+  const from = BESIDE.matches ? null : room.views.get(ts)?.threadLine.node;
   (from?.checkVisibility() ? from : composers.root.field).focus();
 }
 
@@ -317,7 +317,7 @@ function placeName(channel) {
 function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
-  const hasBegun = [...model.messagesOf(view.place).values()].some(room.wants); // then there are things to read
+  const hasBegun = [...model.messagesOf(view.place).values()].some((one) => room.wants(one) && !model.isPast(one.channel, one.ts)); // then there are things to read
   showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text), hasBegun);
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
