@@ -7,6 +7,7 @@ import { h, icon } from "./dom.js";
 import { show } from "./markdown.js";
 import { faceNode } from "./faces.js";
 import { drawn } from "./emoji.js";
+import { foldLong } from "./fold.js";
 import { blockNode } from "./blocks.js";
 import { nameOf } from "./elements.js";
 import { Rewrite } from "./rewrite.js";
@@ -52,6 +53,8 @@ export class MessageView {
     if (message.gone && !before?.gone) { this.node.classList.add("gone"); this.node.firstChild.replaceChildren(icon("trash")); if (before) this.offer(); }
     if (!before || before.text !== message.text) { this.edited.remove(); show(this.body, message.text, this.world.names); }
     if (!message.edited || message.author === this.world.bot()) this.edited.remove(); else lastLine(this.body).append(this.edited);
+    if (!before) this.unfold = foldLong(this.body, `${message.channel} ${message.ts}`);
+    if (message.state === "streaming" || (before && before.text !== message.text)) this.unfold();
     this.plan.update(message);
     const blocks = JSON.stringify([message.blocks, message.pressed]);
     if (blocks !== this.shownBlocks) {
