@@ -38,7 +38,7 @@ async def test_the_answer_of_yesterday_stands_beside_the_channel_and_what_to_do_
         assert await page.value(f"{box}.top >= 0 && {box}.bottom <= innerHeight"), seen
     assert await page.value(f"{FOCUS} === document.querySelector('#say-root textarea')")
     assert await page.value("document.querySelectorAll('#places .unread').length") == 0
-    assert await page.value("document.querySelectorAll('.lanes .row').length") == 0
+    assert await page.value("document.querySelectorAll('.inside .row').length") == 0
 
 
 async def test_where_a_thread_covers_the_channel_the_channel_is_seen_first(

@@ -8,7 +8,7 @@ from slack_bot.playground.server import Playground
 from slack_bot.playground.visitor import CHANNEL
 
 from .chromium import Browser, Page
-from .visitor import ANSWER, SEALED, look_inside, mention, outcome, picture, text_of
+from .visitor import ANSWER, SEALED, look_at_raw, look_inside, mention, outcome, picture, text_of
 
 FOCUS = "document.activeElement"
 READY = "document.body?.dataset.ready"
@@ -245,16 +245,12 @@ async def test_stopping_an_answer_by_key_leads_to_the_reply(page: Page) -> None:
 async def test_inside_is_few_stops_of_the_tab_key_and_its_rows_are_reached_by_arrows(page: Page) -> None:
     await mention(page, "fail")
     await outcome(page, "failed")
-    assert await page.value("document.querySelectorAll('.lanes summary').length") > 10
+    assert await page.value("document.querySelectorAll('.inside .row').length") > 10
     await look_inside(page)
-    await page.value("document.querySelector('#past summary').focus()")
-    stops = []
-    for _ in range(12):
-        await tab(page)
-        if not await page.value(f"Boolean({FOCUS}.closest('.inside'))"):
-            break
-        stops.append(await page.value(f"{FOCUS}.id || {FOCUS}.ariaLabel || {FOCUS}.tagName"))
-    assert stops == ["export", "inside-close", "SUMMARY", "SUMMARY", "Events"]
+    around = ["export", "inside-close"]
+    assert await stops_inside(page) == [*around, "story-tab", "SUMMARY", "SUMMARY", "Decisions"]
+    await look_at_raw(page)
+    assert await stops_inside(page) == [*around, "raw-tab", "Events"]
 
     await page.value("document.querySelector('.lane-events .scroll').focus()")
     await page.press("Home", 36)
@@ -272,18 +268,97 @@ async def test_inside_is_few_stops_of_the_tab_key_and_its_rows_are_reached_by_ar
         "one thing is closed at a time"
     )
     await page.press("ArrowRight", 39)
-    assert await page.value(f"{FOCUS}.ariaLabel") == "Decisions"
+    assert await page.value(f"{FOCUS}.ariaLabel") == "Slack calls"
     await page.press("End", 35)
-    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-decisions summary')].at(-1)")
-    await page.value("document.querySelector('#thinking summary').focus()")
+    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-calls summary')].at(-1)")
+    await page.value("document.querySelector('#raw-tab').focus()")
     await tab(page)
-    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-decisions summary')].at(-1)")
+    assert await page.value(f"{FOCUS} === [...document.querySelectorAll('.lane-calls summary')].at(-1)")
+
+
+async def stops_inside(page: Page) -> list[str]:
+    """Where the Tab key stops after the list of turns, up to the end of Inside."""
+    await page.value("document.querySelector('#past summary').focus()")
+    stops = list[str]()
+    while True:
+        await tab(page)
+        if not await page.value(f"Boolean({FOCUS}.closest('.inside'))"):
+            return stops
+        stops.append(await page.value(f"{FOCUS}.id || {FOCUS}.ariaLabel || {FOCUS}.tagName"))
+
+
+async def test_the_tabs_of_inside_are_one_stop_and_arrows_lead_from_one_to_the_other(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await page.size(1440, 900)
+    await look_inside(page)
+    panels = "[...document.querySelectorAll('.inside [role=tabpanel]')]"
+    shown = f"{panels}.filter((one) => one.offsetWidth).map((one) => one.id)"
+    tabs = "[...document.querySelectorAll('#inside-tabs [aria-selected=true]')]"
+    chosen = f"{tabs}.filter((one) => one.tabIndex === 0).map((one) => one.innerText)"
+    assert await page.value(f"[{shown}, {chosen}]") == [["story"], ["Story"]]
+    for lane in ("decisions", "events", "calls"):
+        panel = "story" if lane == "decisions" else "raw"
+        assert (
+            await page.value(f"document.querySelector('.lane-{lane}').closest('[role=tabpanel]').id") == panel
+        )
+    await page.value("document.querySelector('#story-tab').focus()")
+    for key, code, panel in (
+        ("ArrowRight", 39, "raw"),
+        ("ArrowRight", 39, "story"),
+        ("ArrowLeft", 37, "raw"),
+        ("Home", 36, "story"),
+        ("End", 35, "raw"),
+    ):
+        await page.press(key, code)
+        assert await page.value(f"[{shown}, {chosen}]") == [[panel], [panel.capitalize()]]
+        assert await page.value(f"{FOCUS}.id") == f"{panel}-tab"
+    named = f"{panels}.map((one) => one.getAttribute('aria-labelledby'))"
+    assert await page.value(named) == ["story-tab", "raw-tab"]
+
+
+async def test_inside_stands_between_the_channels_and_the_thread_and_is_wide(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await page.size(1440, 900)
+    await page.value("document.querySelector('#inside-here').focus()")
+    await page.enter()
+    parts = "['#side', '#inside', '.pane.thread'].map((one) => document.querySelector(one))"
+    places = await page.value(f"{parts}.map((one) => one.getBoundingClientRect().x)")
+    assert places == sorted(places)
+    assert await page.value("document.querySelector('#inside').offsetWidth") > 600
+    assert await page.value(f"{FOCUS}.id") == "inside-here", "the button that closes it again"
+
+
+@pytest.mark.parametrize(("width", "place"), [(800, "thread"), (390, "thread"), (390, "room")])
+async def test_inside_takes_a_narrow_screen_and_leads_back(page: Page, width: int, place: str) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    if place == "room":
+        await page.click("#close-thread")
+    await page.size(width, 844)
+    if place == "room":
+        await page.click("#menu")
+    opener = "#inside-here" if place == "thread" else "#inside-open"
+    await page.value(f"document.querySelector('{opener}').focus()")
+    await page.enter()
+    panes = "[...document.querySelectorAll('.pane')].filter((one) => one.offsetWidth).map((one) => one.id)"
+    assert await page.value(panes) == ["inside"]
+    await picture(page, f"inside-{width}-{place}")
+    assert await page.value(f"{FOCUS}.id") == "story-tab"
+    assert not await page.value("document.querySelector('#inside-close').checkVisibility()")
+    name = {"thread": "Thread", "room": "general"}[place]
+    assert await text_of(page, "#leave-inside") == name
+    await page.value("document.querySelector('#leave-inside').focus()")
+    await page.enter()
+    await page.until("document.querySelector('#inside').hidden")
+    assert await page.value(f"{FOCUS}.id") == {"thread": "inside-here", "room": "menu"}[place]
 
 
 async def test_a_row_that_leaves_the_page_gives_the_focus_to_its_lane(page: Page) -> None:
     await mention(page, "tell me a joke")
     await outcome(page, "answered")
-    await look_inside(page)
+    await look_at_raw(page)
     await page.value("document.querySelector('.lane-events summary').focus()")
     await page.value("document.querySelector('#chips button[title=\"Fail on purpose\"]').click()")
     await outcome(page, "failed")

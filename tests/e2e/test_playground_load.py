@@ -16,7 +16,7 @@ NOTES = "[...document.querySelectorAll('.lane .row')].map((row) => row.querySele
 LANES = """import('/page/lanes.js').then(({Lanes}) => {
   document.body.innerHTML = '<div id="box"></div>';
   const box = document.getElementById('box');
-  const shown = new Lanes(box);
+  const shown = new Lanes(box, ['events']);
   const same = {lane: 'events', turn: 't', time: '0', raw: {}};
   const row = (number) => ({...same, name: `e${number}`, note: `n${number}`});
   const look = () => [...box.querySelectorAll('.lane-events .row .note')].map((one) => one.textContent);

@@ -19,7 +19,7 @@ from slack_bot.tools.replay.scenario import make_scenario
 from tests.live_agent import live_agent
 
 from .chromium import Browser, Page
-from .visitor import ANSWER, QUESTION, SEALED, look_inside, mention, outcome, picture, text_of
+from .visitor import ANSWER, QUESTION, SEALED, look_at_raw, look_inside, mention, outcome, picture, text_of
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "tapes" / "caipe-0.2.41-simple.jsonl"
 
@@ -106,7 +106,7 @@ async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
     ):
         assert word in await text_of(page, f".lane-{lane}")
     assert "is_final_answer" in await text_of(page, ".lane-decisions")
-    await look_inside(page)
+    await look_at_raw(page)
     await page.click(".lane-events .row:last-child summary")
     await page.until("document.querySelector('.lane-events .row:last-child pre')?.textContent.includes('{')")
     # Another turn in another thread: the lanes follow, or show the one that was chosen.
@@ -385,10 +385,10 @@ async def test_every_width_is_usable(page: Page) -> None:
         dark = await page.value("getComputedStyle(document.querySelector('.pane')).backgroundColor")
         assert max(int(part) for part in dark[4:-1].split(",")) < 80
         await page.click("#inside-here")
-        await page.until("document.querySelector('.lanes').offsetWidth")
+        await page.until("document.querySelector('#inside').offsetWidth")
         assert await page.value("document.documentElement.scrollWidth <= innerWidth")
         await page.press("Escape", 27)
-        await page.until("!document.querySelector('.lanes').offsetWidth")
+        await page.until("!document.querySelector('#inside').offsetWidth")
 
 
 MARKDOWN = [

@@ -38,9 +38,15 @@ async def outcome(page: Page, wanted: str) -> None:
 
 
 async def look_inside(page: Page) -> None:
-    """Open the drawer, if it is closed."""
+    """Open Inside, if it is closed."""
     if await page.value("document.querySelector('#inside').hidden"):
         await page.value("document.querySelector('#inside-open').click()")
+
+
+async def look_at_raw(page: Page) -> None:
+    """Open the tab of Inside with the agent's events and the calls of Slack."""
+    await look_inside(page)
+    await page.click("#raw-tab")
 
 
 async def choose_turn(page: Page, turn: str) -> None:

@@ -35,7 +35,7 @@ const world = { get names() { return model.names; }, get channels() { return mod
   fill: (message, name, given) => send({ type: "fill", channel: message.channel, ts: message.ts, name, given }),
   open: (message) => { openThread(message.channel, rootOf(message)); page.now(); composers.reply.field.focus(); } };
 const sidebar = new Sidebar({ places: $("places"), people: $("people") }, model, { choose: choosePlace, become });
-const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "lanes", "export"), model, {
+const inside = new Inside(byId("inside", "inside-open", "inside-here", "inside-close", "leave-inside", "inside-tabs", "menu", "past", "past-title", "turns", "figures", "sent", "sent-note", "sent-parts", "thinking", "narration", "story", "raw", "export"), model, {
   place: () => view.thread, opened: () => { change("inside", "sizes"); page.now(); }, chosen: () => { change("inside"); keepAddress(); page.now(); } });
 const modal = new Modal($("modal"), { names: () => model.names, submit: (values) => send({ type: "submit", values }), close: () => send({ type: "close" }) });
 const faultPanel = new FaultPanel($("fault-panel"), $("faults"), send, demo);
@@ -305,6 +305,7 @@ function showRoom() {
   if (isDm) showTabs($("tabs"), view.tab, chooseTab);
   room.show(model.messagesOf(view.place).values(), { head: [welcome()] });
   composers.root.visit();
+  showWayBack();
   change("places", "home", "prompts");
 }
 
@@ -345,6 +346,13 @@ function showThread() {
   $("say-reply").hidden = !open;
   thread.show(open ? model.messagesOf(open.channel).values() : [], { empty: [h("p", { class: "nothing dim", text: "No thread is open. Ask something, or open the replies of a message." })] });
   composers.reply.visit();
+  showWayBack();
+}
+
+/** Where Inside covers everything else, its way back is named after what it covers. */
+function showWayBack() {
+  $("leave-inside").replaceChildren(icon("back"), ...(view.thread ? [h("span", { text: "Thread" })] : placeName(view.place)));
+  $("leave-inside").setAttribute("aria-label", `Back to ${view.thread ? "the Thread" : model.title(view.place)}`);
 }
 
 function showTyping() {
@@ -446,7 +454,7 @@ function listen() {
   for (const [id, sign] of [["close-thread", "close"], ["menu", "menu"], ["pick", "file"]]) $(id).prepend(icon(sign));
   $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("button")?.focus(); });
   $("veil").addEventListener("click", () => openMenu(false));
-  $("inside-open").addEventListener("click", () => openMenu(false));
+  $("inside-open").addEventListener("click", () => openMenu(false), { capture: true }); // before the focus goes somewhere
   for (const id of ["close-thread", "leave-thread"]) $(id).addEventListener("click", closeThread);
   document.addEventListener("click", followLink);
   addEventListener("popstate", () => { visitAddress(); page.now(); });

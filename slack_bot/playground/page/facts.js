@@ -1,9 +1,9 @@
-// Facts about turns become what the right side shows: rows of the lanes, the narration, the figures.
+// Facts about turns become what Inside shows: rows of the lanes, the narration, the figures.
 
 /** The rows that one fact adds to the lanes; `began` is the turn's start on the bot's clock. */
 export function rows(fact, began) {
   const time = Math.max(0, fact.at - began).toFixed(2);
-  const base = { turn: fact.turn, time, of: fact.of === undefined || fact.of === null ? undefined : String(fact.of) };
+  const base = { turn: fact.turn, time };
   switch (fact.kind) {
     case "event": return [eventRow(fact, base)];
     case "decision": return decisionRows(fact, base);

@@ -1,24 +1,26 @@
-// The drawer: what the bot did with a question. It follows the thread that is open, or shows one turn, or all.
+// What the bot did with a question: its story, and raw what it got and called. It follows the thread that is open, or shows one turn, or all.
 
 import { h, icon } from "./dom.js";
 import { Lanes } from "./lanes.js";
 import { rows, seconds } from "./facts.js";
 import { sentNodes } from "./sent.js";
 import { stickToEnd } from "./frames.js";
+import { tabs } from "./tabs.js";
 
 const FOLLOW = "follow";
 const ALL = "all";
 
 export class Inside {
-  /** `nodes` by their ids; `opened(open)` and `chosen()` are told; `place()` is the thread that is open, or null. */
+  /** `nodes` by their ids; `opened()` when more or less of it is seen and `chosen()` are told; `place()` is the thread that is open, or null. */
   constructor(nodes, model, { place, opened, chosen }) {
     Object.assign(this, { nodes, model, place, opened, chosen });
-    this.lanes = new Lanes(nodes.lanes);
+    this.lanes = [new Lanes(nodes.story, ["decisions"]), new Lanes(nodes.raw, ["events", "calls"])];
+    tabs(nodes["inside-tabs"], opened);
     this.narration = stickToEnd(nodes.narration);
     this.turn = FOLLOW;
     this.story = null;
     nodes["inside-close"].append(icon("close"));
-    nodes["inside-close"].addEventListener("click", () => this.open(false));
+    for (const id of ["inside-close", "leave-inside"]) nodes[id].addEventListener("click", () => this.open(false));
     for (const id of ["inside-open", "inside-here"]) {
       nodes[id].prepend(icon("inside"));
       nodes[id].addEventListener("click", () => this.open(!this.isOpen, nodes[id]));
@@ -36,8 +38,9 @@ export class Inside {
     const hadFocus = this.nodes.inside.contains(document.activeElement);
     this.nodes.inside.hidden = !open;
     for (const id of ["inside-open", "inside-here"]) this.nodes[id].setAttribute("aria-pressed", String(open));
-    this.opened(open);
-    if (!open && hadFocus) (this.from?.checkVisibility?.() ? this.from : this.nodes["inside-here"]).focus();
+    this.opened();
+    if (open && !isSeen(this.from)) this.nodes["inside-tabs"].querySelector("[aria-selected=true]").focus();
+    if (!open && hadFocus) [this.from, this.nodes["inside-here"], this.nodes.menu].find(isSeen)?.focus();
   }
 
   choose(turn) {
@@ -60,12 +63,15 @@ export class Inside {
     return this.turn === ALL || (this.turn === FOLLOW ? this.followed() === story : this.turn === story.key);
   }
 
-  add(fact, story) { for (const row of rows(fact, story.began)) this.lanes.add(row); }
+  add(fact, story) { this.addRows(rows(fact, story.began)); }
+
+  addRows(found) { for (const row of found) this.lanes.find((one) => one.has(row.lane)).add(row); }
 
   showLanes() {
     if (this.named && !this.model.stories.has(this.turn)) this.turn = FOLLOW;
     const shown = [...this.model.stories.values()].filter((story) => this.watches(story));
-    this.lanes.show(shown.flatMap((story) => story.facts.map((fact) => [story, fact])).sort((one, two) => one[1].n - two[1].n)
+    for (const lanes of this.lanes) lanes.clear();
+    this.addRows(shown.flatMap((story) => story.facts.map((fact) => [story, fact])).sort((one, two) => one[1].n - two[1].n)
       .flatMap(([story, fact]) => rows(fact, story.began)));
     this.story = shown[shown.length - 1] ?? null;
   }
@@ -89,7 +95,7 @@ export class Inside {
 
   showStory() {
     const { story, nodes } = this;
-    nodes.figures.hidden = !story;
+    nodes.figures.hidden = nodes.thinking.hidden = !story;
     nodes.export.hidden = !story?.outcome || story.outcome === "ignored";
     const figures = story?.figures(this.model.now + (performance.now() - this.model.receivedAt) / 1000) ?? [];
     lines(nodes.figures, figures.length, () => h("div", {}, h("span"), h("b")), (box, index) => {
@@ -118,8 +124,10 @@ export class Inside {
     nodes["sent-parts"].replaceChildren(...parts);
   }
 
-  draw() { this.lanes.draw(); }
+  draw() { for (const lanes of this.lanes) lanes.draw(); }
 }
+
+function isSeen(node) { return Boolean(node?.checkVisibility?.({ visibilityProperty: true })); }
 
 /** As many children as wanted, each told what it is. */
 function lines(box, count, make, fill) {

@@ -1,4 +1,4 @@
-// Three lanes: events from the agent, decisions and their reasons, calls of Slack.
+// Lanes: decisions and their reasons, events from the agent, calls of Slack.
 //
 // A stream of tokens is hundreds of equal entries. Neighbours of one kind share a row, which counts them and
 // shows the newest; opened, it lists them. A lane keeps all rows and shows the last few hundred.
@@ -6,22 +6,20 @@
 import { h } from "./dom.js";
 import { stickToEnd } from "./frames.js";
 
-const LANES = [
-  ["events", "Events", "from the agent"],
-  ["decisions", "Decisions", "and why"],
-  ["calls", "Slack calls", "and their answers"],
-];
+const LANES = {
+  decisions: ["Decisions", "of the bot, and why", "Nothing yet. Ask something: what the bot does with it stands here."],
+  events: ["Events", "from the agent", "Nothing yet."],
+  calls: ["Slack calls", "and their answers", "Nothing yet."],
+};
 const SHOWN_AT_ONCE = 300; // entries of an opened row
 const ROWS_SHOWN = 200; // of a lane; more when the reader asks for earlier ones
 const TAIL = 140; // characters of growing text in a row
 
-/** The three lanes. `show(entries)` starts afresh, `add(entry)` goes on; `draw()` brings both onto the page. */
+/** Lanes that stand in one box. `clear()` starts afresh, `add(entry)` goes on; `draw()` brings both onto the page. */
 export class Lanes {
-  constructor(box) {
-    this.lanes = Object.fromEntries(LANES.map(([name, title, hint]) => [name, new Lane(name, title, hint)]));
+  constructor(box, names) {
+    this.lanes = Object.fromEntries(names.map((name) => [name, new Lane(name, ...LANES[name])]));
     box.append(...this.all.map((lane) => lane.node));
-    box.addEventListener("pointerover", (event) => this.point(event.target.closest("[data-of]")?.dataset.of));
-    box.addEventListener("pointerleave", () => this.point(undefined));
     box.addEventListener("focusin", (event) => this.stopAt(event.target));
     box.addEventListener("keydown", (event) => this.key(event));
     this.box = box;
@@ -30,10 +28,9 @@ export class Lanes {
 
   get all() { return Object.values(this.lanes); }
 
-  show(entries) {
-    for (const lane of this.all) lane.clear();
-    for (const entry of entries) this.add(entry);
-  }
+  has(name) { return name in this.lanes; }
+
+  clear() { for (const lane of this.all) lane.clear(); }
 
   add(entry) { this.lanes[entry.lane].add(entry); }
 
@@ -64,22 +61,14 @@ export class Lanes {
     event.preventDefault();
     next.focus();
   }
-
-  /** Light up what belongs to one event of the agent. */
-  point(of) {
-    if (of === this.pointed) return;
-    this.pointed = of;
-    for (const row of this.box.querySelectorAll(".lit")) row.classList.remove("lit");
-    if (of) for (const row of this.box.querySelectorAll(`[data-of="${CSS.escape(of)}"]`)) row.classList.add("lit");
-  }
 }
 
 class Lane {
-  constructor(name, title, hint) {
+  constructor(name, title, hint, empty) {
     this.count = h("span", { class: "count", text: "0" });
     this.earlier = h("button", { type: "button", class: "earlier", tabindex: "-1", on: { click: () => this.showEarlier() } });
-    this.empty = h("p", { class: "empty", text: "Nothing yet." });
-    this.list = h("div", { class: "scroll", role: "log", "aria-live": "off", "aria-label": title, "aria-description": "Up and down arrow keys go through the rows, left and right to the other lanes", tabindex: "-1" });
+    this.empty = h("p", { class: "empty", text: empty });
+    this.list = h("div", { class: "scroll", role: "log", "aria-live": "off", "aria-label": title, "aria-description": "Up and down arrow keys go through the rows, left and right from lane to lane", tabindex: "-1" });
     this.node = h("section", { class: `lane lane-${name}`, "aria-label": title },
       h("h3", {}, title, this.count, h("small", { text: hint })), this.list);
     this.stick = stickToEnd(this.list);
@@ -211,7 +200,6 @@ class Row {
   settle() {
     if (!this.built) return;
     const newest = this.entries[this.entries.length - 1];
-    this.built.dataset.of = newest.of ?? "";
     this.words.textContent = this.tail ?? newest.note;
     this.times.textContent = this.entries.length > 1 ? `×${this.entries.length} ` : "";
     this.open();
