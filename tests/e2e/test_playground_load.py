@@ -110,7 +110,7 @@ async def test_a_lost_connection_is_said_and_nothing_typed_is_lost(browser: Brow
     assert await page.value(f"{FIELD}.value") == "@slack_bot what is agntcy"
     assert "Not connected" in await text_of(page, "#say-root .hint")
     closed = await page.value(
-        "[...document.querySelectorAll('.composer [type=submit], .chip, #thread .feedback, #pick')]"
+        "[...document.querySelectorAll('.composer [type=submit], #chips button, #thread .feedback, #pick')]"
         ".map((one) => one.disabled)"
     )
     assert len(closed) > 8
