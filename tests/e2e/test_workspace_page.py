@@ -31,7 +31,7 @@ _PASTE = """(() => {
 async def test_unread_marks_and_the_names_of_people(page: Page, playground: Playground) -> None:
     await scenes.unread(page, playground)
     marks = "[...document.querySelectorAll('#places .unread')].map((one) => one.ariaLabel)"
-    assert await page.value(marks) == ["incidents, 1 unread", "slack_bot, direct message, 1 unread"]
+    assert await page.value(marks) == ["incidents, 1 unread", "slack_bot APP, 1 unread, direct message"]
     offered = "[...document.querySelectorAll('#say-root .names li')].map((one) => one.lastChild.textContent)"
     assert await page.value(offered) == ["slack_bot", "Jonas", "Priya", "River (partner)"]
     await page.type("jo")

@@ -22,18 +22,17 @@ export class Sidebar {
     const isDm = channel.kind === "im";
     const name = this.model.title(channel.id);
     return h("button", { type: "button", class: `row-button ${unread ? "unread" : ""}`, data: { channel: channel.id, kind: channel.kind },
-      "aria-current": channel.id === open ? "page" : null, "aria-label": `${name}${isDm ? ", direct message" : ""}${unread ? `, ${unread} unread` : ""}`,
+      "aria-current": channel.id === open ? "page" : null, "aria-label": `${name}${isDm ? " APP" : ""}${unread ? `, ${unread} unread` : ""}${isDm ? ", direct message" : ""}`,
       on: { click: () => this.choose(channel.id) } },
     isDm ? faceNode(this.model.person(this.model.bot.user_id), true) : icon("hash"),
-    h("span", { class: "name", text: name }), isDm ? h("span", { class: "app", text: "APP" }) : null,
+    h("span", { class: "name", text: name }), " ", isDm ? h("span", { class: "app", text: "APP" }) : null, " ",
     unread && isDm ? h("span", { class: "number", "aria-hidden": "true", text: String(unread) }) : null);
   }
 
   showPeople(me) {
-    refillFocused(this.people, "user", this.model.here.map((one) => {
-      return h("button", { type: "button", class: "who", "aria-pressed": String(one.id === me), title: `Be ${one.name}`, data: { user: one.id }, on: { click: () => this.become(one.id) } },
-        faceNode(this.model.person(one.id), true), one.name);
-    }));
+    refillFocused(this.people, "user", this.model.here.map((one) =>
+      h("button", { type: "button", class: "who", "aria-pressed": String(one.id === me), title: `Be ${one.name}`, data: { user: one.id }, on: { click: () => this.become(one.id) } },
+        faceNode(this.model.person(one.id), true), one.name)));
   }
 }
 
