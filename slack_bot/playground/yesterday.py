@@ -12,7 +12,7 @@ _ASKER = "U0JONAS"
 _QUESTION = "how do I work with you in a channel?"
 _CARD = {"type": "task_update", "id": "read", "title": "Read “Questions and answers”", "status": "complete"}
 _ANSWER = """\
-### Mention me, and read along
+## Mention me, and read along
 I write the agent's answer into a thread **while the agent is still at work**.
 
 - In that thread you go on without another mention.

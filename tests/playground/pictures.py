@@ -45,7 +45,7 @@ async def opened(overrides: Mapping[str, object]) -> AsyncIterator[Playground]:
     async with AsyncExitStack() as stack:
         if not set(overrides) & set(AgentSettings.model_fields):
             channels = with_overrides(Settings(), overrides) if overrides else None
-            opening = open_playground(chosen=ReferenceSettings(pace=120), channels=channels)
+            opening = open_playground(chosen=ReferenceSettings(pace=120), channels=channels, has_past=True)
         else:
             whole = answer("I began to look into it, and this is what I have.", seconds=1)
             kept = whole.moments[:-3]

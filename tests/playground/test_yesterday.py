@@ -19,7 +19,7 @@ def test_it_is_a_question_and_a_finished_answer_of_exactly_a_day_before() -> Non
     assert question.text.startswith("<@U0BOT> ")
     assert (answer.is_bot, answer.state, answer.plan_failed) == (True, "sealed", False)
     assert {task.status for task in answer.tasks} == {"complete"}
-    assert all(part in answer.text for part in ("### ", "**", "\n- ", "\n| --- |"))
+    assert all(part in answer.text for part in ("## ", "**", "\n- ", "\n| --- |"))
     assert len(answer.text) < 600
     assert [float(message.ts) // 1 for message in (question, answer)] == [NOW - 86_400] * 2
     assert workspace.take() == []
