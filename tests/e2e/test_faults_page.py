@@ -98,6 +98,9 @@ async def test_a_cut_and_a_fault_from_the_page_are_survived_and_are_in_the_tape(
     await page.until(SEALED)
     errors = [call.error for call in playground.workspace.calls if call.method == "chat.appendStream"]
     assert errors.count("internal_error") == 1
+    failed = "[...document.querySelectorAll('.story .row[data-look=bad]')].map((one) => one.innerText)"
+    (told,) = [each for each in await page.value(failed) if "chat.appendStream" in each]
+    assert "internal_error" in told, "the story tells what Slack refused"
     await picture(page, "after-faults")
     tape = await saved(page)
     assert [moment.end for moment in tape.moments].count("cut") == 1
@@ -135,6 +138,10 @@ async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> No
         await page.type(more)
     await page.click("#faults-set")
     await page.until("document.querySelector('#fault-panel .bad').textContent")
+    await page.click("#fault-panel .fault input")
+    await page.press("End", 35)
+    await page.press("Backspace", 8)
+    assert await text_of(page, "#fault-panel .bad") == "", "what is mended is no longer complained of"
     if way == "Escape":
         await page.press("Escape", 27)
     else:

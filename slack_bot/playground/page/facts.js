@@ -5,14 +5,19 @@ export function rows(fact, began) {
   const time = Math.max(0, fact.at - began).toFixed(2);
   const base = { turn: fact.turn, time };
   switch (fact.kind) {
-    case "event": return [eventRow(fact, base)];
+    case "event": return inStory(eventRow(fact, base));
     case "decision": return decisionRows(fact, base);
-    case "call": return [callRow(fact, base)];
+    case "call": return inStory(callRow(fact, base));
     case "opened": return [{ ...base, lane: "decisions", name: "turn opened", note: fact.text, raw: fact, look: "turn", alone: true }];
     case "ignored": return [{ ...base, lane: "decisions", name: "ignored", note: `${fact.reason}: ${fact.text}`, raw: fact, look: "turn", alone: true }];
     case "closed": return [{ ...base, lane: "decisions", name: `turn ${fact.outcome}`, note: closedNote(fact), raw: fact, look: "turn", alone: true }];
     default: return [];
   }
+}
+
+/** What went wrong outside the bot is a part of the story too. */
+function inStory(row) {
+  return row.look === "bad" ? [row, { ...row, lane: "decisions" }] : [row];
 }
 
 function eventRow(fact, base) {

@@ -7,7 +7,7 @@ import { h } from "./dom.js";
 import { stickToEnd } from "./frames.js";
 
 const LANES = {
-  decisions: ["Decisions", "of the bot, and why", "Nothing yet. Ask something: what the bot does with it stands here."],
+  decisions: ["Decisions", "of the bot and why, and what went wrong around it", "Nothing yet. Ask something: what the bot does with it stands here."],
   events: ["Events", "from the agent", "Nothing yet."],
   calls: ["Slack calls", "and their answers", "Nothing yet."],
 };
