@@ -135,3 +135,27 @@ async def test_an_emoji_of_a_rich_text_is_drawn_or_is_the_characters_that_slack_
     await page.until("document.querySelector('#thread .rich')")
     assert await text_of(page, "#thread .rich") == "👏:ours::bad:"
     assert await page.value("document.querySelector('#thread .rich svg').ariaLabel") == "tada"
+
+
+async def test_what_follows_shows_its_time_beside_it_when_it_is_looked_at(
+    page: Page, playground: Playground
+) -> None:
+    for text in ("one", "two"):
+        await scenes.say(playground, scenes.MAYA, text)
+    await page.until("document.querySelectorAll('#roots .message').length === 2")
+    follows = "#roots .message.follows"
+    tall = await page.value(f"document.querySelector('{follows}').offsetHeight")
+    assert await page.value(f"document.querySelector('{follows} header').offsetHeight") == 0
+    await page.value(f"document.querySelector('{follows}').focus()")
+    assert await text_of(page, f"{follows} header") == await text_of(page, "#roots .message time")
+    assert await page.value(f"document.querySelector('{follows}').offsetHeight") == tall
+
+
+async def test_who_reads_at_the_end_stays_there_when_the_window_shrinks(
+    page: Page, playground: Playground
+) -> None:
+    await scenes.say(playground, scenes.MAYA, "\n\n".join(map(str, range(30))))
+    rest = "((box) => box.scrollHeight - box.scrollTop - box.clientHeight)(document.querySelector('#roots'))"
+    await page.until(f"document.querySelector('#roots .message') && {rest} < 2")
+    await page.size(1280, 500)
+    await page.until(f"innerHeight === 500 && {rest} < 2", 5)

@@ -30,6 +30,7 @@ export function stickToEnd(box) {
     toEnd() { stick.stuck = stick.due = true; },
   };
   box.addEventListener("scroll", () => { stick.stuck = box.scrollHeight - box.scrollTop - box.clientHeight < 32; }, { passive: true });
+  new ResizeObserver(() => { if (stick.stuck) box.scrollTop = 1e9; }).observe(box); // the window, or what stands below it
   sticky.add(stick);
   return stick;
 }
