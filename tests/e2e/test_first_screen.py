@@ -76,3 +76,22 @@ async def test_a_reply_there_begins_with_a_mention_because_the_bot_follows_it_no
     await page.click("#close-thread")
     await page.click("#roots .replies:not([hidden])")
     assert await page.value(f"{reply}.value") == "", "now it follows"
+
+
+async def test_a_playground_that_is_started_again_shows_its_own_yesterday_and_loses_no_words(
+    browser: Browser,
+) -> None:
+    field = "document.querySelector('#say-root textarea')"
+    async with open_playground(has_past=True) as first:
+        page = await browser.open(first.url, 1440, 900)
+        await page.until(READY)
+        assert await page.value("document.body.dataset.view") == "thread"
+        await page.type("half a thought")
+        before = await page.value("document.querySelector('#roots .message').dataset.ts")
+        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
+    await page.until("!document.querySelector('#link').hidden")
+    async with open_playground(port=port, has_past=True):
+        await page.until("document.querySelector('#link').hidden")
+        shown = "[...document.querySelectorAll('#roots .message')].map((one) => one.dataset.ts)"
+        await page.until(f"{shown}.length === 1 && {shown}[0] !== '{before}'")
+        assert await page.value(f"{field}.value") == "@slack_bot half a thought"

@@ -63,10 +63,10 @@ export class Composer {
     if (wanted) this.submit();
   }
 
-  /** What the visitor has written and not sent; "" for an untouched field. */
+  /** What the visitor has written and not sent; "" for a field with a mention alone. */
   draft() {
     const text = this.field.value;
-    return this.place && text.trim() !== this.begin(this.place).trim() ? text : "";
+    return this.place && text.trim() && !this.lacks(text) ? text : "";
   }
 
   write(text) {
