@@ -61,10 +61,11 @@ class ForeignBinding(CardError):
 
     def __init__(self, found_at: str, bindings: str) -> None:
         said = (
-            f"offers {bindings} only; let the agent offer A2A over JSON-RPC too: this bot speaks nothing else"
+            f"offers {bindings} only; let the agent offer A2A over JSON-RPC or HTTP+JSON too: this bot speaks"
+            " nothing else"
         )
         super().__init__(f"the agent card at {found_at} {said}", safe=_FOREIGN.format(bindings))
-        self.problem = f"The agent's card offers {bindings} only, and the bot speaks JSON-RPC."
+        self.problem = f"The agent's card offers {bindings} only, and the bot speaks JSON-RPC and HTTP+JSON."
 
 
 class NoCard(CardError):

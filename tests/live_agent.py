@@ -21,6 +21,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.server.tasks import (
     BasePushNotificationSender,
     InMemoryPushNotificationConfigStore,
@@ -168,14 +169,16 @@ class _App:
         streaming: bool,
         compat: bool,
         push: Push,
+        bindings: Sequence[str],
     ) -> None:
         card = AgentCard(
             name="Live agent",
             description="A test.",
             version="1",
             supported_interfaces=[
-                AgentInterface(url=live.url, protocol_binding="JSONRPC", protocol_version=version)
+                AgentInterface(url=live.url, protocol_binding=binding, protocol_version=version)
                 for version in versions
+                for binding in bindings
             ],
             capabilities=AgentCapabilities(streaming=streaming, push_notifications=push != "no"),
             default_input_modes=modes,
@@ -189,7 +192,11 @@ class _App:
             sender = BasePushNotificationSender(self._http, configs)
             pushing = {"push_config_store": configs, "push_sender": sender}
         self._handler = DefaultRequestHandler(_Executor(live), _Tasks(live), card, **pushing)
-        routes = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
+        routes: list[Any] = []
+        if "JSONRPC" in bindings:
+            routes += create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
+        if "HTTP+JSON" in bindings:
+            routes += create_rest_routes(self._handler, enable_v0_3_compat=compat)
         inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 
         async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
@@ -211,17 +218,18 @@ async def live_agent(
     streaming: bool = True,
     compat: bool = True,
     push: Push = "no",
+    bindings: Sequence[str] = ("JSONRPC",),
     port: int = 0,
 ) -> AsyncIterator[Live]:
     """Run one; `versions` and `modes` are what its card announces, `compat` whether it speaks 0.3 at all.
 
-    `push`: "card" only promises it.
+    `push`: "card" only promises it. `bindings`: of each version, in the card's order; it serves no other.
     """
     live = Live()
 
     def build(url: str) -> Any:
         live.url = url
-        return _App(live, versions, modes, streaming, compat, push)
+        return _App(live, versions, modes, streaming, compat, push, bindings)
 
     async with host_app(build, "127.0.0.1", port):
         yield live

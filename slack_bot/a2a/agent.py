@@ -1,7 +1,8 @@
 """One configured agent: its card, its address, its wire.
 
-The card names the wire, until the agent refuses a method or version. Such a question was not executed, so it
-is sent on the other wire. Nothing else is sent twice (delivery.md 7).
+The card names the wire, until the agent refuses a method or version, or cannot be connected. Such a question
+was not executed, so it is sent on the other wire, or to the next address. Nothing else is sent twice
+(delivery.md 7).
 """
 
 import asyncio
@@ -16,14 +17,22 @@ from typing import Self
 import httpx
 
 from ..clock import Clock
-from ..errors import AgentError, AgentFailed, AgentUnreachable, ForeignBinding, SettingsError
+from ..errors import (
+    AgentError,
+    AgentFailed,
+    AgentRefused,
+    AgentUnreachable,
+    ForeignBinding,
+    SettingsError,
+)
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from .answer.assembler import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
+from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, fetch_card
-from .wire.client import HISTORY_LENGTH, Client, MessageRequest, TaskVerb, Wire
+from .wire.client import Client
 from .wire.frames import Received, Snapshot
 
 _log = logging.getLogger(__name__)
@@ -34,7 +43,10 @@ PUSH = "push"
 """Name of the habit that says that the agent has no push, though its card may offer it."""
 _NOT_EXECUTED = (-32601, -32009)
 """Method not found, version not supported: the request was refused before anything ran (facts: A2A 1.6)."""
+_NO_SUCH_PATH = (404, 405, 501)
+"""HTTP statuses that say the same of a path."""
 _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
+_BINDINGS: Mapping[str, Binding] = {"HTTP+JSON": "HTTP+JSON"}
 _PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
 _MOST_STOPPED = 1000  # conversations
 _AWAY = "The agent could not be reached when it was last asked; see the log."
@@ -51,6 +63,8 @@ class _Known:
     failure: AgentError | None = None
     failed_at: float = 0.0
     wire: Wire | None = None
+    binding: Binding | None = None
+    url: str = ""  # that could be connected, until the next card
     waits_for_whole: bool = False
     stopped_tasks: dict[Hashable, str] = field(default_factory=dict)
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -115,12 +129,17 @@ class Agent:
     def profile(self) -> dict[str, str]:
         """What was learned, by name: for the store."""
         is_learned = self.wire is not None and self._settings.protocol_version == "auto"
-        return self.habits | {"wire": str(self.wire)} if is_learned else dict(self.habits)
+        if not is_learned:
+            return dict(self.habits)
+        binding = {} if self._known.binding == "JSONRPC" else {"binding": str(self._known.binding)}
+        return self.habits | {"wire": str(self.wire)} | binding
 
     def load_profile(self, facts: Mapping[str, str]) -> None:
         self.habits = {name: facts[name] for name in (*PROFILE_KEYS, CONTEXT, PUSH) if name in facts}
         if self._settings.protocol_version == "auto":
             self._known.wire = _WIRES.get(facts.get("wire", ""))
+            # where none was stored, JSON-RPC was the only one
+            self._known.binding = self._known.wire and _BINDINGS.get(facts.get("binding", ""), "JSONRPC")
 
     async def ensure_card(self) -> AgentCard:
         """At most `card_ttl` seconds old; an older one if no new one can be fetched.
@@ -144,7 +163,7 @@ class Agent:
                         known.failure, known.failed_at = error, self._clock.monotonic()
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
-                known.card_until = self._clock.monotonic() + self._settings.card_ttl
+                known.card_until, known.url = self._clock.monotonic() + self._settings.card_ttl, ""
             return known.card
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
@@ -154,42 +173,43 @@ class Agent:
         question was not taken.
         """
         card = await self.ensure_card()
-        wires, streams, began = self._wires(card), card.streaming is not False, False
+        at, streams, began = self._interfaces(card), card.streaming is not False, False
         while True:
-            client, self._known.waits_for_whole = self._client(card, wires[0]), not streams
+            client, self._known.waits_for_whole = self._client(card, at[0]), not streams
             try:
                 async with aclosing(client.ask(asking, stream=streams)) as coming:
                     async for received in coming:
                         if not began:
-                            began, self._known.wire = True, wires[0]
+                            began = True
+                            self._learn(at[0])
                             asking = replace(asking, files=())  # they may be large, and are not sent again
                             self._health.passed(HealthCheck.AGENT)
                         yield received
                 return
-            except AgentUnreachable:
-                self._health.failed(HealthCheck.AGENT, _AWAY)
-                raise
-            except AgentFailed as error:
+            except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None
-                if may_send and not began and error.code == _UNSUPPORTED:
+                others = [] if began else self._others(at, error)
+                if others:
+                    at, streams = others, card.streaming is not False
+                elif may_send and not began and isinstance(error, AgentFailed) and error.code == _UNSUPPORTED:
                     streams = False
-                elif began or not self._may_switch(wires, error):
-                    raise
                 else:
-                    wires, streams = wires[1:], card.streaming is not False
+                    if isinstance(error, AgentUnreachable):
+                        self._health.failed(HealthCheck.AGENT, _AWAY)
+                    raise
 
     @property
     def can_resubscribe(self) -> bool:
         """A running task's stream can be joined again: on 1.0; on 0.3, which loses the gap, by setting."""
         if self._known.card is None or self._known.card.streaming is False:
             return False
-        return self._wires(self._known.card)[0] == "1.0" or self._settings.resubscribe_03
+        return self._interfaces(self._known.card)[0].wire == "1.0" or self._settings.resubscribe_03
 
     async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first."""
         card = await self.ensure_card()
-        return self._client(card, self._wires(card)[0]).subscribe(task_id)
+        return self._client(card, self._interfaces(card)[0]).subscribe(task_id)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read the task, with so many of its last messages, or cancel it.
@@ -197,14 +217,14 @@ class Agent:
         AgentFailed -32001: it is unknown; -32002: it had ended before it was cancelled.
         """
         card = await self.ensure_card()
-        wires = self._wires(card)
+        at = self._interfaces(card)
         try:
-            return await self._client(card, wires[0]).task(verb, task_id, messages)
+            return await self._client(card, at[0]).task(verb, task_id, messages)
         except AgentFailed as error:
-            if not self._may_switch(wires, error):
+            if not (others := self._others(at, error)):
                 raise
-        snapshot = await self._client(card, wires[1]).task(verb, task_id, messages)
-        self._known.wire = wires[1]
+        snapshot = await self._client(card, others[0]).task(verb, task_id, messages)
+        self._learn(others[0])
         return snapshot
 
     async def find_task(self, context_id: str | None, message_id: str, since: float) -> str | None:
@@ -213,11 +233,11 @@ class Agent:
         None: not found, or this agent does not list its tasks.
         """
         card = await self.ensure_card()
-        wire = self._wires(card)[0]
-        if wire == "0.3":  # has no such method
+        at = self._interfaces(card)[0]
+        if at.wire == "0.3":  # has no such method
             return None
         try:
-            return await self._client(card, wire).find_task(context_id, message_id, since)
+            return await self._client(card, at).find_task(context_id, message_id, since)
         except AgentFailed as error:
             if context_id is not None and error.code not in NOT_OFFERED:
                 raise
@@ -234,7 +254,7 @@ class Agent:
         """
         card = await self.ensure_card()
         try:
-            await self._client(card, self._wires(card)[0]).set_push(task_id, push_id, url, token)
+            await self._client(card, self._interfaces(card)[0]).set_push(task_id, push_id, url, token)
         except AgentFailed as error:
             if error.code in _PUSH_REFUSED:
                 self.habits[PUSH] = "refused"
@@ -245,21 +265,46 @@ class Agent:
 
     async def delete_push(self, task_id: str, push_id: str) -> None:
         card = await self.ensure_card()
-        await self._client(card, self._wires(card)[0]).delete_push(task_id, push_id)
+        await self._client(card, self._interfaces(card)[0]).delete_push(task_id, push_id)
 
-    def _wires(self, card: AgentCard) -> tuple[Wire, ...]:
-        if self._settings.protocol_version != "auto":
-            return (self._settings.protocol_version,)
-        first = self._known.wire or card.interfaces[0].wire
-        return ("1.0", "0.3") if first == "1.0" else ("0.3", "1.0")
+    def _interfaces(self, card: AgentCard) -> list[Interface]:
+        """Where to ask, in order: as before, then as the card says, then on JSON-RPC's other wire."""
+        known = self._known
 
-    def _may_switch(self, wires: Sequence[Wire], error: AgentFailed) -> bool:
-        if len(wires) == 1 or error.code not in _NOT_EXECUTED:
-            return False
-        wire, other = wires
-        _log.info("the agent does not speak A2A %s (error %d); trying %s", wire, error.code, other)
-        return True
+        def is_new(each: Interface) -> tuple[bool, bool, bool]:
+            other_wire = known.wire is not None and each.wire != known.wire
+            other_binding = known.binding is not None and each.binding != known.binding
+            return other_wire, other_binding, bool(known.url) and each.url != known.url
 
-    def _client(self, card: AgentCard, wire: Wire) -> Client:
+        offered = list(card.interfaces)
+        if self._settings.protocol_version == "auto":
+            named = {(each.wire, each.binding) for each in offered}
+            first = next((each for each in offered if each.binding == "JSONRPC"), None)
+            missing_wires = [wire for wire in _WIRES.values() if (wire, "JSONRPC") not in named]
+            offered += [replace(first, wire=wire) for wire in missing_wires] if first else []
+        return sorted(offered, key=is_new)
+
+    def _others(self, at: Sequence[Interface], error: AgentError) -> list[Interface]:
+        """Where to ask instead of at `at[0]`, which did not take the question: it executed nothing."""
+        now, *others = at
+        if isinstance(error, AgentUnreachable):
+            others = [each for each in others if origin_of(each.url) != origin_of(now.url)]
+        elif isinstance(error, AgentRefused) and error.status in _NO_SUCH_PATH:
+            others = [each for each in others if (each.url, each.binding) != (now.url, now.binding)]
+        elif isinstance(error, AgentFailed) and error.code in _NOT_EXECUTED:
+            others = [each for each in others if (each.wire, each.binding) != (now.wire, now.binding)]
+        else:
+            return []
+        if others:
+            _log.info(
+                "the agent does not answer on A2A %s over %s (%s); trying %s over %s",
+                now.wire, now.binding, error, others[0].wire, others[0].binding,
+            )  # fmt: skip
+        return others
+
+    def _learn(self, at: Interface) -> None:
+        self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
+
+    def _client(self, card: AgentCard, at: Interface) -> Client:
         traceparent = self.traceparent(self._turn)
-        return Client(self._http, card.on(wire), self._settings, self._auth, card.extensions, traceparent)
+        return Client(self._http, at, self._settings, self._auth, card.extensions, traceparent)

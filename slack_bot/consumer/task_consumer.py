@@ -19,7 +19,7 @@ from ..a2a.recovery_policy import (
     RetryPolicy,
     TaskLost,
 )
-from ..a2a.wire.client import MISSED_MESSAGES, MessageRequest
+from ..a2a.wire.calls import MISSED_MESSAGES, MessageRequest
 from ..a2a.wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
 from ..clock import Clock
 from ..settings.models import AgentSettings

@@ -134,6 +134,8 @@ class AgentSettings(SettingsSection):
     """Hosts (host or host:port) other than `url`'s that a card may send us, and our credentials, to."""
     protocol_version: Literal["auto", "0.3", "1.0"] = "auto"
     """A2A wire version; auto reads the card and switches once if the agent does not know the method."""
+    binding: Literal["auto", "JSONRPC", "HTTP+JSON"] = "auto"
+    """How calls are carried to the agent; auto: as it worked before, and else by the card's order."""
     dialect: Literal[
         "auto", "generic", "caipe", "caipe-0.2", "adk", "strands", "langgraph", "agno", "fasta2a"
     ] = "auto"

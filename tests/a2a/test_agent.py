@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
 from slack_bot.a2a.agent import Agent
-from slack_bot.a2a.wire.client import MessageRequest
+from slack_bot.a2a.wire.calls import MessageRequest
 from slack_bot.a2a.wire.frames import ArtifactUpdate, Frame, Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.errors import (

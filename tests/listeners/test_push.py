@@ -22,7 +22,7 @@ import pytest
 
 from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.push_target import PUSH_PATH, PushTarget
-from slack_bot.a2a.wire.client import MessageRequest
+from slack_bot.a2a.wire.calls import MessageRequest
 from slack_bot.a2a.wire.frames import Received, Snapshot, StatusUpdate, TaskState
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.clock import system_clock

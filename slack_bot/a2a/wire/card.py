@@ -1,12 +1,12 @@
 """The agent card, of 0.3, 1.0 or both: where it is, and what it says about where to ask and how.
 
-JSON-RPC on 1.x comes before 0.3 (facts: A2A 1.6). A wrong address is every installation's first mistake: one
-sentence says what cannot be used, with the setting to change.
+1.x comes before 0.3 (facts: A2A 1.6), and else the card's own order counts. A wrong address is every
+installation's first mistake: one sentence says what cannot be used, with the setting to change.
 """
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
@@ -18,7 +18,7 @@ from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
 from .auth import admits, bare, origin_of
-from .client import Interface, Wire
+from .calls import Binding, Interface, Wire
 from .transport import map_exceptions, media_type, parse_json, read_body
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
@@ -28,6 +28,12 @@ _ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _SPOKEN = re.compile(r"/(ui/form_request|interactions/approval)/v1\Z")  # AgentStack's (facts: A2A 3)
 _NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
+_BINDINGS: Mapping[str, Binding] = {
+    "JSONRPC": "JSONRPC",
+    "HTTP+JSON": "HTTP+JSON",
+    "HTTP_JSON": "HTTP+JSON",  # as frameworks write it
+    "REST": "HTTP+JSON",
+}
 _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "mtls": "mtls"}
 
 
@@ -50,10 +56,6 @@ class AgentCard:
     introduction: Introduction = field(default_factory=Introduction)
     takes_json: bool = False
     extensions: tuple[str, ...] = ()
-
-    def on(self, wire: Wire) -> Interface:
-        found = (each for each in self.interfaces if each.wire == wire)
-        return next(found, replace(self.interfaces[0], wire=wire))
 
 
 # -- where it is ---------------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ def _refused(status: int) -> str:
 
 
 def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
-    """Raises CardError: no JSON-RPC; a required extension; an address that may not or cannot be used."""
+    """Raises CardError: no binding of ours; a required extension; an address that may not be used."""
     capabilities = object_of(card.get("capabilities"))
     offers = objects_of(capabilities.get("extensions"))
     spoken = tuple(uri for each in offers if _SPOKEN.search(uri := text_of(each.get("uri"))))
@@ -153,9 +155,15 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
                 f"the agent card at {found_at} requires the extension {uri}; name it in"
                 " SLACK_BOT_AGENT__EXTENSIONS if plain text answers work with it"
             )
-    offered = sorted(_interfaces(card), key=lambda each: each.wire == "0.3")
+    offered = sorted(dict.fromkeys(_interfaces(card)), key=lambda each: each.wire == "0.3")
     if not offered:
-        raise _no_json_rpc(card, found_at)
+        raise _not_ours(card, found_at)
+    if (binding := settings.binding) != "auto":
+        offered = [each for each in offered if each.binding == binding]
+        if not offered:
+            raise CardError(
+                f"the agent card at {found_at} does not offer {binding}; set SLACK_BOT_AGENT__BINDING=auto"
+            )
     if (wire := settings.protocol_version) != "auto":
         offered = [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
     streaming, modes = capabilities.get("streaming"), card.get("defaultInputModes")
@@ -185,16 +193,19 @@ def _skill(skill: Object) -> Skill:
 
 def _interfaces(card: Object) -> Iterator[Interface]:
     for each in objects_of(card.get("supportedInterfaces")):
-        if _is_json_rpc(each.get("protocolBinding", each.get("transport"))) and text_of(each.get("url")):
-            yield Interface(each["url"], _wire(each, "1.0"), text_of(each.get("tenant")) or None)
+        binding = _binding(each.get("protocolBinding", each.get("transport")))
+        if binding and text_of(each.get("url")):
+            yield Interface(each["url"], _wire(each, "1.0"), text_of(each.get("tenant")) or None, binding)
     # LangGraph's card has a stray `url` beside its interfaces: only a version makes it a 0.3 part
     if card.get("supportedInterfaces") and "protocolVersion" not in card:
         return
-    if text_of(card.get("url")) and _is_json_rpc(card.get("preferredTransport")):
-        yield Interface(card["url"], _wire(card, "0.3"))
-    for each in objects_of(card.get("additionalInterfaces")):
-        if _is_json_rpc(each.get("transport")) and text_of(each.get("url")):
-            yield Interface(each["url"], _wire(card, "0.3"))
+    if text_of(card.get("url")) and (binding := _binding(card.get("preferredTransport"))):
+        yield Interface(card["url"], _wire(card, "0.3"), binding=binding)
+    others = objects_of(card.get("additionalInterfaces"))  # in no order
+    for each in sorted(others, key=lambda each: _binding(each.get("transport")) != "JSONRPC"):
+        binding = _binding(each.get("transport"))
+        if binding and text_of(each.get("url")):
+            yield Interface(each["url"], _wire(card, "0.3"), binding=binding)
 
 
 def _wire(source: Object, otherwise: Wire) -> Wire:
@@ -204,8 +215,9 @@ def _wire(source: Object, otherwise: Wire) -> Wire:
     return "0.3" if version.startswith("0") else otherwise
 
 
-def _is_json_rpc(binding: Any) -> bool:
-    return binding is None or text_of(binding).upper().replace("-", "") == "JSONRPC"
+def _binding(named: Any) -> Binding | None:
+    """None: another one than ours."""
+    return "JSONRPC" if named is None else _BINDINGS.get(text_of(named).upper().replace("-", ""))
 
 
 def _usable(offered: list[Interface], found_at: str, settings: AgentSettings) -> list[Interface]:
@@ -247,7 +259,7 @@ def _absolute(found_at: str, url: str) -> str:
         return ""
 
 
-def _no_json_rpc(card: Object, found_at: str) -> CardError:
+def _not_ours(card: Object, found_at: str) -> CardError:
     named = [
         *objects_of(card.get("supportedInterfaces")),
         *objects_of(card.get("additionalInterfaces")),
@@ -255,7 +267,7 @@ def _no_json_rpc(card: Object, found_at: str) -> CardError:
     ]
     keys = ("protocolBinding", "transport", "preferredTransport")
     spoken = {text_of(each.get(key)) for each in named for key in keys} - {""}
-    if spoken and not any(_is_json_rpc(each) for each in spoken):
+    if spoken and not any(_binding(each) for each in spoken):
         others = " and ".join(sorted(spoken))
         return ForeignBinding(found_at, others)
     return CardError(f"the agent card at {found_at} does not say where the agent is; it lacks an address")

@@ -159,6 +159,23 @@ class Received:
 
 _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}
 _NUMBERS = tuple(TaskState)  # for servers whose JSON writer keeps the enum's numbers
+_REASONS: Mapping[str, int] = {
+    "TASK_NOT_FOUND": -32001,
+    "TASK_NOT_CANCELABLE": -32002,
+    "PUSH_NOTIFICATION_NOT_SUPPORTED": -32003,
+    "UNSUPPORTED_OPERATION": -32004,
+    "CONTENT_TYPE_NOT_SUPPORTED": -32005,
+    "INVALID_AGENT_RESPONSE": -32006,
+    "EXTENDED_AGENT_CARD_NOT_CONFIGURED": -32007,
+    "EXTENSION_SUPPORT_REQUIRED": -32008,
+    "VERSION_NOT_SUPPORTED": -32009,
+    "METHOD_NOT_FOUND": -32601,
+    # of google.rpc.Status, where nothing says more
+    "NOT_FOUND": -32001,
+    "UNIMPLEMENTED": -32004,
+    "INVALID_ARGUMENT": -32602,
+    "INTERNAL": -32603,
+}
 _SAFE = {
     -32001: "The agent no longer knows this task.",
     -32601: "The agent does not understand my requests.",
@@ -207,12 +224,24 @@ def opened(event: Object) -> tuple[Object, str]:
 
 
 def failure(error: Any) -> AgentFailed:
-    """The error object of JSON-RPC or google.rpc.Status as ours. Any JSON value is taken."""
+    """The error object of JSON-RPC, google.rpc.Status or problem JSON as ours. Any JSON value is taken."""
     found = object_of(error)
-    code = _integer(found.get("code")) or 0
-    message = found.get("message") if found else error
+    code = _code(found)
+    message = (found.get("message") or found.get("detail") or found.get("title")) if found else error
     quoted = quote(message) if isinstance(message, str) else ""
     return AgentFailed(f"the agent reported error {code}", code=code, safe=_SAFE.get(code), said=quoted)
+
+
+def _code(error: Object) -> int:
+    """JSON-RPC's number. HTTP+JSON names the error instead ([spec] 11.6), or says as much as a status."""
+    code = _integer(error.get("code")) or 0
+    if code < 0:
+        return code
+    reasons = [text_of(each.get("reason")) for each in objects_of(error.get("details"))]
+    problem = text_of(error.get("type")).rpartition("/")[2]
+    reasons.append(problem.removesuffix("-error").replace("-", "_").upper())
+    named = (_REASONS[each] for each in reasons if each in _REASONS)
+    return next(named, _REASONS.get(text_of(error.get("status")), code))
 
 
 def quote(text: str) -> str:

@@ -45,6 +45,7 @@ LARGE = 32 * 1024
 _THREADS = 2  # a second one, so that a small answer does not wait for a huge one
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 _ERROR_BODY_BYTES = 64 * 1024
+_PROBLEM = "problem+json"  # RFC 9457
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
 
@@ -171,11 +172,12 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     error, said = None, ""
     # the status says enough where the body cannot be had
     with suppress(httpx.HTTPError, BadAgentData, ValueError, RecursionError):
-        error = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES))).get("error")
+        body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
+        error = body if _PROBLEM in media_type(response) else body.get("error")
     if status in _REFUSALS:
         says = f"{_REFUSALS[status]} (HTTP {status})"
-    elif isinstance(error, Mapping) and isinstance(error.get("code"), int):
-        return failure(error)
+    elif isinstance(error, Mapping) and (failed := failure(error)).code:
+        return failed
     elif 300 <= status < 400:
         says = f"redirects (HTTP {status}), which is not followed: configure its final address"
     elif status < 500:

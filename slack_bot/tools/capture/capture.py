@@ -20,8 +20,8 @@ import httpx
 
 from ...a2a.agent import Agent
 from ...a2a.wire.auth import bare
+from ...a2a.wire.calls import MessageRequest
 from ...a2a.wire.card import AgentCard
-from ...a2a.wire.client import MessageRequest
 from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
 from ...a2a.wire.transport import new_http
 from ...clock import Clock, system_clock

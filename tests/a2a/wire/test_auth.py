@@ -13,8 +13,8 @@ from aiohttp import web
 
 from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.auth import Credentials, Origin, admits, bare, keep, missing, origin_of
+from slack_bot.a2a.wire.calls import Interface, MessageRequest
 from slack_bot.a2a.wire.card import AgentCard
-from slack_bot.a2a.wire.client import Interface, MessageRequest
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.app import App
 from slack_bot.clock import system_clock

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.a2a.wire.auth import Credentials
+from slack_bot.a2a.wire.calls import Interface
 from slack_bot.a2a.wire.card import AgentCard, base_of, card_urls, fetch_card, resolve
-from slack_bot.a2a.wire.client import Interface
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.errors import AgentUnreachable, CardError, ForeignBinding
 from slack_bot.settings.models import AgentSettings
@@ -87,8 +87,6 @@ def test_a_card_of_0_3() -> None:
     assert card.streaming is True
     assert card.push is False
     assert card.name == "A"
-    assert card.on("0.3") == Interface(URL, "0.3")
-    assert card.on("1.0") == Interface(URL, "1.0")
 
 
 def test_a_card_of_1_0_with_a_tenant() -> None:
@@ -100,7 +98,6 @@ def test_a_card_of_1_0_with_a_tenant() -> None:
 def test_1_0_is_taken_before_0_3_wherever_they_stand() -> None:
     card = resolve(v10(face("0.3", URL + "old"), face("1.0", URL + "new")), AT, RULES)
     assert card.interfaces == (Interface(URL + "new", "1.0"), Interface(URL + "old", "0.3"))
-    assert card.on("0.3").url == URL + "old"
 
 
 def test_the_union_of_both_cards() -> None:
@@ -126,16 +123,29 @@ def test_a_flat_card_may_announce_1_0_or_nothing() -> None:
     assert resolve({"name": "A", "url": URL}, AT, RULES).interfaces[0].wire == "0.3"
 
 
-def test_json_rpc_among_additional_interfaces() -> None:
+def test_additional_interfaces_of_0_3_are_in_no_order_so_json_rpc_comes_first() -> None:
     card = v03(
-        preferredTransport="HTTP+JSON",
+        preferredTransport="GRPC",
         additionalInterfaces=[
-            {"url": URL + "grpc", "transport": "GRPC"},
+            {"url": URL + "rest", "transport": "HTTP+JSON"},
             {"url": URL + "rpc", "transport": "JSONRPC"},
             {"transport": "JSONRPC"},
         ],
     )
-    assert resolve(card, AT, RULES).interfaces == (Interface(URL + "rpc", "0.3"),)
+    rpc, rest = Interface(URL + "rpc", "0.3"), Interface(URL + "rest", "0.3", binding="HTTP+JSON")
+    assert resolve(card, AT, RULES).interfaces == (rpc, rest)
+    preferred = resolve(card | {"preferredTransport": "HTTP+JSON"}, AT, RULES).interfaces
+    assert preferred == (Interface(URL, "0.3", binding="HTTP+JSON"), rpc, rest)
+
+
+def test_the_interfaces_of_1_0_are_taken_in_the_card_s_order() -> None:
+    card = v10(face("1.0", URL + "rest", "HTTP+JSON"), face("1.0", URL + "rpc"))
+    rest, rpc = Interface(URL + "rest", "1.0", binding="HTTP+JSON"), Interface(URL + "rpc", "1.0")
+    assert resolve(card, AT, RULES).interfaces == (rest, rpc)
+    told = AgentSettings(url=URL, binding="JSONRPC")
+    assert resolve(card, AT, told).interfaces == (rpc,)
+    with pytest.raises(CardError, match="does not offer JSONRPC; set SLACK_BOT_AGENT__BINDING=auto"):
+        resolve(v10(face("1.0", binding="HTTP+JSON")), AT, told)
 
 
 def test_a_relative_address_is_below_the_card() -> None:
@@ -189,10 +199,10 @@ def test_an_address_that_is_none(url: str) -> None:
     assert "not http or https" in refused(v03(url=url))
 
 
-def test_a_card_without_json_rpc() -> None:
+def test_a_card_of_other_bindings_only() -> None:
     assert "offers GRPC only" in refused(v10(face("1.0", binding="GRPC")))
-    assert "offers GRPC and HTTP+JSON only" in refused(v10(face(binding="HTTP+JSON"), face(binding="GRPC")))
-    assert "offers HTTP+JSON only" in refused(v03(preferredTransport="HTTP+JSON"))
+    assert "offers GRPC and SLIM only" in refused(v10(face(binding="SLIM"), face(binding="GRPC")))
+    assert "offers GRPC only" in refused(v03(preferredTransport="GRPC"))
 
 
 def test_a_card_without_an_address() -> None:

@@ -14,17 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.a2a.wire.client import (
-    Client,
+from slack_bot.a2a.wire.calls import (
+    Call,
     Interface,
     MessageRequest,
     Wire,
-    ask_body,
-    delete_push_body,
+    ask_call,
+    delete_push_call,
     headers,
-    set_push_body,
-    task_body,
+    set_push_call,
+    task_call,
 )
+from slack_bot.a2a.wire.client import Client
 from slack_bot.a2a.wire.frames import (
     ArtifactUpdate,
     MessageReply,
@@ -92,11 +93,11 @@ ENDS: dict[str, type[AgentError] | int] = {
     "a2asdk130_noversionheader": -32009,
     "a2asdk130_raise": -32603,
     "a2asdk130_raise_early": -32603,
-    "a2asdk130_rest_raise": 500,
-    "a2asdk130_rest_raise_early": 500,
-    "a2asdk130_rest_subscribe_get_unknown": 404,
-    "a2asdk130_rest_subscribe_post_unknown": 404,
-    "a2asdk130_rest_unknown_task": 404,
+    "a2asdk130_rest_raise": -32603,
+    "a2asdk130_rest_raise_early": -32603,
+    "a2asdk130_rest_subscribe_get_unknown": -32001,
+    "a2asdk130_rest_subscribe_post_unknown": -32001,
+    "a2asdk130_rest_unknown_task": -32001,
     "a2asdk130_stream_terminal_task": -32004,
     "a2asdk130_stream_unknown_task": -32001,
     "a2asdk130_subscribe": StreamCut,
@@ -403,8 +404,16 @@ def no_nulls(value: Any) -> bool:
     return all(no_nulls(each) for each in value) if isinstance(value, list) else value is not None
 
 
+def body_of(call: Call) -> dict[str, Any]:
+    assert call.method == "POST"
+    assert call.body is not None
+    return call.body
+
+
 def test_a_question_on_0_3() -> None:
-    assert ask_body(Interface("", "0.3"), MessageRequest("hi", "m1", context_id="c1"), stream=True) == {
+    assert body_of(
+        ask_call(Interface("", "0.3"), MessageRequest("hi", "m1", context_id="c1"), stream=True)
+    ) == {
         "jsonrpc": "2.0",
         "id": "m1",
         "method": "message/stream",
@@ -427,7 +436,7 @@ def test_a_question_on_0_3() -> None:
 
 def test_a_question_on_1_0() -> None:
     asking = MessageRequest("hi", "m1", task_id="t1")
-    assert ask_body(Interface("", "1.0", "acme"), asking, stream=False) == {
+    assert body_of(ask_call(Interface("", "1.0", "acme"), asking, stream=False)) == {
         "jsonrpc": "2.0",
         "id": "m1",
         "method": "SendMessage",
@@ -459,7 +468,7 @@ def test_a_question_on_1_0() -> None:
 )
 def test_what_was_said_before_is_a_part_behind_the_question(wire: Wire, quoted: Any, parts: Any) -> None:
     asking = MessageRequest("q", "m", quoted=quoted, metadata={"slack": {"team": "T1"}})
-    message = ask_body(Interface("", wire), asking, stream=True)["params"]["message"]
+    message = body_of(ask_call(Interface("", wire), asking, stream=True))["params"]["message"]
     parts[1]["metadata"] = {"role": "context"}
     assert message["parts"] == parts
     assert message["metadata"] == {"slack": {"team": "T1"}}
@@ -482,11 +491,11 @@ def test_what_was_said_before_is_a_part_behind_the_question(wire: Wire, quoted: 
 def test_data_stands_behind_the_text_or_alone(wire: Wire, part: Any) -> None:
     data = (({"a": 1}, {"adk_type": "function_response"}), ({"b": 2}, {}))
     bare = MessageRequest("", "m", task_id="t", data=data)
-    message = ask_body(Interface("", wire), bare, stream=True)["params"]["message"]
+    message = body_of(ask_call(Interface("", wire), bare, stream=True))["params"]["message"]
     assert message["parts"][0] == part
     assert "metadata" not in message["parts"][1]
     assert message["taskId"] == "t"
-    both = ask_body(Interface("", wire), MessageRequest("q", "m", data=data[:1]), stream=True)
+    both = body_of(ask_call(Interface("", wire), MessageRequest("q", "m", data=data[:1]), stream=True))
     assert both["params"]["message"]["parts"][0]["text"] == "q"
     assert both["params"]["message"]["parts"][1:] == [part]
 
@@ -495,7 +504,7 @@ def test_files_stand_behind_the_text_as_each_wire_spells_them() -> None:
     files = GivenFile("a.txt", "text/plain", "YQ=="), GivenFile("b", "", url="https://drive.example/b")
     asking = MessageRequest("q", "m", files=files, quoted="before")
     old, new = (
-        ask_body(Interface("", wire), asking, stream=True)["params"]["message"]["parts"]
+        body_of(ask_call(Interface("", wire), asking, stream=True))["params"]["message"]["parts"]
         for wire in ("0.3", "1.0")
     )
     assert old[1:3] == [
@@ -629,7 +638,7 @@ async def test_a_question_that_was_let_go_is_never_sent_as_an_empty_one() -> Non
     st.booleans(),
 )
 def test_what_is_not_known_is_left_out(wire: Wire, asking: MessageRequest, stream: bool) -> None:
-    body = ask_body(Interface("", wire), asking, stream=stream)
+    body = body_of(ask_call(Interface("", wire), asking, stream=stream))
     message = body["params"]["message"]
     assert no_nulls(body)
     assert ("contextId" in message) == bool(asking.context_id)
@@ -649,9 +658,9 @@ def test_what_is_not_known_is_left_out(wire: Wire, asking: MessageRequest, strea
     ],
 )
 def test_the_body_of_a_call_about_a_task(wire: Wire, verb: Any, method: str, params: dict[str, Any]) -> None:
-    body = task_body(Interface("", wire), verb, "t")
+    body = body_of(task_call(Interface("", wire), verb, "t"))
     assert (body["method"], body["params"]) == (method, params)
-    assert task_body(Interface("", wire, "acme"), verb, "t")["params"]["tenant"] == "acme"
+    assert body_of(task_call(Interface("", wire, "acme"), verb, "t"))["params"]["tenant"] == "acme"
 
 
 PUSH = {"id": "p", "url": "https://bot.example/p", "token": "s"}
@@ -684,12 +693,12 @@ PUSH = {"id": "p", "url": "https://bot.example/p", "token": "s"}
     ],
 )
 def test_the_body_that_asks_for_push(at: Interface, method: str, params: dict[str, Any]) -> None:
-    body = set_push_body(at, "t", "p", "https://bot.example/p", "s")
+    body = body_of(set_push_call(at, "t", "p", "https://bot.example/p", "s"))
     assert (body["method"], body["params"]) == (method, params)
 
 
 def test_the_body_that_ends_push() -> None:
-    old, new = (delete_push_body(Interface("", wire), "t", "p") for wire in ("0.3", "1.0"))
+    old, new = (body_of(delete_push_call(Interface("", wire), "t", "p")) for wire in ("0.3", "1.0"))
     assert old["method"] == "tasks/pushNotificationConfig/delete"
     assert old["params"] == {"id": "t", "pushNotificationConfigId": "p"}
     assert new["method"] == "DeleteTaskPushNotificationConfig"
@@ -747,7 +756,7 @@ async def test_pages_without_end_are_not_read_for_ever() -> None:
 
 
 def test_headers_of_a_stream() -> None:
-    found = headers("1.0", ("urn:a", "urn:b"), stream=True)
+    found = headers(Interface("", "1.0"), ("urn:a", "urn:b"), stream=True)
     assert found["Accept"] == "text/event-stream, application/json"
     assert found["Accept-Encoding"] == "identity"
     assert found["Cache-Control"] == "no-store"
@@ -757,7 +766,7 @@ def test_headers_of_a_stream() -> None:
 
 
 def test_headers_for_0_3_name_extensions_twice() -> None:
-    found = headers("0.3", ("urn:a",), stream=False)
+    found = headers(Interface("", "0.3"), ("urn:a",), stream=False)
     assert found["A2A-Extensions"] == found["X-A2A-Extensions"] == "urn:a"
     assert found["Accept"] == "application/json"
-    assert "A2A-Extensions" not in headers("0.3", stream=False)
+    assert "A2A-Extensions" not in headers(Interface("", "0.3"), stream=False)

@@ -243,7 +243,8 @@ def test_a_json_rpc_error() -> None:
 @pytest.mark.parametrize(
     ("payload", "code"),
     [
-        ({"error": {"code": 500, "status": "INTERNAL", "message": "unknown exception"}}, 500),
+        ({"error": {"code": 500, "status": "INTERNAL", "message": "unknown exception"}}, -32603),
+        ({"error": {"code": 418, "status": "TEAPOT", "message": "short and stout"}}, 418),
         ({"code": 5, "message": "not found", "details": []}, 5),
         ({"error": "Accept header must include text/event-stream"}, 0),
         ({"error": {"message": None}}, 0),

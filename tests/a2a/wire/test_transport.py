@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 
 from slack_bot.a2a.agent import Agent
-from slack_bot.a2a.wire.client import MessageRequest
+from slack_bot.a2a.wire.calls import MessageRequest
 from slack_bot.a2a.wire.frames import Frame, Snapshot, TaskState
 from slack_bot.a2a.wire.transport import (
     PIECE,

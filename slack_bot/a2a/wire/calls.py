@@ -1,0 +1,274 @@
+"""PURE. The A2A calls as requests: on the 0.3 and on the 1.0 wire, as JSON-RPC and as HTTP+JSON.
+
+Unknown ids are left out, never null. fasta2a 0.6 answers HTTP 500 without `acceptedOutputModes`.
+`historyLength` 0 means "everything" to some 0.3 servers (facts: A2A 1.2, 2.8).
+
+HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read it: parts stand in `content`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+
+from ...turn.files import GivenFile
+
+Json: TypeAlias = dict[str, Any]
+Wire: TypeAlias = Literal["0.3", "1.0"]
+Binding: TypeAlias = Literal["JSONRPC", "HTTP+JSON"]
+TaskVerb: TypeAlias = Literal["get", "cancel", "subscribe"]
+
+OUTPUT_MODES = ("text/plain", "text/markdown", "application/json")
+HISTORY_LENGTH = 1
+MISSED_MESSAGES = 1000
+"""Messages to read of a task whose stream was lost."""
+_PAGE_TASKS = 20
+
+_METHODS: Mapping[str, Mapping[Wire, str]] = {
+    "stream": {"0.3": "message/stream", "1.0": "SendStreamingMessage"},
+    "send": {"0.3": "message/send", "1.0": "SendMessage"},
+    "get": {"0.3": "tasks/get", "1.0": "GetTask"},
+    "cancel": {"0.3": "tasks/cancel", "1.0": "CancelTask"},
+    "subscribe": {"0.3": "tasks/resubscribe", "1.0": "SubscribeToTask"},
+    "list": {"1.0": "ListTasks"},
+    "set-push": {"0.3": "tasks/pushNotificationConfig/set", "1.0": "CreateTaskPushNotificationConfig"},
+    "delete-push": {
+        "0.3": "tasks/pushNotificationConfig/delete",
+        "1.0": "DeleteTaskPushNotificationConfig",
+    },
+}
+_STREAM_PATH = "/message:stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One address, and by the card its wire and how calls are carried there."""
+
+    url: str
+    wire: Wire
+    tenant: str | None = None
+    binding: Binding = "JSONRPC"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP request. `body` is sent as JSON; None: there is none."""
+
+    method: str
+    url: str
+    body: Json | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRequest:
+    """One question. `task_id` only where it answers that task's question; `references`: other tasks.
+
+    `files`: behind the text. `quoted`: what was said before it, as a part of its own behind the question.
+    `data`: further parts, each with its metadata, which may be all there is. `metadata`: of the message.
+    """
+
+    text: str
+    message_id: str
+    context_id: str | None = None
+    task_id: str | None = None
+    references: tuple[str, ...] = ()
+    files: tuple[GivenFile, ...] = field(default=(), repr=False)
+    quoted: str | Mapping[str, Any] | None = None
+    data: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def ask_call(at: Interface, request: MessageRequest, *, stream: bool) -> Call:
+    """A question, with the streaming or the waiting method."""
+    parts = [_part(at.wire, request.text)] if request.text or not request.data else []
+    parts += [_file_part(at.wire, each) for each in request.files]
+    for content, about in request.data:
+        parts.append({**_part(at.wire, content), **({"metadata": dict(about)} if about else {})})
+    if request.quoted is not None:
+        parts.append({**_part(at.wire, request.quoted), "metadata": {"role": "context"}})
+    if at.wire == "0.3":
+        message: Json = {"kind": "message", "role": "user", "parts": parts}
+        waiting = {"blocking": True}
+    else:
+        message = {"role": "ROLE_USER", "parts": parts}
+        waiting = {"returnImmediately": False}
+    ids = {"messageId": request.message_id, "contextId": request.context_id, "taskId": request.task_id}
+    message |= {name: value for name, value in ids.items() if value}
+    if request.references:
+        message["referenceTaskIds"] = list(request.references)
+    if request.metadata:
+        message["metadata"] = dict(request.metadata)
+    accepted = {"acceptedOutputModes": list(OUTPUT_MODES), "historyLength": HISTORY_LENGTH}
+    params = {"message": message, "configuration": accepted | waiting}
+    return _call(at, "stream" if stream else "send", request.message_id, params)
+
+
+def _part(wire: Wire, content: str | Mapping[str, Any]) -> Json:
+    """A part of text or data."""
+    if isinstance(content, str):
+        return {"kind": "text", "text": content} if wire == "0.3" else {"text": content}
+    if wire == "0.3":
+        return {"kind": "data", "data": dict(content)}
+    return {"data": dict(content), "mediaType": "application/json"}
+
+
+def _file_part(wire: Wire, file: GivenFile) -> Json:
+    """A part of bytes, or of an address (facts: A2A 1.4)."""
+    if wire == "0.3":
+        where = {"uri": file.url} if file.url else {"bytes": file.content}
+        return {"kind": "file", "file": {"name": file.name, "mimeType": file.media_type, **where}}
+    where = {"url": file.url} if file.url else {"raw": file.content}
+    return {**where, "filename": file.name, "mediaType": file.media_type}
+
+
+def task_call(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Call:
+    """Reads (with its last `messages`), cancels or re-joins a task."""
+    params: Json = {"id": task_id}
+    if verb == "get":
+        params["historyLength"] = messages
+    return _call(at, verb, f"{verb}-{task_id}", params)
+
+
+def list_call(at: Interface, context_id: str | None, since: float, page: str) -> Call:
+    """Reads one page of a conversation's tasks, with their messages. 1.0 only.
+
+    None: of all tasks that changed `since` then, in seconds since 1970.
+    """
+    params: Json = {"pageSize": _PAGE_TASKS, "historyLength": MISSED_MESSAGES}
+    if context_id is None:
+        params["statusTimestampAfter"] = datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+    else:
+        params["contextId"] = context_id
+    if page:
+        params["pageToken"] = page
+    return _call(at, "list", f"list-{context_id or since}", params)
+
+
+def set_push_call(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Call:
+    """Has news of a task posted to `url`.
+
+    `token` stands in both places: each server sends one or the other ([spec] 4.3.3, a2a-python#585).
+    """
+    config = {"id": push_id, "url": url, "token": token}
+    if at.wire == "0.3":
+        authentication: Json = {"schemes": ["Bearer"], "credentials": token}
+        params: Json = {
+            "taskId": task_id,
+            "pushNotificationConfig": config | {"authentication": authentication},
+        }
+    else:
+        authentication = {"scheme": "Bearer", "credentials": token}
+        params = {"taskId": task_id, **config, "authentication": authentication}
+    return _call(at, "set-push", f"set-push-{push_id}", params)
+
+
+def delete_push_call(at: Interface, task_id: str, push_id: str) -> Call:
+    """Ends what `set_push_call` began."""
+    ids = {"id": task_id, "pushNotificationConfigId": push_id}
+    if at.wire == "1.0":
+        ids = {"taskId": task_id, "id": push_id}
+    return _call(at, "delete-push", f"delete-push-{push_id}", ids)
+
+
+def headers(at: Interface, extensions: Sequence[str] = (), *, stream: bool) -> dict[str, str]:
+    """LangGraph streams only if SSE is accepted; compression and caches would delay a stream.
+
+    Extensions have an older header on 0.3 (facts: A2A 1.6). HTTP+JSON has a media type of its own
+    ([spec] 11.1).
+    """
+    wire, taken = at.wire, "application/json"
+    if at.binding == "HTTP+JSON":
+        taken += ", application/a2a+json"
+    found = {
+        "Content-Type": "application/json",
+        "Accept": f"text/event-stream, {taken}" if stream else taken,
+        "Accept-Encoding": "identity",
+        "Cache-Control": "no-store",
+        "A2A-Version": wire,
+    }
+    if extensions:
+        found["A2A-Extensions"] = ", ".join(extensions)
+        if wire == "0.3":
+            found["X-A2A-Extensions"] = found["A2A-Extensions"]
+    return found
+
+
+def _call(at: Interface, verb: str, request_id: str, params: Json) -> Call:
+    if at.binding == "HTTP+JSON":
+        return _rest(at, verb, params)
+    if at.tenant:  # the client must echo what the card's interface says ([spec] 8.3.2)
+        params["tenant"] = at.tenant
+    body = {"jsonrpc": "2.0", "id": request_id, "method": _METHODS[verb][at.wire], "params": params}
+    return Call("POST", _rpc_url(at.url, verb), body)
+
+
+def _rpc_url(url: str, verb: str) -> str:
+    """Where a task is read or cancelled.
+
+    An address that is REST's for streams serves no other call: agno takes JSON-RPC there, and each other call
+    at an address of its own beside it (facts: A2A 2.7).
+    """
+    base, is_of_stream, rest = url.partition(_STREAM_PATH)
+    is_moved = is_of_stream and rest[:1] in ("", "?") and verb in ("get", "cancel")
+    return f"{base}/tasks:{verb}{rest}" if is_moved else url
+
+
+# -- HTTP+JSON -----------------------------------------------------------------------------------------------
+
+
+def _rest(at: Interface, verb: str, params: Json) -> Call:
+    """[spec] 11.3; 0.3: below `/v1`."""
+    task = quote(str(params.get("taskId") or params.get("id")), safe="")
+    configs = f"/tasks/{task}/pushNotificationConfigs"
+    match verb:
+        case "stream" | "send":
+            body = params if at.wire == "1.0" else params | {"message": _proto_message(params["message"])}
+            return Call("POST", _rest_url(at, f"/message:{verb}"), body)
+        case "get":
+            query = {name: value for name, value in params.items() if name != "id"}
+            return Call("GET", _rest_url(at, f"/tasks/{task}", query))
+        case "list":
+            return Call("GET", _rest_url(at, "/tasks", params))
+        case "set-push":
+            body = params if at.wire == "1.0" else _proto_push(configs.removeprefix("/"), params)
+            return Call("POST", _rest_url(at, configs), body)
+        case "delete-push":
+            push = params["id" if at.wire == "1.0" else "pushNotificationConfigId"]
+            return Call("DELETE", _rest_url(at, f"{configs}/{quote(push, safe='')}"))
+        case _:
+            return Call("POST", _rest_url(at, f"/tasks/{task}:{verb}"), {})
+
+
+def _rest_url(at: Interface, path: str, query: Mapping[str, object] | None = None) -> str:
+    """The interface's address with `path` behind it, before its own query."""
+    parts = urlsplit(at.url)
+    prefix = "/v1" if at.wire == "0.3" else f"/{quote(at.tenant, safe='')}" if at.tenant else ""
+    asked = "&".join(filter(None, (parts.query, urlencode(query or {}))))
+    return urlunsplit((parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}{prefix}{path}", asked, ""))
+
+
+def _proto_message(message: Json) -> Json:
+    """A message of 0.3 in proto's JSON."""
+    rest = {name: value for name, value in message.items() if name not in ("kind", "role", "parts")}
+    return {**rest, "role": "ROLE_USER", "content": [_proto_part(each) for each in message["parts"]]}
+
+
+def _proto_part(part: Json) -> Json:
+    content: Json = {}
+    match part:
+        case {"kind": "text", "text": text}:
+            content = {"text": text}
+        case {"kind": "data", "data": data}:
+            content = {"data": {"data": data}}
+        case {"kind": "file", "file": {"name": name, "mimeType": kind, **where}}:
+            held = {"fileWithUri": where["uri"]} if "uri" in where else {"fileWithBytes": where["bytes"]}
+            content = {"file": {**held, "name": name, "mimeType": kind}}
+    return content | {key: part[key] for key in ("metadata",) if key in part}
+
+
+def _proto_push(configs: str, params: Json) -> Json:
+    config = params["pushNotificationConfig"]
+    name = f"{configs}/{config['id']}"
+    named = {"name": name, "pushNotificationConfig": config}
+    return {"parent": configs.rpartition("/")[0], "configId": config["id"], "config": named}
