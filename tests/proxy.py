@@ -1,6 +1,7 @@
 """A TCP proxy before an agent that ends the answer to the question behind so many events, as networks do.
 
-It keeps the names of the methods that went through, and tells of each event that did.
+It keeps the names of the methods that went through (of HTTP+JSON the paths, without the task), and tells of
+each event that did.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 _METHOD = re.compile(rb'"method": ?"([A-Za-z/]+)"')
+_PATH = re.compile(rb"([A-Z]+ )(?:/v1)?(/message:[a-z]+|/tasks)(?:/[^/:? ]+)?([^? ]*)")  # of HTTP+JSON
 _EVENT = re.compile(rb"data: ")
-QUESTIONS = ("message/stream", "SendStreamingMessage")
+QUESTIONS = ("message/stream", "SendStreamingMessage", "POST /message:stream")
 
 
 @dataclass
@@ -52,6 +54,8 @@ class Proxy:
     async def _asking(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
             self.methods += [found.decode() for found in _METHOD.findall(data)]
+            if (found := _PATH.match(data)) is not None:
+                self.methods.append(b"".join(found.groups()).decode())
             writer.write(data)
             await writer.drain()
 

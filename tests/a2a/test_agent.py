@@ -360,10 +360,14 @@ async def live(versions: tuple[str, ...] = ("1.0", "0.3"), **how: Any) -> AsyncI
             yield Agent(http, found, virtual_clock.new_clock()), server
 
 
+BINDINGS = pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+
+
+@BINDINGS
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
 @pytest.mark.parametrize("question", ["unicode", "long"])
-async def test_a_live_agent_is_read_to_the_letter(wire: str, question: str) -> None:
-    async with live((wire,)) as (agent, _):
+async def test_a_live_agent_is_read_to_the_letter(wire: str, question: str, binding: str) -> None:
+    async with live((wire,), bindings=(binding,)) as (agent, _):
         frames = await ask(agent, question)
         assert text_of(frames) == ANSWERS[question]
         assert agent.wire == wire
@@ -378,9 +382,10 @@ def test_the_long_answer_is_long() -> None:
     assert len(ANSWERS["long"].encode()) > 8_000
 
 
+@BINDINGS
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
-async def test_a_live_agent_that_asks_and_is_answered(wire: str) -> None:
-    async with live((wire,)) as (agent, _):
+async def test_a_live_agent_that_asks_and_is_answered(wire: str, binding: str) -> None:
+    async with live((wire,), bindings=(binding,)) as (agent, _):
         frames = await ask(agent, "ask")
         last = frames[-1]
         assert isinstance(last, StatusUpdate)
@@ -391,9 +396,11 @@ async def test_a_live_agent_that_asks_and_is_answered(wire: str) -> None:
         assert text_of(again) == "the second"
 
 
+@BINDINGS
 @pytest.mark.parametrize("wire", ["1.0", "0.3"])
-async def test_a_live_agent_is_canceled(wire: str) -> None:
-    async with live((wire,)) as (agent, _), aclosing(agent.ask(MessageRequest("slow", "m"))) as coming:
+async def test_a_live_agent_is_canceled(wire: str, binding: str) -> None:
+    serving = live((wire,), bindings=(binding,))
+    async with serving as (agent, _), aclosing(agent.ask(MessageRequest("slow", "m"))) as coming:
         first = (await anext(coming)).frame
         assert isinstance(first, Snapshot)
         snapshot = await agent.task("cancel", first.task_id or "")
@@ -412,8 +419,9 @@ async def test_a_live_agent_whose_card_lies() -> None:
         assert agent.wire == "1.0"
 
 
-async def test_a_live_agent_that_does_not_stream() -> None:
-    async with live(streaming=False) as (agent, _):
+@BINDINGS
+async def test_a_live_agent_that_does_not_stream(binding: str) -> None:
+    async with live(streaming=False, bindings=(binding,)) as (agent, _):
         (frame,) = await ask(agent, "unicode")
         assert isinstance(frame, Snapshot)
         assert frame.state is TaskState.COMPLETED

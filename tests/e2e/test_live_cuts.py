@@ -26,8 +26,10 @@ QUICK = {
 }
 
 
-async def asked(url: str, wire: str, log: TurnLog | None = None, **settings: Any) -> dict[str, Any]:
-    scenario = make_scenario({"text": "held", "settings": {**QUICK, "protocol_version": wire, **settings}})
+async def asked(
+    url: str, wire: str, log: TurnLog | None = None, text: str = "held", **settings: Any
+) -> dict[str, Any]:
+    scenario = make_scenario({"text": text, "settings": {**QUICK, "protocol_version": wire, **settings}})
     return await replay_live(scenario, url, log)
 
 
@@ -37,12 +39,21 @@ def port_of(url: str) -> int:
     return port
 
 
-@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+FOLLOWS = {
+    ("1.0", "JSONRPC"): "SubscribeToTask",
+    ("0.3", "JSONRPC"): "tasks/get",
+    ("1.0", "HTTP+JSON"): "POST /tasks:subscribe",
+    ("0.3", "HTTP+JSON"): "GET /tasks",
+}
+
+
+@pytest.mark.parametrize(("wire", "binding"), FOLLOWS)
 @pytest.mark.parametrize("after", range(EVENTS + 1))
-async def test_a_cut_behind_every_event(after: int, wire: str) -> None:
+async def test_a_cut_behind_every_event(after: int, wire: str, binding: str) -> None:
     """The agent goes on behind the cut, and is not done before somebody asked for its task."""
-    follows = "SubscribeToTask" if wire == "1.0" else "tasks/get"
-    async with live_agent() as live, proxy(port_of(live.url), cut_after=after) as between:
+    follows = FOLLOWS[wire, binding]
+    serving = live_agent(bindings=(binding,))
+    async with serving as live, proxy(port_of(live.url), cut_after=after) as between:
         live.hold = max(0, after - 2)
         between.on_answer = lambda method: live.release.set() if method == follows else None
         if after in (0, EVENTS):
