@@ -14,8 +14,8 @@ from ..a2a.wire.sse import SseReader
 from ..clock import system_clock
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
-from ..tools.capture.http_tap import rpc_call
-from ..tools.capture.tape_writer import RpcCall
+from ..tools.capture.http_tap import tapped_call
+from ..tools.capture.tape_writer import TappedCall
 from ..tools.files import taped
 
 QUESTIONS_KEPT = 30
@@ -82,7 +82,7 @@ class Recorder:
         # the protocol of each question, its answer, and the answers to all polls of its task
         self._logs: dict[str, tuple[str, list[_RecordedBody]]] = {}
 
-    def record(self, response: httpx.Response, call: RpcCall, cut_after: int | None = None) -> None:
+    def record(self, response: httpx.Response, call: TappedCall, cut_after: int | None = None) -> None:
         """Record the body of `response` to `call`, and break the answer to a question after `cut_after`."""
         body = _RecordedBody(response, self._now, cut_after if call.verb == "ask" else None)
         response.stream = body
@@ -132,7 +132,7 @@ class ReplayRouter(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         cut_after = self.cut_after  # as it was when the question was asked
-        call = await rpc_call(request)
+        call = await tapped_call(request)
         if call is not None and call.verb == "ask" and call.names:
             self.on_ask(call.names[0], json.loads(request.content)["params"])
         if self.away:

@@ -16,7 +16,7 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.tape.builders import answer, chunk
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.tools.capture.tape_writer import RpcCall
+from slack_bot.tools.capture.tape_writer import TappedCall
 
 TAPE = answer("one two three", seconds=3.0)
 
@@ -126,7 +126,7 @@ async def test_what_breaks_by_itself_is_a_cut_too() -> None:
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Broken())
-    recorder.record(response, RpcCall("message/stream", "ask", "1.0", "1", "q", ("m1",)))
+    recorder.record(response, TappedCall("message/stream", "ask", "1.0", "1", "q", ("m1",)))
     with pytest.raises(httpx.ReadError):
         async for _ in response.aiter_raw():
             pass
@@ -146,7 +146,7 @@ async def test_a_cut_counts_events_and_not_chunks(most: int, whole: bool) -> Non
 
     recorder = Recorder(lambda: 5.0)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=AtOnce())
-    recorder.record(response, RpcCall("message/stream", "ask", "0.3", "1", "q", ("m1",)), most)
+    recorder.record(response, TappedCall("message/stream", "ask", "0.3", "1", "q", ("m1",)), most)
     read = b""
     try:
         async for data in response.aiter_raw():

@@ -159,11 +159,8 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
     if not offered:
         raise _not_ours(card, found_at)
     if (binding := settings.binding) != "auto":
-        offered = [each for each in offered if each.binding == binding]
-        if not offered:
-            raise CardError(
-                f"the agent card at {found_at} does not offer {binding}; set SLACK_BOT_AGENT__BINDING=auto"
-            )
+        said = [each for each in offered if each.binding == binding]
+        offered = said or [replace(offered[0], binding=binding)]
     if (wire := settings.protocol_version) != "auto":
         offered = [each for each in offered if each.wire == wire] or [replace(offered[0], wire=wire)]
     streaming, modes = capabilities.get("streaming"), card.get("defaultInputModes")

@@ -27,7 +27,9 @@ from ...testing.overrides import with_overrides
 from ...turn.redaction import Redactor
 from ..files import kind_of
 
-_READING = frozenset({"protocol_version", "dialect", "answer_source", "extensions", "use_configured_url"})
+_READING = frozenset(
+    {"protocol_version", "binding", "dialect", "answer_source", "extensions", "use_configured_url"}
+)
 
 
 def is_address(text: str) -> bool:

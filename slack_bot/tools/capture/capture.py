@@ -38,7 +38,7 @@ from ..trace.table import printable
 from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap
-from .tape_writer import ExchangeListener, RawWriter, RpcCall, TapeWriter
+from .tape_writer import ExchangeListener, RawWriter, TapeWriter, TappedCall
 
 _POLL_EVERY = 1.0  # seconds
 _TICK = 0.1  # seconds
@@ -260,7 +260,7 @@ class CaptureProgress(ExchangeListener):
         self._question, self._errors_before = "", 0
         self._line_at = 0.0
 
-    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+    def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         if call.verb == "ask":
             if call.id == self._question:
                 self.errors = self._errors_before  # another attempt: its refusal was no error

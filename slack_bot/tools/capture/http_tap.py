@@ -6,6 +6,7 @@ client give up: a capture wants to see what comes after them.
 
 import json
 import math
+import re
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any, Literal
 
@@ -19,12 +20,15 @@ from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...testing.tape.items import Moment
 from ...turn.json_values import read_json
 from ...turn.redaction import Redactor
-from .tape_writer import ExchangeListener, RpcCall, moment_of_body, moments_of
+from .tape_writer import ExchangeListener, TappedCall, moment_of_body, moments_of
 
 _VERBS = {
     **dict.fromkeys(("message/stream", "message/send", "SendStreamingMessage", "SendMessage"), "ask"),
     **dict.fromkeys(("tasks/get", "GetTask"), "get"),
 }
+_PATH = re.compile(  # of HTTP+JSON
+    r"(?P<old>/v1)?(?P<name>/message:(?:stream|send)|/tasks/(?P<task>[^/:]+)(?::\w+|/pushNotificationConfigs.*)?)\Z"
+)
 _WITHHELD = b": withheld\n\n"
 
 
@@ -54,7 +58,7 @@ class HttpTap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _on_request(self, request: httpx.Request) -> None:
-        if (call := await rpc_call(request)) is not None:
+        if (call := await tapped_call(request)) is not None:
             self.is_done = False
             if self._start is None:
                 self._start = self._clock.monotonic()
@@ -62,7 +66,7 @@ class HttpTap:
                 listener.on_request(self.now(), call, request.content)
 
     async def _on_response(self, response: httpx.Response) -> None:
-        if await rpc_call(response.request) is not None:
+        if await tapped_call(response.request) is not None:
             for listener in self.listeners:
                 listener.on_response(self.now(), response.status_code, response.headers)
             response.stream = _TappedBody(response, self)
@@ -159,28 +163,37 @@ class _TappedBody(httpx.AsyncByteStream):
                 listener.on_end(self._tap.now(), end)
 
 
-async def rpc_call(request: httpx.Request) -> RpcCall | None:
+async def tapped_call(request: httpx.Request) -> TappedCall | None:
     """The A2A call in a request, which is read; None for cards, tokens and whatever else is fetched."""
-    if request.method != "POST":
-        return None
     try:
-        body: Any = json.loads(await request.aread())
+        body: Any = json.loads(await request.aread() or b"{}")
     except (ValueError, RecursionError):
         return None
-    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0":
+    if not isinstance(body, dict):
         return None
-    method, params = str(body.get("method", "")), _object(body.get("params"))
+    path, task = _PATH.search(request.url.path), None
+    if body.get("jsonrpc") == "2.0":
+        method, params, name = str(body.get("method", "")), _object(body.get("params")), body.get("id")
+        verb, wire = _VERBS.get(method, "other"), "1.0" if method[:1].isupper() else "0.3"
+    elif path is not None:
+        method, params, task = f"{request.method} {path['name']}", body, path["task"]
+        name = task or _object(params.get("message")).get("messageId")
+        verb = "ask" if task is None else "get" if request.method == "GET" else "other"
+        wire = "0.3" if path["old"] else "1.0"
+    else:
+        return None
     message = _object(params.get("message"))
-    found = parts if isinstance(parts := message.get("parts"), list) else ()
+    listed = message.get("parts") or message.get("content")
+    found = listed if isinstance(listed, list) else ()
     text = "".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
-    names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId")
-    return RpcCall(
+    names = message.get("messageId"), message.get("taskId"), params.get("id"), params.get("taskId"), task
+    return TappedCall(
         method,
-        _VERBS.get(method, "other"),
-        "1.0" if method[:1].isupper() else "0.3",
-        str(body.get("id")),
+        verb,
+        wire,
+        str(name),
         text,
-        tuple(name for name in names if isinstance(name, str)),
+        tuple(dict.fromkeys(each for each in names if isinstance(each, str))),
     )
 
 

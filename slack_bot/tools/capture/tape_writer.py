@@ -20,8 +20,8 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class RpcCall:
-    """A JSON-RPC call. `verb` is what it does: "ask", "get" or "other". `text` is the question's.
+class TappedCall:
+    """A call, in any binding. `verb` is what it does: "ask", "get" or "other". `text` is the question's.
 
     `names`: the ids of the message and of the task that it is about.
     """
@@ -37,7 +37,7 @@ class RpcCall:
 class ExchangeListener:
     """Gets what goes over the wire. Times are seconds from the first question."""
 
-    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+    def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         """A call went out."""
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ class TapeWriter(ExchangeListener):
         self._is_open = self._has_begun = False
         self._task: Json | None = None
 
-    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+    def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         """A call with the id of the last question is another attempt at it."""
         self._verb = call.verb
         if call.verb != "ask":
@@ -221,7 +221,7 @@ class RawWriter(ExchangeListener):
         self._held: list[bytes] | None = None  # an answer that is no stream, until no retry can follow
         self._is_question = self._has_ended = False
 
-    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+    def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         """Only the first question, and other attempts at it, are kept."""
         self._is_question = call.verb == "ask" and self._id in (None, call.id)
         if self._is_question:

@@ -32,7 +32,7 @@ from ...testing.overrides import with_overrides
 from ...testing.tape.tape import Recording, Tape
 from ...turn.redaction import Redactor
 from ..capture.agent_address import card_of, masks_of, settings_for
-from ..capture.http_tap import rpc_call
+from ..capture.http_tap import tapped_call
 from ..files import OutputFile, check_distinct
 from ..replay.replay import ReplayQuestions, observe, replayed
 from ..terminal import told_if_interrupted
@@ -228,7 +228,7 @@ class QuestionCounter(AsgiTransport):
     last: Mapping[str, Any] | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        call = await rpc_call(request)
+        call = await tapped_call(request)
         if call is not None and call.verb == "ask":
             self.questions += 1
             self.last = json.loads(request.content)["params"]

@@ -144,8 +144,7 @@ def test_the_interfaces_of_1_0_are_taken_in_the_card_s_order() -> None:
     assert resolve(card, AT, RULES).interfaces == (rest, rpc)
     told = AgentSettings(url=URL, binding="JSONRPC")
     assert resolve(card, AT, told).interfaces == (rpc,)
-    with pytest.raises(CardError, match="does not offer JSONRPC; set SLACK_BOT_AGENT__BINDING=auto"):
-        resolve(v10(face("1.0", binding="HTTP+JSON")), AT, told)
+    assert resolve(v10(face("1.0", binding="HTTP+JSON")), AT, told).interfaces == (Interface(URL, "1.0"),)
 
 
 def test_a_relative_address_is_below_the_card() -> None:

@@ -26,7 +26,7 @@ from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Recording, Tape, turns_of
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture, main
 from slack_bot.tools.capture.http_tap import HttpTap
-from slack_bot.tools.capture.tape_writer import RpcCall
+from slack_bot.tools.capture.tape_writer import TappedCall
 from slack_bot.tools.files import OutputFile, open_capture, taped
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario
@@ -90,12 +90,13 @@ def answering(*answers: Any) -> Server:
     return Server(answer)
 
 
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
 @pytest.mark.parametrize("versions", [("1.0",), ("0.3",)])
 @pytest.mark.parametrize("question,answer", [("unicode", UNICODE), ("long", LONG)])
 async def test_tape_and_live_thread_say_the_same(
-    versions: tuple[str, ...], question: str, answer: str, tmp_path: Path
+    versions: tuple[str, ...], question: str, answer: str, binding: str, tmp_path: Path
 ) -> None:
-    async with live_agent(versions) as live:
+    async with live_agent(versions, bindings=(binding,)) as live:
         status, tape, said = await captured(tmp_path / "tape", live.url, CaptureRequest((question,)))
         seen = await replay_live(Scenario(text=question), live.url)
     assert status == 0
@@ -108,8 +109,9 @@ async def test_tape_and_live_thread_say_the_same(
     assert f"-> {tmp_path / 'tape'}" in said
 
 
-async def test_without_streaming_and_as_raw_bytes(tmp_path: Path) -> None:
-    async with live_agent() as live:
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+async def test_without_streaming_and_as_raw_bytes(binding: str, tmp_path: Path) -> None:
+    async with live_agent(bindings=(binding,)) as live:
         status, tape, _ = await captured(
             tmp_path / "one", live.url, CaptureRequest(("unicode",), streaming=False)
         )
@@ -617,8 +619,8 @@ def test_what_an_event_brings(event: dict[str, Any], expected: tuple[str, int]) 
 def test_it_counts_and_names_what_is_wrong() -> None:
     out = io.StringIO()
     progress = CaptureProgress(out)
-    progress.on_request(0.0, RpcCall("message/stream", "ask", "0.3", "1", "what\nnow " + "x" * 100), b"")
-    progress.on_request(0.0, RpcCall("tasks/get", "get", "0.3", "2"), b"")
+    progress.on_request(0.0, TappedCall("message/stream", "ask", "0.3", "1", "what\nnow " + "x" * 100), b"")
+    progress.on_request(0.0, TappedCall("tasks/get", "get", "0.3", "2"), b"")
     progress.on_response(0.1, 503, {})
     progress.on_data(0.2, b"", None)
     progress.on_data(0.2, b"", Moment(0.2, event=update("abc")))

@@ -14,7 +14,7 @@ from slack_bot.clock import system_clock
 from slack_bot.errors import BadEncoding
 from slack_bot.testing.tape.items import Moment
 from slack_bot.tools.capture.http_tap import HttpTap
-from slack_bot.tools.capture.tape_writer import RpcCall
+from slack_bot.tools.capture.tape_writer import TappedCall
 from tests.a2a.memory_server import JSON, SSE, Server, reply
 
 TASK = {"kind": "task", "id": "t", "status": {"state": "working"}}
@@ -30,13 +30,13 @@ class Listener:
     """Keeps all it is told."""
 
     def __init__(self) -> None:
-        self.calls: list[RpcCall] = []
+        self.calls: list[TappedCall] = []
         self.statuses: list[int] = []
         self.data = b""
         self.moments: list[Moment] = []
         self.ends: list[str] = []
 
-    def on_request(self, t: float, call: RpcCall, body: bytes) -> None:
+    def on_request(self, t: float, call: TappedCall, body: bytes) -> None:
         self.calls.append(call)
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
@@ -78,7 +78,7 @@ async def test_a_stream_is_heard_and_handed_on() -> None:
     assert read == listener.data == stream
     assert [(moment.comment, moment.event) for moment in listener.moments] == [("ping", None), (None, TASK)]
     assert (listener.statuses, listener.ends) == ([200], ["closed"])
-    assert listener.calls == [RpcCall("message/stream", "ask", "0.3", "7", "hello")]
+    assert listener.calls == [TappedCall("message/stream", "ask", "0.3", "7", "hello")]
 
 
 async def test_what_the_client_would_choke_on_is_heard_and_withheld() -> None:

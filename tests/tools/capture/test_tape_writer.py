@@ -12,14 +12,14 @@ from slack_bot.a2a.wire.sse import SseBlock
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Tape, read_tape
-from slack_bot.tools.capture.tape_writer import RawWriter, RpcCall, TapeWriter, moment_of_body, moments_of
+from slack_bot.tools.capture.tape_writer import RawWriter, TapeWriter, TappedCall, moment_of_body, moments_of
 from slack_bot.turn.redaction import Redactor
 
 TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
-FIRST = RpcCall("SendStreamingMessage", "ask", "1.0", "q1", "hello")
-AGAIN = RpcCall("message/stream", "ask", "0.3", "q1", "hello")
-SECOND = RpcCall("message/stream", "ask", "0.3", "q2", "and then?")
-GET = RpcCall("tasks/get", "get", "0.3", "g")
+FIRST = TappedCall("SendStreamingMessage", "ask", "1.0", "q1", "hello")
+AGAIN = TappedCall("message/stream", "ask", "0.3", "q1", "hello")
+SECOND = TappedCall("message/stream", "ask", "0.3", "q2", "and then?")
+GET = TappedCall("tasks/get", "get", "0.3", "g")
 REFUSED = {"code": -32601, "message": "Method not found"}
 
 
@@ -29,7 +29,7 @@ def tape_of(*steps: Any) -> Tape:
     lines = TapeWriter(text.append, {"question": "hello"}, Redactor(["hunter2"]))
     for number, step in enumerate(steps):
         t = number / 10
-        if isinstance(step, RpcCall):
+        if isinstance(step, TappedCall):
             lines.on_request(t, step, b"")
             lines.on_response(t, 200, {"authorization": "hunter2"})
         elif isinstance(step, str):
@@ -139,7 +139,7 @@ def raw_of(*steps: Any) -> bytes:
     found: list[bytes] = []
     lines = RawWriter(found.append, Redactor(["hunter2"]))
     for step in steps:
-        if isinstance(step, RpcCall):
+        if isinstance(step, TappedCall):
             lines.on_request(0.0, step, b'{"id": "hunter2"}')
         elif isinstance(step, dict):
             lines.on_response(0.1, step["status"], step)
