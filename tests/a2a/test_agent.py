@@ -348,6 +348,128 @@ async def test_a_redirect_takes_nothing_along() -> None:
         assert server.asked[-1].headers["x-key"] == "secret"
 
 
+# --- several interfaces -------------------------------------------------------------------------------------
+
+
+def faces(*found: tuple[str, str]) -> dict[str, Any]:
+    """A card with interfaces of 1.0: address and binding."""
+    listed = [{"url": url, "protocolBinding": binding, "protocolVersion": "1.0"} for url, binding in found]
+    return {"name": "A", "supportedInterfaces": listed, "capabilities": {"streaming": True}}
+
+
+@asynccontextmanager
+async def served(
+    card_json: dict[str, Any], answer: Callable[[httpx.Request], Any], **settings: Any
+) -> AsyncIterator[tuple[Agent, Server]]:
+    """An agent in memory: `answer` for all but the card."""
+
+    def serve(request: httpx.Request) -> Any:
+        return json_reply(card_json) if request.url.path.endswith("card.json") else answer(request)
+
+    server, found = Server(serve), AgentSettings(**{"url": URL, **settings})
+    async with new_http(found, server) as http:
+        yield Agent(http, found, virtual_clock.new_clock()), server
+
+
+def asked_at(server: Server) -> list[str]:
+    """Where calls went, without the card's."""
+    return [f"{each.method} {each.url}" for each in server.asked if not each.url.path.endswith("card.json")]
+
+
+BARE = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
+FIRST, SECOND = "http://one.example/", "http://two.example/a2a"
+BOTH = {"allowed_hosts": ("one.example", "two.example")}
+
+
+async def test_the_next_address_is_asked_when_the_first_cannot_be_connected() -> None:
+    def answer(request: httpx.Request) -> Any:
+        return httpx.ConnectError("refused") if request.url.host == "one.example" else sse_reply(BARE)
+
+    card_json = faces((FIRST, "JSONRPC"), (SECOND, "HTTP+JSON"))
+    async with served(card_json, answer, **BOTH) as (agent, server):
+        await ask(agent)
+        await ask(agent)
+        again = f"POST {SECOND}/message:stream"
+        assert asked_at(server) == [f"POST {FIRST}", again, again]
+        assert agent.profile == {"wire": "1.0", "binding": "HTTP+JSON"}
+
+
+async def test_no_address_can_be_connected() -> None:
+    card_json = faces((FIRST, "JSONRPC"), (SECOND, "HTTP+JSON"))
+    async with served(card_json, lambda _: httpx.ConnectError("refused"), **BOTH) as (agent, server):
+        with pytest.raises(AgentUnreachable):
+            await ask(agent)
+        assert len(asked_at(server)) == 2
+
+
+async def test_a_question_that_may_have_been_taken_goes_nowhere_else() -> None:
+    card_json = faces((FIRST, "JSONRPC"), (SECOND, "HTTP+JSON"))
+    async with served(card_json, lambda _: httpx.ReadError("reset"), **BOTH) as (agent, server):
+        with pytest.raises(StreamCut):
+            await ask(agent)
+        assert len(asked_at(server)) == 1
+
+
+@pytest.mark.parametrize("status", [404, 405])
+async def test_where_a_path_is_not_there_the_other_binding_is_asked(status: int) -> None:
+    def answer(request: httpx.Request) -> Any:
+        is_rest = "message:" in request.url.path
+        return json_reply({"detail": "Not Found"}, status) if is_rest else sse_reply(BARE)
+
+    async with served(faces((URL, "HTTP+JSON"), (URL, "JSONRPC")), answer) as (agent, server):
+        await ask(agent)
+        assert asked_at(server) == [f"POST {URL}message:stream", f"POST {URL}"]
+        assert agent.profile == {"wire": "1.0"}
+
+
+async def test_an_agent_that_answered_over_json_rpc_before_is_asked_so_again() -> None:
+    card_json = faces((URL, "HTTP+JSON"), (URL, "JSONRPC"))
+    async with served(card_json, lambda _: sse_reply(BARE)) as (agent, server):
+        agent.load_profile({"wire": "1.0"})
+        await ask(agent)
+        assert asked_at(server) == [f"POST {URL}"]
+
+
+async def test_a_task_is_joined_with_get_where_post_is_not_allowed() -> None:
+    def answer(request: httpx.Request) -> Any:
+        return sse_reply(BARE) if request.method == "GET" else json_reply({"detail": "no"}, 405)
+
+    async with served(faces((URL, "HTTP+JSON")), answer) as (agent, server):
+        async with aclosing(await agent.subscribe("t")) as coming:
+            assert [type(received.frame) async for received in coming] == [Snapshot]
+        path = f"{URL}tasks/t:subscribe"
+        assert asked_at(server) == [f"POST {path}", f"GET {path}"]
+
+
+PROBLEM = {"type": "https://a2a-protocol.org/errors/task-not-found", "title": "Task not found", "status": 404}
+STATUS = {"code": 404, "status": "NOT_FOUND", "message": "Task not found"}
+REASON = {
+    **STATUS, "status": "FAILED_PRECONDITION", "code": 400,
+    "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_CANCELABLE"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "code"),
+    [
+        (404, PROBLEM, "application/problem+json", -32001),
+        (404, {"error": STATUS}, "application/json", -32001),
+        (400, {"error": REASON}, "application/json", -32002),
+        (501, {"error": {"code": 501, "status": "UNIMPLEMENTED"}}, "application/json", -32004),
+    ],
+)
+async def test_errors_of_http_json_are_those_of_json_rpc(
+    status: int, body: dict[str, Any], kind: str, code: int
+) -> None:
+    def answer(_: httpx.Request) -> Any:
+        return reply(json.dumps(body).encode(), status=status, headers={"content-type": kind})
+
+    async with served(faces((URL, "HTTP+JSON")), answer) as (agent, _):
+        with pytest.raises(AgentFailed) as caught:
+            await agent.task("cancel", "t")
+        assert caught.value.code == code
+
+
 # --- a live server on a2a-sdk -------------------------------------------------------------------------------
 
 

@@ -33,7 +33,7 @@ def with_card(changes: dict[str, Any]) -> Callable[[httpx.AsyncBaseTransport], h
     return lambda inner: Card(inner, changes)
 
 
-@pytest.mark.parametrize("binding", ["HTTP+JSON", "GRPC"])
+@pytest.mark.parametrize("binding", ["SLIM", "GRPC"])
 @pytest.mark.parametrize("is_old", [True, False])
 @on_virtual_time
 async def test_it_is_said_without_an_offer_to_try_again(binding: str, is_old: bool) -> None:
@@ -50,6 +50,6 @@ async def test_it_is_said_without_an_offer_to_try_again(binding: str, is_old: bo
         assert "Try again" not in shown and "right now" not in shown
         checks = bot.app.health.body()["checks"]
         assert isinstance(checks, dict)
-        problem = f"The agent's card offers {binding} only, and the bot speaks JSON-RPC."
+        problem = f"The agent's card offers {binding} only, and the bot speaks JSON-RPC and HTTP+JSON."
         assert checks[HealthCheck.AGENT] == problem
         assert not bot.agent.questions

@@ -1,0 +1,52 @@
+"""One live server, asked over JSON-RPC and over HTTP+JSON, on both wires: the thread is the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from slack_bot.tools.replay.scenario import make_scenario
+from tests.live_agent import live_agent, replay_live
+
+FACES = [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"), ("0.3", "HTTP+JSON")]
+_SETTINGS = {"input_required_grace": 0.05}
+_REFERENCE = re.compile(r"Reference: \w+")
+
+
+async def thread(url: str, wire: str, binding: str, text: str, **scenario: Any) -> tuple[str, list[Any]]:
+    """The outcome, and what stands in the thread."""
+    settings = {**_SETTINGS, "protocol_version": wire, "binding": binding}
+    result = await replay_live(make_scenario({"text": text, "settings": settings, **scenario}), url)
+    seen = [
+        (message["text"], message["state"], _REFERENCE.sub("", str(message.get("extras"))))
+        for message in result["thread"]
+    ]
+    return result["outcome"], seen
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "scenario"),
+    [
+        ("hello", "answered", {}),
+        ("unicode", "answered", {}),
+        ("long", "answered", {}),
+        ("ask", "asked", {}),
+        ("fail", "failed", {}),
+        ("raise", "failed", {}),
+        ("slow", "stopped", {"stop_at": 0.5}),
+        ("held", "stopped", {"stop_at": 0.5}),
+    ],
+)
+async def test_both_bindings_on_both_wires_give_the_same_thread(
+    text: str, outcome: str, scenario: dict[str, Any]
+) -> None:
+    async with live_agent(bindings=("JSONRPC", "HTTP+JSON")) as live:
+        live.hold = 3
+        seen = [await thread(live.url, *face, text, **scenario) for face in FACES]
+    assert [each[0] for each in seen] == [outcome] * len(FACES)
+    assert seen == [seen[0]] * len(FACES)
+    assert seen[0][1]
+    asked = {headers.get("a2a-version") for headers in live.headers}
+    assert {"1.0", "0.3"} <= asked
