@@ -6,16 +6,18 @@ import asyncio
 import errno
 import shutil
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
+import httpx
 
 from ...a2a.agent import Agent
 from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ...a2a.wire.auth import missing
+from ...a2a.wire.calls import Binding, Interface
 from ...a2a.wire.transport import new_http
 from ...app import ages_of
 from ...clock import Clock
@@ -32,7 +34,7 @@ from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
 from ...listeners.http_server import check_address
 from ...observe.audit import AuditLog
 from ...settings.load import Settings
-from ...settings.models import HealthSettings, PushSettings, StoreSettings
+from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
 from ...slack.features import Feature, FeatureFinding
 from ...store.admin import open_admin
@@ -50,9 +52,11 @@ _PROBE = aiohttp.ClientTimeout(total=2.0)  # seconds
 _LITTLE = 200_000_000  # bytes of free disk
 _ROOM = "make room on that disk"
 _RIGHT_ADDRESS = (
-    "let the card name the address of the agent's JSON-RPC, or set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true"
+    "let the card name the address where the agent takes {}, or set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true"
     " if that is A2A_AGENT_URL itself"
 )
+_NAMES: Mapping[Binding, str] = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON"}
+_OTHER: Mapping[Binding, Binding] = {"JSONRPC": "HTTP+JSON", "HTTP+JSON": "JSONRPC"}
 _CREDENTIALS = (
     "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
     " SLACK_BOT_AGENT__HEADER_VALUE to its header"
@@ -67,7 +71,7 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
         async with new_http(settings.agent) as http:
             agent = Agent(http, settings.agent, clock)
             card = await agent.ensure_card()
-            wires = ", ".join(dict.fromkeys(f"A2A {each.wire}" for each in card.interfaces))
+            wires = ", ".join(dict.fromkeys(_spoken(each) for each in card.interfaces))
             yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}")
             if card.streaming is False:
                 text = "the card says that it does not stream: answers come whole, in the end"
@@ -75,17 +79,26 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             lacking = missing(card.auth, settings.agent)
             if lacking:
                 yield warning("agent login", lacking, _CREDENTIALS)
-            yield await _login(agent, card.interfaces[0].url)
+            answered = await _login(agent, card.interfaces[0])
+            if answered.check == "agent address":
+                answered = (
+                    await _with_other_binding(http, settings.agent, clock, card.interfaces[0]) or answered
+                )
+            yield answered
     except (AgentError, SettingsError) as error:
         yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
 
 
-async def _login(agent: Agent, address: str) -> Diagnosis:
-    """`address`: where the card says that it takes calls."""
+def _spoken(at: Interface) -> str:
+    return f"A2A {at.wire}" + (" over HTTP+JSON" if at.binding == "HTTP+JSON" else "")
+
+
+async def _login(agent: Agent, at: Interface) -> Diagnosis:
+    """`at`: where the card says that it takes calls."""
     try:
         await agent.task("get", _NOBODY)
     except AgentRefused as error:
-        return _refused(error.status, address)
+        return _refused(error.status, at)
     except AgentFailed as error:
         if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):
             return ok("agent login", "the agent takes calls")
@@ -95,13 +108,25 @@ async def _login(agent: Agent, address: str) -> Diagnosis:
     return unknown("agent login", "the agent knows a task that nobody began")
 
 
-def _refused(status: int, address: str) -> Diagnosis:
+async def _with_other_binding(
+    http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, at: Interface
+) -> Diagnosis | None:
+    """Nothing takes calls at `at`, at least not as the card says. None: nor in the other binding."""
+    other = _OTHER[at.binding]
+    agent = Agent(http, settings.model_copy(update={"binding": other}), clock)
+    if (await _login(agent, at)).state is not DiagnosisState.OK:
+        return None
+    text = f"the card says that {at.url} takes {_NAMES[at.binding]}, and it takes {_NAMES[other]}"
+    return failed("agent address", text, f"correct the card, or set SLACK_BOT_AGENT__BINDING={other}")
+
+
+def _refused(status: int, at: Interface) -> Diagnosis:
     if status in (401, 403):
         text = f"the agent refuses the bot's credentials with HTTP {status}"
         return failed("agent login", text, _CREDENTIALS)
     if status in _NOT_THERE:
-        text = f"the card says to ask at {address}, and nothing takes calls there (HTTP {status})"
-        return failed("agent address", text, _RIGHT_ADDRESS)
+        text = f"the card says to ask at {at.url}, and nothing takes calls there (HTTP {status})"
+        return failed("agent address", text, _RIGHT_ADDRESS.format(_NAMES[at.binding]))
     text = f"the agent answers HTTP {status} when asked for a task"
     return unknown("agent login", text, "look whether the agent has started, and at its log")
 

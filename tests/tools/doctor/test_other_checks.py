@@ -16,6 +16,7 @@ from slack_bot.settings.models import HealthSettings
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import free_port
+from tests.live_agent import live_agent
 
 from .guarded_agent import guarded_agent
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -131,7 +132,36 @@ async def test_an_agent_whose_card_names_an_address_that_takes_no_calls(environm
         found = await one(setup)
         assert found.check == "agent address"
         assert found.text == f"the card says to ask at {url}/a2a, and nothing takes calls there (HTTP 404)"
-        assert found.remedy.startswith("let the card name the address of the agent's JSON-RPC, or set")
+        assert found.remedy.startswith("let the card name the address where the agent takes JSON-RPC, or set")
+
+
+@pytest.mark.parametrize(
+    ("said", "spoken", "remedy"),
+    [
+        ("HTTP+JSON", "JSONRPC", "takes HTTP+JSON, and it takes JSON-RPC"),
+        ("JSONRPC", "HTTP+JSON", "takes JSON-RPC, and it takes HTTP+JSON"),
+    ],
+)
+async def test_an_agent_whose_card_names_the_wrong_binding(
+    environment: dict[str, str], said: str, spoken: str, remedy: str
+) -> None:
+    async with AsyncExitStack() as stack, well(environment) as setup:
+        agent = await stack.enter_async_context(live_agent(("1.0",), bindings=(spoken,)))
+
+        async def card(_: web.Request) -> web.Response:
+            face = {"url": agent.url, "protocolBinding": said, "protocolVersion": "1.0"}
+            capabilities = {"streaming": True}
+            return web.json_response(
+                {"name": "A", "supportedInterfaces": [face], "capabilities": capabilities, "skills": []}
+            )
+
+        url = await serve(stack, web.get("/.well-known/agent-card.json", card))
+        environment["A2A_AGENT_URL"] = url
+        environment["SLACK_BOT_AGENT__ALLOWED_HOSTS"] = '["127.0.0.1"]'
+        found = await one(setup)
+        assert found.check == "agent address"
+        assert found.text == f"the card says that {agent.url} {remedy}"
+        assert found.remedy == f"correct the card, or set SLACK_BOT_AGENT__BINDING={spoken}"
 
 
 async def test_an_agent_that_is_not_ready(environment: dict[str, str]) -> None:
