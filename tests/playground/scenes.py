@@ -98,7 +98,7 @@ async def empty(page: Page, playground: Playground) -> None:
 @scene()
 async def live(page: Page, playground: Playground) -> None:
     await mention(page, QUESTION)
-    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 300")
+    await page.until(f"document.querySelector('{ANSWER} .md')?.textContent.length > 550")
 
 
 @scene()
