@@ -88,7 +88,6 @@ Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
-_ALSO_FITS = 0.65  # share of the best score that a section must have to be a second part of the answer
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
     r"\s*(?:(?:please )?(?:write|give|show)(?: me)? an? )?(fail|slow|long|unicode)"
@@ -334,15 +333,15 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
 def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:
     """The sections that answer `question`, the best one first.
 
-    A page that is the answer as a whole comes whole. Else it is the section, and those for other subjects
-    that the question names as clearly. A thorough question gets what was found on further pages, too.
+    A page that is the answer as a whole comes whole. Else it is the section, and those for what else was
+    asked. A thorough question gets what was found on further pages, too.
     """
     best, *others = hits
     is_thorough = THOROUGH.search(question) is not None
     found = library.sections_of(best.section.page) if library.is_whole(best.section) else [best.section]
     named = set(best.subjects)
-    for hit in () if is_thorough else others:
-        if named.isdisjoint(hit.subjects) and (hit.score >= best.score * _ALSO_FITS or library.is_sure(hit)):
+    for hit in () if is_thorough else sorted(others, key=lambda hit: hit.clause):
+        if hit.clause and named.isdisjoint(hit.subjects):
             named |= hit.subjects
             found.append(hit.section)
     if is_thorough:

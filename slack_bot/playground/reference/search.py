@@ -9,28 +9,45 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
 _BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
-_UNKNOWN = 1.4  # what a word that nobody knows counts against a section; tuned on the lists of the tests
-_UNANCHORED = 4  # the same, where no word says that this project is meant
-_BESIDE_STRONG = 0.25  # of that, beside a subject that has no other meaning
-_LESS = 0.3  # what an unknown word takes from the score of a section that it does not rule out
-_OUTSIDE = 4  # unknown words that something counts for which is certainly not in the pages
+_BORNE, _BORNE_STRONG, _BORNE_OURS = 0, 2, 1
+"""Strange words that a question may have: for each subject, and if it is about this project. Tuned on lists."""
+_LESS = 0.3  # what a strange word takes from the score of a section that it does not rule out
+_OUTSIDE = 4  # strange words that something counts for which is certainly not in the pages
 _BY_NAME = 6.0  # score of a section that is asked for by its heading
 _CHOOSES = 1.0  # weight of a phrase that is no subject of its own but chooses between two sections
-_LONG_SENTENCE = 12  # words: a longer one is read by its parts as well
-_LONG_STORY = 45  # words: in a longer one the sentences that ask are the question
+_LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
+_OURS = "ours"  # in a pattern: a word says that this project is meant
 _GAP = r" (?:[^ ]+ ){0,4}"
+_SHORT_WORD = 2  # letters: a longer word may have an s at its end
 _LONG_WORD = 6  # letters: a longer word may be misspelt by one
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
+_DEFINITION = re.compile(
+    r" (?:(?:what|who) (?:is|are)|explain|define|what does)(?: an?| the)?(?: [^ ]+){1,2}?"
+    r"(?: mean| stand for| to i)?(?: please)? "
+)
 _NO_WORDS = re.compile(r"```.*?(?:```|\Z)|https?://\S+", re.DOTALL)
-_SENTENCE = re.compile(r"(?<=[.?!])\s+|[;\n]+|(?<=\?)")
-_PART = re.compile(r"[,:()]|\s(?:and|but|so|because|or|if|when|und|oder)\s|\s[-–—]\s", re.IGNORECASE)
-_ASKS = re.compile(r"\?|\b(wonder\w*|asking|like to know|want to know|question is|tell me)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
+_CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|in that case|secondly|finally"
+    r"|quick question|question)\b\W*)*"
+    r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may|might|must"
+    r"|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss|darf|läuft"
+    r"|hat|werden|wird)\b",
+    re.IGNORECASE,
+)
+_WONDERS = re.compile(
+    r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious|explain"
+    r"|show me|question is)\b",
+    re.IGNORECASE,
+)
+_CLAUSES = 12  # of a long text: more would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +62,41 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A section that was found, how well it fits (higher is better), and the subjects that say so."""
+    """A section that was found, how well it fits (higher is better), and the subjects that say so.
+
+    `clause`: the number of the clause of the question that it answers best; 0: of none.
+    """
 
     section: PageSection
     score: float
     subjects: frozenset[str] = frozenset()
+    clause: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """What a question must name, and must not, so that `heading` answers it."""
+    """What a question must name, and must not, so that `heading` answers it.
+
+    `is_ours`: and a word must say that this project is meant.
+    """
 
     heading: str
     named: frozenset[str]
     unnamed: frozenset[str]
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a text says: the subjects that it names, and the words that neither belong to one nor are plain.
+
+    `is_ours`: a word says that this project is meant. `is_definition`: it asks what something is, no more.
+    """
+
+    named: frozenset[str]
+    strange: tuple[str, ...]
+    is_ours: bool
+    is_definition: bool
 
 
 class Subjects:
@@ -68,77 +106,93 @@ class Subjects:
         data = tomllib.loads(text)
         self.whole = frozenset(data["whole"])
         self.headings = frozenset(data["sections"])
-        self._groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
+        self.strong = frozenset(data["strong"].split())
+        self._general = frozenset(data["general"].split())
+        self._anchors = frozenset(data["anchors"].split())
+        self._same = {each: word for word, listed in data["same"].items() for each in _phrases(listed)}
+        self._others = _expression(sorted(self._same, key=len, reverse=True), ending="")
         self._patterns = [
             _pattern(heading, each) for heading, listed in data["sections"].items() for each in listed
         ]
         used = {name for each in self._patterns for name in each.named | each.unnamed}
-        self._groups |= {name: (name,) for name in used - set(self._groups)}
-        leads_to: dict[str, set[str]] = {}
-        for each in self._patterns:
-            for name in each.named:
-                leads_to.setdefault(name, set()).add(each.heading)
-        total = len(data["sections"])
-        self._weights = {name: math.log(1 + total / len(found)) for name, found in leads_to.items()}
-        self._weights |= {name: _CHOOSES for name in set(leads_to) - set(data["groups"])}
-        self._weights |= data["weights"]
-        self.strong = frozenset(data["strong"].split())
-        self._expressions = {name: _expression(each) for name, each in self._groups.items()}
-        self._outside = _expression(_phrases(data["outside"]))
-        self._anchors = frozenset(data["anchors"].split())
-        words = {word for group in self._groups.values() for each in group for word in each.split()}
-        self._known = frozenset(data["plain"].split()) | self._anchors
-        self._known |= {word for word in words if not word.endswith("*")}
+        groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
+        groups |= {name: (name,) for name in used - set(groups)}
+        phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
+        self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
+        self._outside = _expression([self._in_same_words(each) for each in _phrases(data["outside"])])
+        self._weights = _weights(self._patterns, len(self.headings))
+        self._weights |= dict.fromkeys(used - set(data["groups"]), _CHOOSES) | data["weights"]
+        self._plain = frozenset(data["plain"].split()) | self._anchors | set(self._same.values())
+        listed = [*self._same, *(each for listed in phrases.values() for each in listed)]
+        words = {word for each in listed for word in each.split()}
+        self._listed = self._plain | {word for word in words if not word.endswith("*")}
         self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
-        self._nearly = _shortened(word for word in self._known if len(word) >= _LONG_WORD)
+        self._nearly = _shortened(word for word in self._listed if len(word) >= _LONG_WORD)
 
     def outside_in(self, text: str) -> int:
         """How many things `text` names that are certainly not in the pages."""
-        return len(self._outside.findall(f" {' '.join(words_of(text))} "))
+        return len(self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} "))
 
     def named_in(self, text: str) -> frozenset[str]:
         """The subjects that `text` names."""
-        line = f" {' '.join(words_of(text))} "
-        return frozenset(name for name, found in self._expressions.items() if found.search(line))
+        return self._read(text).named
+
+    def strange_words(self, text: str) -> tuple[str, ...]:
+        """The words of `text` that neither belong to a subject nor are plain."""
+        return self._read(text).strange
 
     def found_in(
-        self, text: str, outside: int = 0, context: frozenset[str] = frozenset(), *, strict: bool = True
+        self, text: str, outside: int = 0, *, strict: bool = True
     ) -> Iterator[tuple[str, float, frozenset[str]]]:
         """The headings that answer `text`, each with its score and the subjects that `text` names of it.
 
-        `outside`: how many things the whole question names that are not in the pages. `context`: all the
-        subjects that it names. Not `strict`: whatever else is named.
+        `outside`: how many things the whole question names that are not in the pages. Not `strict`: whatever
+        else is named.
         """
+        reading = self._read(text)
+        strange = _OUTSIDE * outside + len(reading.strange)
+        for pattern in self._patterns:
+            named = pattern.named
+            if not named <= reading.named or pattern.unnamed & reading.named:
+                continue
+            if pattern.is_ours and not reading.is_ours:
+                continue
+            borne = sum(_BORNE_STRONG if name in self.strong else _BORNE for name in named)
+            borne += _BORNE_OURS if reading.is_ours else 0
+            is_general = reading.is_definition and named <= self._general
+            if not strict or (strange <= borne and not is_general):
+                yield pattern.heading, sum(map(self._weights.__getitem__, named)) - _LESS * strange, named
+
+    def _read(self, text: str) -> _Reading:
         words = [self._spelled(word) for word in words_of(text)]
-        line = f" {' '.join(words)} "
+        line = f" {self._in_same_words(' '.join(words))} "
         named, covered = set[str](), set[int]()
         for name, expression in self._expressions.items():
             for match in expression.finditer(line):
                 named.add(name)
                 first = line.count(" ", 0, match.start()) - 1
                 covered.update(range(first, first + match[0].strip().count(" ") + 1))
-        strange = [
-            word for number, word in enumerate(words) if number not in covered and not self.knows(word)
-        ]
-        is_anchored = not self._anchors.isdisjoint(words)
-        for pattern in self._patterns:
-            if not pattern.named <= named or pattern.unnamed & (named | context):
-                continue
-            score = sum(self._weights[name] for name in pattern.named)
-            against = _OUTSIDE * outside + len(strange) * (
-                _BESIDE_STRONG if pattern.named & self.strong else 1
-            )
-            enough = against * (_UNKNOWN if is_anchored else _UNANCHORED)
-            if not strict or not against or score >= enough:
-                yield pattern.heading, score - _LESS * against, pattern.named
+        strange = (
+            word for number, word in enumerate(line.split()) if number not in covered and not self._is_plain(word)
+        )
+        return _Reading(
+            frozenset(named),
+            tuple(strange),
+            not self._anchors.isdisjoint((*words, *line.split())),
+            _DEFINITION.fullmatch(line) is not None,
+        )
 
-    def knows(self, word: str) -> bool:
-        """`word` is no name of something that the pages know nothing about."""
-        return word in self._known or word.isdigit() or len(word) == 1
+    def _is_plain(self, word: str) -> bool:
+        return word in self._plain or word.isdigit() or len(word) == 1
+
+    def _in_same_words(self, line: str) -> str:
+        """`line` with one word for all that mean the same."""
+        found = self._others.sub(lambda match: self._same[match[0]], f" {line} ")
+        return found.strip()
 
     def _spelled(self, word: str) -> str:
         """The known word that `word` is with one letter more, less or changed; else `word`."""
-        if len(word) < _LONG_WORD - 1 or self.knows(word) or word.startswith(self._beginnings):
+        if len(word) < _LONG_WORD - 1 or word in self._listed or word.startswith(self._beginnings):
             return word
         near = (self._nearly[each] for each in sorted(_without_one(word)) if each in self._nearly)
         return next((each for each in near if _differ_by_one(each, word)), word)
@@ -164,20 +218,32 @@ class Library:
 
     def search(self, query: str) -> list[Hit]:
         """The sections that answer `query`, best first; empty where none does."""
-        best: dict[str, tuple[float, frozenset[str]]] = {}
         text = _NO_WORDS.sub(" ", query)
+        asking = _asking_clauses(text)[:_CLAUSES]
         is_story = len(text.split()) > _LONG_STORY
+        question = " ".join(asking) if is_story else text
         outside = 0 if is_story else self._subjects.outside_in(text)
-        context = frozenset[str]() if is_story else self._subjects.named_in(text)
-        for part in _parts(text):
-            for heading, score, subjects in self._subjects.found_in(part, outside, context):
-                if score > best.get(heading, (0.0, frozenset()))[0]:
-                    best[heading] = (score, subjects)
+        best: dict[str, Hit] = {}
+        for number, clause in enumerate(asking, 1):
+            found = self._hits_in(clause, outside)
+            found[:1] = [replace(hit, clause=number) for hit in found[:1]]
+            _keep_best(best, found)
+        named = self._subjects.named_in(" ".join(asking)) if best else None
+        whole = self._hits_in(question, outside)
+        _keep_best(best, [hit for hit in whole if named is None or hit.subjects & named])
         for section in self._sections:
             if words_of(section.heading) == words_of(text):
-                best[section.heading] = (_BY_NAME, frozenset({section.heading}))
-        hits = [Hit(each, *best[each.heading]) for each in self._sections if each.heading in best]
-        return sorted(hits, key=lambda hit: -round(hit.score, 2))[: 1 if is_story else _BEST]
+                best[section.heading] = Hit(section, _BY_NAME, frozenset({section.heading}))
+        return sorted(best.values(), key=lambda hit: -round(hit.score, 2))[:_BEST]
+
+    def _hits_in(self, text: str, outside: int) -> list[Hit]:
+        """The sections that answer `text`, read as one question, best first."""
+        scores: dict[str, tuple[float, frozenset[str]]] = {}
+        for heading, score, subjects in self._subjects.found_in(text, outside):
+            if score > scores.get(heading, (0.0, frozenset()))[0]:
+                scores[heading] = (score, subjects)
+        hits = [Hit(each, *scores[each.heading]) for each in self._sections if each.heading in scores]
+        return sorted(hits, key=lambda hit: -round(hit.score, 2))
 
     def near(self, query: str) -> list[str]:
         """The headings that come nearest to `query` where nothing answers it, best first."""
@@ -197,7 +263,7 @@ class Library:
 
     def strange_words(self, text: str) -> list[str]:
         """The words of `text` that no list of subjects has."""
-        return [word for word in words_of(text) if not self._subjects.knows(word)]
+        return list(self._subjects.strange_words(text))
 
 
 @cache
@@ -238,18 +304,20 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(re.sub(r"['’`]", "", text.lower()))
 
 
-def _parts(text: str) -> Iterator[str]:
-    """The sentences of `text`, and the parts of long ones. Of a long story, those that ask."""
-    sentences = [each for each in _SENTENCE.split(text) if each.strip()]
-    if len(text.split()) > _LONG_STORY:
-        asking = [each for each in sentences if _ASKS.search(each)]
-        sentences = asking or sentences
-    elif len(sentences) > 1:
-        yield text
-    for sentence in sentences:
-        yield sentence
-        if len(sentence.split()) > _LONG_SENTENCE:
-            yield from (part for part in _PART.split(sentence) if len(part.split()) > 1)
+def _asking_clauses(text: str) -> list[str]:
+    """The clauses of `text` that ask something; all of them where none says so."""
+    sentences = _SENTENCE.split(text)
+    asking = [each for each in sentences if "?" in each or _WONDERS.search(each)] or sentences
+    clauses = [each for sentence in asking for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
+    return [each for each in clauses if _ASKS.match(each) or _WONDERS.search(each)] or clauses or [text]
+
+
+def _keep_best(best: dict[str, Hit], hits: Iterable[Hit]) -> None:
+    """Put each of `hits` into `best` that scores higher there; a clause that one answers best stays with it."""
+    for hit in hits:
+        known = best.get(hit.section.heading)
+        if known is None or hit.score > known.score:
+            best[hit.section.heading] = replace(hit, clause=hit.clause or (known.clause if known else 0))
 
 
 def _phrases(listed: str) -> tuple[str, ...]:
@@ -257,15 +325,33 @@ def _phrases(listed: str) -> tuple[str, ...]:
 
 
 def _pattern(heading: str, text: str) -> _Pattern:
-    terms = [each.strip() for each in text.split("&")]
-    unnamed = frozenset(each[1:] for each in terms if each.startswith("!"))
-    return _Pattern(heading, frozenset(terms) - {f"!{each}" for each in unnamed}, unnamed)
+    terms = {each.strip() for each in text.split("&")}
+    unnamed = {each for each in terms if each.startswith("!")}
+    named = terms - unnamed - {_OURS}
+    return _Pattern(heading, frozenset(named), frozenset(each[1:] for each in unnamed), _OURS in terms)
 
 
-def _expression(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Finds one of `phrases` in words with a space before and after each."""
-    ways = (re.escape(each).replace(r"\*", "[^ ]*").replace(r"\ \.\.\ ", _GAP) for each in phrases)
+def _expression(phrases: Iterable[str], ending: str = "s?") -> re.Pattern[str]:
+    """Finds one of `phrases` in words with a space before and after each. Their words may have `ending`."""
+    ways = (" ".join(_way(word, ending) for word in each.split()).replace(" .. ", _GAP) for each in phrases)
     return re.compile(f"(?<= )(?:{'|'.join(ways)})(?= )")
+
+
+def _way(word: str, ending: str) -> str:
+    if word == "..":
+        return word
+    if word.endswith("*"):
+        return re.escape(word.removesuffix("*")) + "[^ ]*"
+    return re.escape(word) + ending * (len(word) > _SHORT_WORD)
+
+
+def _weights(patterns: Iterable[_Pattern], total: int) -> dict[str, float]:
+    """What each subject weighs: the more, the fewer of the `total` headings it leads to."""
+    leads_to: dict[str, set[str]] = {}
+    for each in patterns:
+        for name in each.named:
+            leads_to.setdefault(name, set()).add(each.heading)
+    return {name: math.log(1 + total / len(found)) for name, found in leads_to.items()}
 
 
 def _shortened(words: Iterable[str]) -> dict[str, str]:

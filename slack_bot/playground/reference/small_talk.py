@@ -11,12 +11,12 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_ITSELF = re.compile(
-    r"\b((what|who) are you|what (else )?(can|do|could) (you|u) (do|know|answer|help)|what can i (ask|do)"
-    r"|(how|what) can you help|what should i ask|what is your name|whats your name|your name\W*\Z|how are you"
-    r"|hows it going|how is it going|how do you (do|feel)|whats up|how old are you|where are you from"
-    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|ai|bored)"
-    r"|help me|wer bist du|(was|what) .{0,30}kannst|kannst .{0,30}kannst|do you (have feelings|sleep|dream)"
-    r"|introduce yourself|tell me about yourself|favou?rite \w+|can you help( me)?)\b",
+    r"\b((what|who) are you\W*\Z|what (else )?(do|could) (you|u) (know|answer)|what can i ask|what (topics|subjects)"
+    r"|what should i ask|(what is|whats|tell me) your name|your name\W*\Z|how are (you|u)( today| doing)?\W*\Z"
+    r"|hows it going|how is it going|how do you (do|feel)\b|whats up|how old are you|where are you from"
+    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|bored|married)\W*\Z"
+    r"|(can|could) (you|anyone|someone) help( me)?\W*\Z|help me\W*\Z|wer bist du|do you (have feelings|sleep|dream|like)"
+    r"|introduce yourself|tell me about yourself|favou?rite \w+|(is )?any(one|body) (there|here|home))",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
@@ -36,6 +36,31 @@ _ASSENT = re.compile(
 _ANGER = re.compile(
     r"\b(stupid|dumb|useless|idiot|you suck|sucks|hate you|shut up|terrible|awful|annoying|rubbish|crap"
     r"|bad bot|not helpful|did(nt| not) help|disappoint\w*|worst|wtf|fuck\w*|shit\w*)\b",
+    re.IGNORECASE,
+)
+_COMPLAINT = re.compile(
+    r"\A\W*(?!what\b|how\b|who\b|can\b|if\b|why does\b|where\b|which\b|is\b|are\b|does\b).*"
+    r"\b((not|never|hardly|didnt|doesnt|did not|does not|dont|wasnt|isnt) (really |even )?"
+    r"(what i (asked|meant|wanted|need)|my question|an answer|the answer i|answer (my|the) question|the question"
+    r"|match (my|the) question|(very )?(helpful|useful)|make (any )?sense)|makes no sense|no sense at all"
+    r"|(that|this|thats|it|its|your answer|the answer|answer)( is| was|s)? (completely |totally |just |simply )?"
+    r"(wrong|nonsense|incorrect|irrelevant|off topic|beside the point|not right|not true|not correct)"
+    r"|wrong answer|missed the point|(why do|do) you (always|never|not|only)|you (always|only|just|keep) (say|repeat|tell)\w*"
+    r"|read my question|(not|no) good|answer(ed)? something else|i asked (about|for|if|whether|you|something))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_FOLLOW_UP = re.compile(
+    r"\W*((and|why|why not|how|how so|really|what|huh|since when|what else|anything else|go on|continue|more|elaborate"
+    r"|example|for example|such as|like what|please|sorry|meaning|so what|tldr|tl dr|again)"
+    r"|((please |can you |could you )*(tell me more|give me more|(some )?more details?|explain|say|repeat|rephrase|elaborate)"
+    r"( (that|it|this|me|in|with|again|simpler|easier|simple|words|english|please|other|on|more|a|detail|details|plain))*)"
+    r"|what do you mean( by (that|this))?|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
+    r"|(and )?what does (that|this|it) mean|(that|this) is not clear|unclear)( please)?\W*\Z",
+    re.IGNORECASE,
+)
+_PLEASANTRY = re.compile(
+    r"\b(you are|youre|ur) (so |very |really |quite )?(great|smart|clever|funny|cute|nice|awesome|amazing|good|cool|helpful)"
+    r"|nice to meet you|happy (birthday|new year|friday)|merry christmas|congrat\w*|im (bored|tired|sad|happy)|\Asorry\b",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -90,8 +115,11 @@ def is_small_talk(question: str) -> bool:
     text = re.sub(r"['’]", "", question)
     if _STOP.match(text):
         return True
+    if _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
+        return True
     is_short = len(words_of(text)) <= _FEW_WORDS
-    return is_short and bool(_ABOUT_ITSELF.search(text) or _GOODBYE.match(text))
+    talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _PLEASANTRY.search)
+    return is_short and any(talk(text) for talk in talks)
 
 
 def has_code(question: str) -> bool:
@@ -118,7 +146,12 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "can do nothing else.",
         "goodbye": "Goodbye. Ask me again whenever you like.",
         "assent": "All right. Ask me again whenever you like.",
+        "pleasantry": "That is kind of you. Ask me again whenever you like.",
         "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
+        "complaint": "I am sorry that this was no answer to your question. I have no language model: I look for "
+        "words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
+        "follow up": "I read each message alone, and do not know what came before it. Ask once more, with what it "
+        "is about.",
         "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
         "questions about this bot and about AGNTCY from its guide.",
         "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
@@ -126,7 +159,7 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
     }
     kind = _kind(re.sub(r"['’]", "", question), library)
-    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent"):
+    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "pleasantry", "follow up"):
         return replies[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
@@ -145,6 +178,9 @@ def _kind(text: str, library: Library) -> str:
     kinds = {
         "stop": _STOP.match(text) is not None,
         "code": has_code(text),
+        "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
+        "follow up": _FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None,
+        "pleasantry": _PLEASANTRY.search(text) is not None and is_short,
         "more than thanks": has_thanks and len(strange) >= _STRANGE,
         "thanks": has_thanks,
         "goodbye": _GOODBYE.match(text) is not None and is_short,
