@@ -31,7 +31,7 @@ _DEFINITION = re.compile(
     r" (?:(?:what|who) (?:is|are)|explain|define|what does)(?: an?| the)?(?: [^ ]+){1,2}?"
     r"(?: mean| stand for| to i)?(?: please)? "
 )
-_NO_WORDS = re.compile(r"```.*?(?:```|\Z)|https?://\S+", re.DOTALL)
+_NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
 _ASKS = re.compile(

@@ -69,9 +69,16 @@ _JOKE = re.compile(
 )
 _STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\W*\Z", re.IGNORECASE)
 _CODE = re.compile(
-    r"```|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bprint\(|console\.log|#include"
-    r"|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>",
+    r"```[^`\n]*\n|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bfor \((let|var|int) |\bprint\(|console\.log"
+    r"|#include|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>|Traceback \(most recent|\A *[\w.]+(Error|Exception):"
+    r"|^apiVersion: |^[ \w.-]+:( .*)?\n[ \w.-]+:( .*)?\n|^\s*[{}];?\s*$|npm ERR!",
     re.MULTILINE,
+)
+_PROBE = re.compile(
+    r"\b(ignore|forget|disregard) (all |any |your |the |my )*(previous |prior |earlier |above )*(instructions|rules|prompts?)"
+    r"|\b(print|show|reveal|repeat|output|dump|list|give|tell|display)\b(?! the).{0,30}\b(system prompt|instructions|"
+    r"environment variables|env vars|secrets|api keys?|passwords?|credentials)|you are now|developer mode|pretend (to be|you)",
+    re.IGNORECASE,
 )
 _FOREIGN = {
     "Ich antworte nur auf Englisch.": re.compile(
@@ -115,7 +122,7 @@ def is_small_talk(question: str) -> bool:
     text = re.sub(r"['’]", "", question)
     if _STOP.match(text):
         return True
-    if _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
+    if _PROBE.search(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
         return True
     is_short = len(words_of(text)) <= _FEW_WORDS
     talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _PLEASANTRY.search)
@@ -156,6 +163,8 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "questions about this bot and about AGNTCY from its guide.",
         "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
         "and `slack-bot doctor` says what is wrong with an agent's card.",
+        "probe": "I have no system prompt and no secrets to show: I am a small program without a language model, "
+        "and answer questions about this bot and about AGNTCY from its guide.",
         "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
     }
     kind = _kind(re.sub(r"['’]", "", question), library)
@@ -178,6 +187,7 @@ def _kind(text: str, library: Library) -> str:
     kinds = {
         "stop": _STOP.match(text) is not None,
         "code": has_code(text),
+        "probe": _PROBE.search(text) is not None,
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
         "follow up": _FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None,
         "pleasantry": _PLEASANTRY.search(text) is not None and is_short,
