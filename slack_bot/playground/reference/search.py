@@ -1,11 +1,11 @@
 """Which sections of the pages answer a question, and whether any does: by the subjects that it names.
 
-`subjects.toml` says for each section what a question must name. A section counts the more, the fewer sections
-its subjects lead to; words that nobody knows count against all. So a question about something else finds
-nothing, whatever everyday words it shares with a page.
+`subjects.toml` says for each section what a question must name, and what it may name besides. Each clause
+that asks is read alone, in words where one stands for all that mean the same. Words that belong to no subject
+and are no plain ones count against all sections. So a question about something else finds nothing, whatever
+everyday words it shares with a page.
 """
 
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,14 +14,19 @@ from functools import cache
 from importlib import resources
 
 _BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
-_BORNE, _BORNE_STRONG, _BORNE_OURS = 0, 2, 1
-"""Strange words that a question may have: for each subject, and if it is about this project. Tuned on lists."""
+_BORNE_STRONG, _BORNE_OURS = (
+    2,
+    1,
+)  # strange words that a strong subject, or a word for this project, makes up for
+_WEIGHT = 2.0  # of a subject
+_ALSO = 0.6  # share of its weight where it is only named as well
 _LESS = 0.3  # what a strange word takes from the score of a section that it does not rule out
 _OUTSIDE = 4  # strange words that something counts for which is certainly not in the pages
 _BY_NAME = 6.0  # score of a section that is asked for by its heading
-_CHOOSES = 1.0  # weight of a phrase that is no subject of its own but chooses between two sections
+_CHOOSES = 0.5  # weight of a word of `sections` that is no subject of its own
 _LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
 _OURS = "ours"  # in a pattern: a word says that this project is meant
+_FRAGMENT = 2  # words: so few are about this project
 _GAP = r" (?:[^ ]+ ){0,4}"
 _SHORT_WORD = 2  # letters: a longer word may have an s at its end
 _LONG_WORD = 6  # letters: a longer word may be misspelt by one
@@ -35,19 +40,20 @@ _NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
 _ASKS = re.compile(
-    r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|in that case|secondly|finally"
-    r"|quick question|question)\b\W*)*"
-    r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may|might|must"
-    r"|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss|darf|läuft"
-    r"|hat|werden|wird)\b",
+    r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|finally"
+    r"|question)\b\W*)*"
+    r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may"
+    r"|might"
+    r"|must|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss"
+    r"|darf|läuft|hat|werden|wird)\b",
     re.IGNORECASE,
 )
 _WONDERS = re.compile(
-    r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious|explain"
-    r"|show me|question is)\b",
+    r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious"
+    r"|explain|show me|question is)\b",
     re.IGNORECASE,
 )
-_CLAUSES = 12  # of a long text: more would take too long
+_CLAUSES = 12  # of a text that asks: more would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +81,23 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """What a question must name, and must not, so that `heading` answers it.
+    """What a question must name, and must not. `is_ours`: and a word must say that this project is meant."""
 
-    `is_ours`: and a word must say that this project is meant.
-    """
-
-    heading: str
     named: frozenset[str]
     unnamed: frozenset[str]
     is_ours: bool
+
+    def fits(self, reading: "_Reading") -> bool:
+        is_meant = reading.is_ours or not self.is_ours
+        return is_meant and self.named <= reading.named and self.unnamed.isdisjoint(reading.named)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """What a text says: the subjects that it names, and the words that neither belong to one nor are plain.
 
-    `is_ours`: a word says that this project is meant. `is_definition`: it asks what something is, no more.
+    `is_ours`: a word says that this project is meant, or there are too few words to say so. `is_definition`:
+    it asks what something is, no more.
     """
 
     named: frozenset[str]
@@ -111,17 +118,27 @@ class Subjects:
         self._anchors = frozenset(data["anchors"].split())
         self._same = {each: word for word, listed in data["same"].items() for each in _phrases(listed)}
         self._others = _expression(sorted(self._same, key=len, reverse=True), ending="")
-        self._patterns = [
-            _pattern(heading, each) for heading, listed in data["sections"].items() for each in listed
-        ]
-        used = {name for each in self._patterns for name in each.named | each.unnamed}
+        self._needs = {
+            heading: [_pattern(each) for each in section["needs"]]
+            for heading, section in data["sections"].items()
+        }
+        self._also = {
+            heading: frozenset(section.get("also", "").split())
+            for heading, section in data["sections"].items()
+        }
+        used = {
+            name for needs in self._needs.values() for each in needs for name in each.named | each.unnamed
+        }
         groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
         groups |= {name: (name,) for name in used - set(groups)}
         phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
         self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
         self._outside = _expression([self._in_same_words(each) for each in _phrases(data["outside"])])
-        self._weights = _weights(self._patterns, len(self.headings))
-        self._weights |= dict.fromkeys(used - set(data["groups"]), _CHOOSES) | data["weights"]
+        weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
+        self._weights = dict.fromkeys(data["groups"], _WEIGHT) | dict.fromkeys(
+            used - set(data["groups"]), _CHOOSES
+        )
+        self._weights |= weights
         self._plain = frozenset(data["plain"].split()) | self._anchors | set(self._same.values())
         listed = [*self._same, *(each for listed in phrases.values() for each in listed)]
         words = {word for each in listed for word in each.split()}
@@ -151,17 +168,20 @@ class Subjects:
         """
         reading = self._read(text)
         strange = _OUTSIDE * outside + len(reading.strange)
-        for pattern in self._patterns:
-            named = pattern.named
-            if not named <= reading.named or pattern.unnamed & reading.named:
-                continue
-            if pattern.is_ours and not reading.is_ours:
-                continue
-            borne = sum(_BORNE_STRONG if name in self.strong else _BORNE for name in named)
-            borne += _BORNE_OURS if reading.is_ours else 0
-            is_general = reading.is_definition and named <= self._general
-            if not strict or (strange <= borne and not is_general):
-                yield pattern.heading, sum(map(self._weights.__getitem__, named)) - _LESS * strange, named
+        borne_ours = _BORNE_OURS if reading.is_ours else 0
+        for heading, needs in self._needs.items():
+            for pattern in needs:
+                if not pattern.fits(reading):
+                    continue
+                also = self._also[heading] & reading.named - pattern.named
+                borne = borne_ours + _BORNE_STRONG * len(pattern.named & self.strong)
+                is_general = reading.is_definition and not also and pattern.named <= self._general
+                if not strict or (strange <= borne and not is_general):
+                    score = self._sum(pattern.named) + _ALSO * self._sum(also) - _LESS * strange
+                    yield heading, score, pattern.named | also
+
+    def _sum(self, names: Iterable[str]) -> float:
+        return sum(self._weights[name] for name in names)
 
     def _read(self, text: str) -> _Reading:
         words = [self._spelled(word) for word in words_of(text)]
@@ -173,12 +193,14 @@ class Subjects:
                 first = line.count(" ", 0, match.start()) - 1
                 covered.update(range(first, first + match[0].strip().count(" ") + 1))
         strange = (
-            word for number, word in enumerate(line.split()) if number not in covered and not self._is_plain(word)
+            word
+            for number, word in enumerate(line.split())
+            if number not in covered and not self._is_plain(word)
         )
         return _Reading(
             frozenset(named),
             tuple(strange),
-            not self._anchors.isdisjoint((*words, *line.split())),
+            len(words) <= _FRAGMENT or not self._anchors.isdisjoint((*words, *line.split())),
             _DEFINITION.fullmatch(line) is not None,
         )
 
@@ -253,10 +275,6 @@ class Library:
         found = sorted(self._subjects.found_in(text, strict=False), key=lambda each: -each[1])
         return list(dict.fromkeys(heading for heading, *_ in found))[:_NEAREST]
 
-    def is_sure(self, hit: Hit) -> bool:
-        """`hit` is about something that has no other meaning."""
-        return not hit.subjects.isdisjoint(self._subjects.strong)
-
     def is_whole(self, section: PageSection) -> bool:
         """`section` begins a page that is the answer as a whole."""
         return section.heading in self._subjects.whole
@@ -313,7 +331,7 @@ def _asking_clauses(text: str) -> list[str]:
 
 
 def _keep_best(best: dict[str, Hit], hits: Iterable[Hit]) -> None:
-    """Put each of `hits` into `best` that scores higher there; a clause that one answers best stays with it."""
+    """Put each of `hits` into `best` that scores higher there. The clause that it answers is kept."""
     for hit in hits:
         known = best.get(hit.section.heading)
         if known is None or hit.score > known.score:
@@ -324,11 +342,11 @@ def _phrases(listed: str) -> tuple[str, ...]:
     return tuple(" ".join(each.split()) for each in listed.split(";") if each.strip())
 
 
-def _pattern(heading: str, text: str) -> _Pattern:
+def _pattern(text: str) -> _Pattern:
     terms = {each.strip() for each in text.split("&")}
     unnamed = {each for each in terms if each.startswith("!")}
     named = terms - unnamed - {_OURS}
-    return _Pattern(heading, frozenset(named), frozenset(each[1:] for each in unnamed), _OURS in terms)
+    return _Pattern(frozenset(named), frozenset(each[1:] for each in unnamed), _OURS in terms)
 
 
 def _expression(phrases: Iterable[str], ending: str = "s?") -> re.Pattern[str]:
@@ -343,15 +361,6 @@ def _way(word: str, ending: str) -> str:
     if word.endswith("*"):
         return re.escape(word.removesuffix("*")) + "[^ ]*"
     return re.escape(word) + ending * (len(word) > _SHORT_WORD)
-
-
-def _weights(patterns: Iterable[_Pattern], total: int) -> dict[str, float]:
-    """What each subject weighs: the more, the fewer of the `total` headings it leads to."""
-    leads_to: dict[str, set[str]] = {}
-    for each in patterns:
-        for name in each.named:
-            leads_to.setdefault(name, set()).add(each.heading)
-    return {name: math.log(1 + total / len(found)) for name, found in leads_to.items()}
 
 
 def _shortened(words: Iterable[str]) -> dict[str, str]:

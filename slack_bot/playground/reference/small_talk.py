@@ -11,26 +11,30 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_ITSELF = re.compile(
-    r"\b((what|who) are you\W*\Z|what (else )?(do|could) (you|u) (know|answer)|what can i ask|what (topics|subjects)"
-    r"|what should i ask|(what is|whats|tell me) your name|your name\W*\Z|how are (you|u)( today| doing)?\W*\Z"
-    r"|hows it going|how is it going|how do you (do|feel)\b|whats up|how old are you|where are you from"
-    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|bored|married)\W*\Z"
-    r"|(can|could) (you|anyone|someone) help( me)?\W*\Z|help me\W*\Z|wer bist du|do you (have feelings|sleep|dream|like)"
-    r"|introduce yourself|tell me about yourself|favou?rite \w+|(is )?any(one|body) (there|here|home))",
+    r"\b((what|who) (are|r) (you|u)( even)?( lol)?\W*\Z|what (else )?(do|could) (you|u) (know|answer)"
+    r"|what can i ask|what (topics|subjects)|what should i ask|(what is|whats|tell me) your name"
+    r"|your name\W*\Z|how are (you|u)( today| doing)?\W*\Z|hows it going|how is it going"
+    r"|how do you (do|feel)\b|whats up"
+    r"|how old are you|where are you from"
+    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|bored)\W*\Z"
+    r"|(can|could) (you|anyone|someone) help( me)?\W*\Z|help me\W*\Z|wer bist du"
+    r"|do you (have feelings|sleep|dream|like)|introduce yourself|tell me about yourself|favou?rite \w+"
+    r"|any(one|body) (there|here|home))",
     re.IGNORECASE,
 )
 _THANKS = re.compile(
     r"\b(thanks?|thank you|thx|ty|cheers|appreciated|appreciate it|danke|merci|gracias|well done"
     r"|good (bot|job)|i love (you|it|this))\b"
-    r"|\A\W*(great|perfect|nice|awesome|brilliant|wonderful|lovely|cool|super|amazing|love (it|this|you))\b",
+    r"|\A\W*((wow|ok|okay|oh)\W+)?"
+    r"(great|perfect|nice|awesome|brilliant|wonderful|lovely|cool|super|amazing|love (it|this|you))\b",
     re.IGNORECASE,
 )
 _GOODBYE = re.compile(
     r"\W*(bye|goodbye|see (you|ya)|good night|cya|tschüss|have a (nice|good))\b", re.IGNORECASE
 )
 _ASSENT = re.compile(
-    r"\W*(ok(ay)?|k|yes|no|yep|nope|sure|alright|got it|i see|fine|understood|never ?mind|lol|haha+|hm+|wow)"
-    r"\W*\Z",
+    r"\W*((ok(ay)?|k|yes|no|yep|nope|sure|alright|got it|i see|fine|understood|never ?mind|lol|haha+|hm+|wow)"
+    r"\W*){1,3}(that was \w+)?\W*\Z",
     re.IGNORECASE,
 )
 _ANGER = re.compile(
@@ -39,28 +43,31 @@ _ANGER = re.compile(
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
-    r"\A\W*(?!what\b|how\b|who\b|can\b|if\b|why does\b|where\b|which\b|is\b|are\b|does\b).*"
-    r"\b((not|never|hardly|didnt|doesnt|did not|does not|dont|wasnt|isnt) (really |even )?"
-    r"(what i (asked|meant|wanted|need)|my question|an answer|the answer i|answer (my|the) question|the question"
-    r"|match (my|the) question|(very )?(helpful|useful)|make (any )?sense)|makes no sense|no sense at all"
-    r"|(that|this|thats|it|its|your answer|the answer|answer)( is| was|s)? (completely |totally |just |simply )?"
-    r"(wrong|nonsense|incorrect|irrelevant|off topic|beside the point|not right|not true|not correct)"
-    r"|wrong answer|missed the point|(why do|do) you (always|never|not|only)|you (always|only|just|keep) (say|repeat|tell)\w*"
-    r"|read my question|(not|no) good|answer(ed)? something else|i asked (about|for|if|whether|you|something))\b",
+    r"\A(?!\W*(what|how|who|where|which|can|if|is|are|does|why does)\b).*\b("
+    r"(not|never|didnt|doesnt|dont|wasnt|isnt) (really |even )?"
+    r"(what i (asked|meant|wanted|need)|my question|an answer|(answer|match)(ing)? (my|the) question"
+    r"|(very )?helpful"
+    r"|make (any )?sense)|makes no sense"
+    r"|(that|this|thats|answer)( is| was|s)? (completely |totally |just |simply )?"
+    r"(wrong|nonsense|incorrect|irrelevant|off topic|beside the point|not (right|true|correct))"
+    r"|wrong answer|missed the point|read my question|answer(ed)? something else"
+    r"|you (always|only|just|keep) (say|repeat|tell)\w*)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _FOLLOW_UP = re.compile(
-    r"\W*((and|why|why not|how|how so|really|what|huh|since when|what else|anything else|go on|continue|more|elaborate"
-    r"|example|for example|such as|like what|please|sorry|meaning|so what|tldr|tl dr|again)"
-    r"|((please |can you |could you )*(tell me more|give me more|(some )?more details?|explain|say|repeat|rephrase|elaborate)"
-    r"( (that|it|this|me|in|with|again|simpler|easier|simple|words|english|please|other|on|more|a|detail|details|plain))*)"
-    r"|what do you mean( by (that|this))?|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
-    r"|(and )?what does (that|this|it) mean|(that|this) is not clear|unclear)( please)?\W*\Z",
+    r"\W*(and|why|why not|how so|really|what|huh|what else|go on|continue|more|elaborate|for example|please"
+    r"|sorry"
+    r"|again|what do you mean( by (that|this))?|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
+    r"|(and )?what does (that|this|it) mean|((please|can you|could you) )*"
+    r"(tell me|give me|some|explain|say|repeat|rephrase|elaborate|more)"
+    r"( (that|it|this|me|in|with|again|simpler|easier|simple|words|please|other|on|more|details?|plain"
+    r"|english))*"
+    r")( please)?\W*\Z",
     re.IGNORECASE,
 )
-_PLEASANTRY = re.compile(
-    r"\b(you are|youre|ur) (so |very |really |quite )?(great|smart|clever|funny|cute|nice|awesome|amazing|good|cool|helpful)"
-    r"|nice to meet you|happy (birthday|new year|friday)|merry christmas|congrat\w*|im (bored|tired|sad|happy)|\Asorry\b",
+_KINDNESS = re.compile(
+    r"\b(you are|youre|ur) (so |very |really )?(great|smart|clever|funny|cute|nice|awesome|amazing|good|cool)"
+    r"|nice to meet you|happy (birthday|new year|friday)|merry christmas|congrat\w*",
     re.IGNORECASE,
 )
 _JOKE = re.compile(
@@ -69,15 +76,17 @@ _JOKE = re.compile(
 )
 _STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\W*\Z", re.IGNORECASE)
 _CODE = re.compile(
-    r"```[^`\n]*\n|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bfor \((let|var|int) |\bprint\(|console\.log"
-    r"|#include|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>|Traceback \(most recent|\A *[\w.]+(Error|Exception):"
-    r"|^apiVersion: |^[ \w.-]+:( .*)?\n[ \w.-]+:( .*)?\n|^\s*[{}];?\s*$|npm ERR!",
+    r"```[^`\n]*\n|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bfor \((let|var|int) |\bprint\("
+    r"|console\.log|#include|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>|Traceback \(most recent|npm ERR!"
+    r"|\A *[\w.]+(Error|Exception):|^[ \w.-]+:( .*)?\n[ \w.-]+:( .*)?\n",
     re.MULTILINE,
 )
 _PROBE = re.compile(
-    r"\b(ignore|forget|disregard) (all |any |your |the |my )*(previous |prior |earlier |above )*(instructions|rules|prompts?)"
-    r"|\b(print|show|reveal|repeat|output|dump|list|give|tell|display)\b(?! the).{0,30}\b(system prompt|instructions|"
-    r"environment variables|env vars|secrets|api keys?|passwords?|credentials)|you are now|developer mode|pretend (to be|you)",
+    r"\b(ignore|forget|disregard) (all |any |your |the |my )*(previous |prior |earlier )*"
+    r"(instructions|rules|prompts?)"
+    r"|\b(print|show|reveal|repeat|dump|give|tell)\b.{0,30}\b(your|all) (system prompt|instructions|secrets"
+    r"|environment variables|env vars|api keys?|passwords?|credentials)|\byou are now\b"
+    r"|pretend (to be|you)\b",
     re.IGNORECASE,
 )
 _FOREIGN = {
@@ -125,7 +134,7 @@ def is_small_talk(question: str) -> bool:
     if _PROBE.search(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
         return True
     is_short = len(words_of(text)) <= _FEW_WORDS
-    talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _PLEASANTRY.search)
+    talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _KINDNESS.search)
     return is_short and any(talk(text) for talk in talks)
 
 
@@ -153,22 +162,22 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "can do nothing else.",
         "goodbye": "Goodbye. Ask me again whenever you like.",
         "assent": "All right. Ask me again whenever you like.",
-        "pleasantry": "That is kind of you. Ask me again whenever you like.",
+        "kindness": "That is kind of you. Ask me again whenever you like.",
         "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
-        "complaint": "I am sorry that this was no answer to your question. I have no language model: I look for "
-        "words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
-        "follow up": "I read each message alone, and do not know what came before it. Ask once more, with what it "
-        "is about.",
+        "complaint": "I am sorry that this was no answer to your question. I have no language model: I look "
+        "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
+        "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
+        "what it is about.",
         "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
         "questions about this bot and about AGNTCY from its guide.",
         "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
         "and `slack-bot doctor` says what is wrong with an agent's card.",
-        "probe": "I have no system prompt and no secrets to show: I am a small program without a language model, "
-        "and answer questions about this bot and about AGNTCY from its guide.",
+        "probe": "I have no system prompt and no secrets to show: I am a small program without a language "
+        "model, and answer questions about this bot and about AGNTCY from its guide.",
         "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
     }
     kind = _kind(re.sub(r"['’]", "", question), library)
-    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "pleasantry", "follow up"):
+    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up"):
         return replies[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
@@ -190,7 +199,7 @@ def _kind(text: str, library: Library) -> str:
         "probe": _PROBE.search(text) is not None,
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
         "follow up": _FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None,
-        "pleasantry": _PLEASANTRY.search(text) is not None and is_short,
+        "kindness": _KINDNESS.search(text) is not None and is_short,
         "more than thanks": has_thanks and len(strange) >= _STRANGE,
         "thanks": has_thanks,
         "goodbye": _GOODBYE.match(text) is not None and is_short,

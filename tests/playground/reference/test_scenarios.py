@@ -199,7 +199,7 @@ def test_a_question_that_only_has_the_words_of_a_demonstration_is_a_question(que
 
 
 @pytest.mark.parametrize(
-    "question", ["hello", "Good morning!", "what can you do", "Who are you?", "are you human"]
+    "question", ["hello", "Good morning!", "what can I ask you", "Who are you?", "are you human"]
 )
 def test_a_greeting_is_greeted(question: str) -> None:
     assert answer(run(question)).startswith("Hello!")

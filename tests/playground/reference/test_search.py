@@ -28,18 +28,22 @@ plain = "a about and do does how is of the what"
 anchors = "pet"
 outside = "moon; outer space"
 strong = "dog"
+general = "dog"
 whole = ["About cats"]
+[same]
+cat = "kitten; kittens; cats"
+dog = "my dog"
 [groups]
-cat = "cat; cats; kittens"
-dog = "dog; dogs"
+cat = "cat"
+dog = "dog"
 food = "food; eat*; feed .. fish"
+old = "old"
 [weights]
-cat = 2
-dog = 2
+3 = "food"
 [sections]
-"About cats" = ["cat & !food"]
-"Food" = ["food & cat"]
-"About dogs" = ["dog"]
+"About cats" = { needs = ["cat & !food"], also = "old" }
+"Food" = { needs = ["food & cat", "food & ours"] }
+"About dogs" = { needs = ["dog"], also = "old" }
 """
 GUIDE = Library(load_knowledge())
 NOTHING = ""
@@ -47,8 +51,28 @@ NOTHING = ""
 # in words of our own; each trap of the first search is among them
 QUESTIONS = {
     "What this bot is": ["what is this bot?", "Hey! What is this thing?"],
+    "What can it do?": [
+        "what can you do for us?",
+        "which features are there",
+        "why would anyone want this bot",
+    ],
+    "What do I need for it?": [
+        "what do we have to prepare",
+        "I have no agent yet, what now?",
+        "do I need a developer for this",
+    ],
+    "Which Slack plan does it need?": [
+        "is Enterprise Grid required?",
+        "does it run on the free plan of Slack",
+    ],
     "Who is it for?": ["could this answer from our HR handbook?"],
-    "A2A, the protocol behind it": ["what is a2a", "agent2agent?", "which a2a version is spoken"],
+    "A2A, the protocol behind it": [
+        "explain a2a in simple words",
+        "our agent only speaks gRPC",
+        "what is a2a",
+        "agent2agent?",
+        "which a2a version is spoken",
+    ],
     "Which model (LLM) does it use?": ["which llm is it", "are you chatgpt?", "can I use my own model"],
     "Who made it?": ["who built you?", "Who is behind this project", "Wer hat dich gebaut?"],
     "What is it written in?": ["which programming language is it written in?"],
@@ -83,6 +107,11 @@ QUESTIONS = {
         "did it pass a security review",
         "can somebody hack you and read my messages",
     ],
+    "Is it encrypted, audited or certified?": [
+        "is the data encrypted at rest",
+        "has anybody done a pentest",
+        "is there an SBOM",
+    ],
     "What about prompt injection?": ["how do you handle prompt injection"],
     "How does the bot prove itself to the agent?": [
         "can it send a bearer token to the agent",
@@ -91,7 +120,16 @@ QUESTIONS = {
     "Are secrets shown or logged?": ["are passwords in the logs?", "what happens to a secret in an answer"],
     "Which permissions does it need in Slack?": ["which scopes does it need", "what permisions do I grant"],
     "Does it read my channels?": ["does it read all our channels", "can it see channels without an invite"],
-    "Who may ask, and who sees the answer?": ["who can see my question", "can guests use it?"],
+    "Who may ask, and who sees the answer?": [
+        "can people see the answer who are not in the channel",
+        "is it possible to keep the interns out",
+        "who can see my question",
+        "can guests use it?",
+    ],
+    "Editing or deleting a question": [
+        "what if somebody changes a question later",
+        "I have a typo in my question",
+    ],
     "Do I need another mention?": ["do I have to mention it each time"],
     "How do I stop an answer?": ["how do I stop it", "is there a stop button?"],
     "Does it remember what I asked before?": ["does it remember earlier questions"],
@@ -99,7 +137,7 @@ QUESTIONS = {
     "Signing in": ["does it support SSO"],
     "Can I share a file?": ["can I upload a pdf"],
     "Voice, calls and pictures": ["can it look at a screenshot"],
-    "How do I give feedback?": ["where do I rate an answer"],
+    "How do I give feedback?": ["are there thumbs to press", "where do I rate an answer"],
     "Which languages does it speak?": ["does it speak german", "Sprichst du Deutsch?"],
     "Does it work in direct messages and private channels?": [
         "can I dm it",
@@ -112,7 +150,10 @@ QUESTIONS = {
     "How long may an answer be?": ["what is the maximum length of an answer", "how long can an answer be"],
     "How long may an answer take?": ["my agent needs ten minutes, will it time out"],
     "Trying it out": ["can I try it without slack"],
-    "How do I install it in my workspace?": ["how do I install it in our workspace"],
+    "How do I install it in my workspace?": [
+        "how much time does the installation take",
+        "how do I install it in our workspace",
+    ],
     "Do people have to install anything?": ["does it work on my phone"],
     "How do I connect my own agent?": ["how do I connect my own agent?"],
     "Which frameworks work?": ["does it work with crewai", "our service is plain REST, does that fit?"],
@@ -133,7 +174,14 @@ QUESTIONS = {
     "How many questions may I ask?": ["how many questions may I ask per day"],
     "How many people can use it at once?": ["how many users can it serve at the same time"],
     "Health, metrics and logs": ["are there prometheus metrics"],
-    "Nothing happens: the bot does not answer": ["the bot doesn't answer me", "I get invalid_auth"],
+    "When the agent fails": [
+        "what do people see when the agent is down",
+    ],
+    "Nothing happens: the bot does not answer": [
+        "I mention the bot in a private channel and it does not reply",
+        "the bot doesn't answer me",
+        "I get invalid_auth",
+    ],
     "Updating to another version": ["how do I upgrade"],
     "What AGNTCY is": ["what is agntcy"],
     "Transport: SLIM and MLS": ["what is MLS?"],
@@ -150,6 +198,12 @@ QUESTIONS = {
         "write me a python function that sorts a list",
         "how do I mute a channel in Slack",
         "who won the cup last year",
+        "what is kubernetes?",
+        "explain Docker",
+        "what is an LLM",
+        "how do I archive a channel in Slack",
+        "is my laptop too old",
+        "restart the payroll service",
         "blorp purple fnord",
         "",
         "the of and",
@@ -180,10 +234,29 @@ def test_a_clause_about_the_asker_changes_nothing(before: str) -> None:
     assert GUIDE.search(f"{before}where is our data stored?")[0].section.heading == "Where is my data stored?"
 
 
-def test_of_a_long_story_the_sentence_that_asks_is_the_question() -> None:
+def test_of_a_long_story_the_clauses_that_ask_are_the_question() -> None:
     story = "Last spring we bought a coffee machine, and Dave paid for it, and then nobody cleaned it. " * 20
     hits = GUIDE.search(f"{story} So what I wonder is: can I run several replicas? Thanks, have a nice day.")
     assert [hit.section.heading for hit in hits] == ["Several replicas and Redis"]
+
+
+@pytest.mark.parametrize(
+    ("question", "headings"),
+    [
+        ("what is the price and does it run on k8s?", {1: "Cost and licence", 2: "Docker and Kubernetes"}),
+        (
+            "Hi! Does it speak Polish, and where is my data stored?",
+            {1: "Which languages does it speak?", 2: "Where is my data stored?"},
+        ),
+        ("We have two workspaces and forty people, is it free?", {1: "Cost and licence"}),
+    ],
+)
+def test_each_half_of_a_question_has_its_answer(question: str, headings: dict[int, str]) -> None:
+    assert {hit.clause: hit.section.heading for hit in GUIDE.search(question) if hit.clause} == headings
+
+
+def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
+    assert GUIDE.near("what is kubernetes?") == ["Docker and Kubernetes"]
 
 
 def test_code_and_addresses_are_no_words() -> None:
@@ -227,23 +300,42 @@ def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> N
         ("how do kitens eat", ["Food"]),
         ("feed a cat a fish", ["Food"]),
         ("dogs", ["About dogs"]),
+        ("do dogs eat", ["About dogs"]),
+        ("do dogs eat, pet", ["Food", "About dogs"]),
         ("a cat of the moon", []),
-        ("cats of mice", []),
+        ("a cat of mice", []),
         ("cats of mice, pet", ["About cats"]),
-        ("dogs and one mouse", ["About dogs"]),
+        ("the dogs and one mouse", ["About dogs"]),
+        ("what is a dog?", []),
+        ("what is an old dog", ["About dogs"]),
         ("weather", []),
     ],
 )
-def test_all_subjects_must_be_named_and_unknown_words_count_against(
+def test_all_subjects_must_be_named_and_strange_words_count_against(
     library: Library, question: str, headings: list[str]
 ) -> None:
     assert [hit.section.heading for hit in library.search(question)] == headings
 
 
-def test_what_is_sure_and_what_is_whole(library: Library) -> None:
+def test_what_is_named_besides_counts_as_well(library: Library) -> None:
+    (dog,), (old_dog,) = library.search("a dog, a dog"), library.search("the old dog")
+    assert old_dog.score > dog.score
+    assert old_dog.subjects == {"dog", "old"}
+
+
+def test_what_is_whole(library: Library) -> None:
     (dog,), (cat,) = library.search("dogs"), library.search("cats")
-    assert library.is_sure(dog) and not library.is_sure(cat)
     assert library.is_whole(cat.section) and not library.is_whole(dog.section)
+
+
+def test_each_clause_that_asks_has_its_own_best_section(library: Library) -> None:
+    hits = library.search("Rain again. What does a cat eat, and is it old, or a dog?")
+    assert [(hit.section.heading, hit.clause) for hit in hits] == [("Food", 1)]
+
+
+def test_what_comes_near_is_named(library: Library) -> None:
+    assert library.near("what is a dog") == ["About dogs"]
+    assert library.near("a dog of the moon") == []
 
 
 def test_a_section_is_found_by_its_own_heading_too() -> None:
