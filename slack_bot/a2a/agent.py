@@ -206,10 +206,13 @@ class Agent:
             return False
         return self._interfaces(self._known.card)[0].wire == "1.0" or self._settings.resubscribe_03
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
-        """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first."""
+    async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
+        """Join a task's stream again, and close it (`aclosing`). 1.0 sends the present task first.
+
+        `last_id`: of the last event that came.
+        """
         card = await self.ensure_card()
-        return self._client(card, self._interfaces(card)[0]).subscribe(task_id)
+        return self._client(card, self._interfaces(card)[0]).subscribe(task_id, last_id)
 
     async def task(self, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Snapshot:
         """Read the task, with so many of its last messages, or cancel it.

@@ -205,7 +205,8 @@ class TaskConsumer:
 
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
         view = self.view
-        if view.has_ended(cut=cut):
+        self._has_gap = self._has_gap or view.ids.has_gap
+        if view.has_ended(cut=cut) and not self._has_gap:
             return StreamEnded(StreamEnd.CLOSED, reason=why)
         if view.task_id is None or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)
@@ -309,6 +310,8 @@ class TaskConsumer:
         joins = self._agent.can_resubscribe and not self.view.is_stream_final
         steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
         policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
+        if joins and self.view.ids.last and not self.view.is_over:
+            await self._join(policy)  # first, because what was polled would come again behind that id
         while not self.view.is_over or self._has_gap:
             result = await self.poll()
             if self._handle.must_exit:
@@ -356,10 +359,11 @@ class TaskConsumer:
         a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more.
         """
         is_first, known = True, dict[str, tuple[Part, ...]]()
-        async with aclosing(await self._agent.subscribe(task_id)) as stream:
+        async with aclosing(await self._agent.subscribe(task_id, self.view.ids.last)) as stream:
             async for received in stream:
                 if is_first:
-                    is_first, self._has_gap = False, not isinstance(received.frame, Snapshot)
+                    goes_on = self.view.ids.goes_on_with(received.event_id)
+                    is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
                     if isinstance(received.frame, Snapshot):
                         known = {each.artifact_id: each.parts for each in received.frame.artifacts}
                         received = replace(received, raw={**received.raw, **_POLLED})
@@ -367,6 +371,7 @@ class TaskConsumer:
                     of, is_more = received.frame.artifact, received.frame.append
                     before, known = known.get(of.artifact_id, ()), {}
                     if is_more and of.parts and before[-len(of.parts) :] == of.parts:
+                        self.view.ids.take(received.event_id)
                         continue
                 yield received
 

@@ -13,6 +13,7 @@ from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
 from ..a2a.wire.transport import LARGE, offload
 from ..settings.models import AgentSettings
 from ..turn import events
+from .event_ids import EventIds
 
 _NEWS = (
     events.AnswerReplaced, events.AnswerText, events.FinalAnswer, events.InputRequired,
@@ -50,6 +51,7 @@ class TaskView:
         self.trace_id: str | None = None
         self.heard = 0
         self.is_understood = self.is_stream_final = False
+        self.ids = EventIds()
         self._size = 0
         self._habits = habits
         self._parser = EventParser(
@@ -115,6 +117,7 @@ class TaskView:
         """
         frame = received.frame
         self.heard += not is_polled
+        self.ids.take(received.event_id)
         reads_all_again = self._note_kind(frame)
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge

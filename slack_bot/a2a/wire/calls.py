@@ -7,7 +7,7 @@ HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -53,11 +53,12 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One HTTP request. `body` is sent as JSON; None: there is none."""
+    """One HTTP request. `body` is sent as JSON; None: there is none. `last_id`: of the last event."""
 
     method: str
     url: str
     body: Json | None = field(default=None, repr=False)
+    last_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +123,15 @@ def _file_part(wire: Wire, file: GivenFile) -> Json:
     return {**where, "filename": file.name, "mediaType": file.media_type}
 
 
-def task_call(at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH) -> Call:
-    """Reads (with its last `messages`), cancels or re-joins a task."""
+def task_call(
+    at: Interface, verb: TaskVerb, task_id: str, messages: int = HISTORY_LENGTH, *, last_id: str = ""
+) -> Call:
+    """Reads (with its last `messages`), cancels or re-joins a task, behind the event with `last_id`."""
     params: Json = {"id": task_id}
     if verb == "get":
         params["historyLength"] = messages
-    return _call(at, verb, f"{verb}-{task_id}", params)
+    is_sendable = last_id.isascii() and last_id.isprintable()
+    return replace(_call(at, verb, f"{verb}-{task_id}", params), last_id=last_id if is_sendable else "")
 
 
 def list_call(at: Interface, context_id: str | None, since: float, page: str) -> Call:

@@ -80,9 +80,12 @@ class Client:
         call, is_large = ask_call(self._interface, asking, stream=stream), bool(asking.files)
         return self._received(call, stream=stream, is_large=is_large)
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[frames.Received, None]:
-        """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge."""
-        call = task_call(self._interface, "subscribe", task_id)
+    async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[frames.Received, None]:
+        """Join a task's stream again; the caller keeps the time. 0.3 servers lose the gap and may wedge.
+
+        `last_id`: of the last event that came. Some servers go on behind it.
+        """
+        call = task_call(self._interface, "subscribe", task_id, last_id=last_id)
         try:
             async with aclosing(self._received(call)) as coming:
                 async for received in coming:
@@ -168,6 +171,8 @@ class Client:
         content = _Content(body)
         del body
         about = headers(self._interface, self._extensions, stream=stream) | self._traced
+        if call.last_id:
+            about["Last-Event-ID"] = call.last_id
         if content.size:
             about["Content-Length"] = str(content.size)
         async with self._http.stream(
@@ -210,7 +215,7 @@ class Client:
         frame = frames.frame_of(raw)
         if event.name == "error" and isinstance(frame, frames.Unknown):
             raise frames.failure(payload)
-        return frames.Received(raw, frame, len(data))
+        return frames.Received(raw, frame, len(data), event.id)
 
 
 def _encoded(body: Json | None) -> bytes:

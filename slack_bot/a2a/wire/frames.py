@@ -150,11 +150,12 @@ Frame: TypeAlias = Snapshot | StatusUpdate | ArtifactUpdate | MessageReply | Unk
 
 @dataclass(slots=True)
 class Received:
-    """One event: its raw JSON, its frame, and the size of the JSON in characters."""
+    """One event: its raw JSON, its frame, the size of the JSON in characters, and the id it came with."""
 
     raw: Mapping[str, Any]
     frame: Frame
     size: int = 0
+    event_id: str = ""
 
 
 _STATES = {state.name: state for state in TaskState} | {"CANCELLED": TaskState.CANCELED}

@@ -35,6 +35,7 @@ class SseBlock(NamedTuple):
     data: str | None = None
     name: str = "message"
     whole: bool = True
+    id: str = ""
 
 
 class SseReader:
@@ -128,7 +129,7 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
         return SseBlock(raw, whole=whole)
     has_data = event.data or any(line.startswith(b"data") for line in lines)
     data = event.data.removeprefix(_RECORD_SEPARATOR) if has_data else None
-    return SseBlock(raw, data, event.event, whole)
+    return SseBlock(raw, data, event.event, whole, event.id)
 
 
 def _only_data(content: bytes) -> str | None:
