@@ -660,7 +660,7 @@ class TaskServer:
             raise answer
         return answer
 
-    async def subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+    async def subscribe(self, task_id: str, last_id: str = "") -> AsyncGenerator[Received, None]:
         self._note("join", task_id)
         frames: list[tuple[float, Frame | Exception]] = list(self.joins.pop(0))
         return stream(*frames)
