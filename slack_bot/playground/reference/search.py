@@ -94,16 +94,23 @@ class _Pattern:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a text says: the subjects that it names, and the words that neither belong to one nor are plain.
+    """What a text says: the subjects that it names, each with the places of its words that are not plain, and
+    the words that neither belong to a subject nor are plain.
 
     `is_ours`: a word says that this project is meant, or there are too few words to say so. `is_definition`:
     it asks what something is, no more.
     """
 
     named: frozenset[str]
+    places: Mapping[str, frozenset[int]]
     strange: tuple[str, ...]
     is_ours: bool
     is_definition: bool
+
+    def besides(self, names: frozenset[str]) -> frozenset[int]:
+        """The places of words that belong to a subject, but to none of `names`."""
+        everything = frozenset[int]().union(*self.places.values())
+        return everything.difference(*(self.places[name] for name in names))
 
 
 class Subjects:
@@ -123,7 +130,9 @@ class Subjects:
             for heading, section in data["sections"].items()
         }
         self._also = {
-            heading: frozenset(section.get("also", "").split())
+            heading: frozenset(section.get("also", "").split()).union(
+                *(each.named for each in self._needs[heading])
+            )
             for heading, section in data["sections"].items()
         }
         used = {
@@ -133,14 +142,15 @@ class Subjects:
         groups |= {name: (name,) for name in used - set(groups)}
         phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
         self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
-        self._outside = _expression([self._in_same_words(each) for each in _phrases(data["outside"])])
+        outside = [self._in_same_words(each) for each in _phrases(data["outside"])]
+        self._outside = _expression(outside)
         weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
         self._weights = dict.fromkeys(data["groups"], _WEIGHT) | dict.fromkeys(
             used - set(data["groups"]), _CHOOSES
         )
         self._weights |= weights
         self._plain = frozenset(data["plain"].split()) | self._anchors | set(self._same.values())
-        listed = [*self._same, *(each for listed in phrases.values() for each in listed)]
+        listed = [*self._same, *outside, *(each for listed in phrases.values() for each in listed)]
         words = {word for each in listed for word in each.split()}
         self._listed = self._plain | {word for word in words if not word.endswith("*")}
         self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
@@ -176,7 +186,8 @@ class Subjects:
                 also = self._also[heading] & reading.named - pattern.named
                 borne = borne_ours + _BORNE_STRONG * len(pattern.named & self.strong)
                 is_general = reading.is_definition and not also and pattern.named <= self._general
-                if not strict or (strange <= borne and not is_general):
+                besides = 0 if reading.is_ours else len(reading.besides(pattern.named | also))
+                if not strict or (strange + besides <= borne and not is_general):
                     score = self._sum(pattern.named) + _ALSO * self._sum(also) - _LESS * strange
                     yield heading, score, pattern.named | also
 
@@ -186,20 +197,20 @@ class Subjects:
     def _read(self, text: str) -> _Reading:
         words = [self._spelled(word) for word in words_of(text)]
         line = f" {self._in_same_words(' '.join(words))} "
-        named, covered = set[str](), set[int]()
+        known = {number for number, word in enumerate(line.split()) if self._is_plain(word)}
+        places: dict[str, frozenset[int]] = {}
         for name, expression in self._expressions.items():
+            covered = set[int]()
             for match in expression.finditer(line):
-                named.add(name)
                 first = line.count(" ", 0, match.start()) - 1
                 covered.update(range(first, first + match[0].strip().count(" ") + 1))
-        strange = (
-            word
-            for number, word in enumerate(line.split())
-            if number not in covered and not self._is_plain(word)
-        )
+            if covered:
+                places[name] = frozenset(covered - known)
+        known = known.union(*places.values())
         return _Reading(
-            frozenset(named),
-            tuple(strange),
+            frozenset(places),
+            places,
+            tuple(word for number, word in enumerate(line.split()) if number not in known),
             len(words) <= _FRAGMENT or not self._anchors.isdisjoint((*words, *line.split())),
             _DEFINITION.fullmatch(line) is not None,
         )
