@@ -9,10 +9,11 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args, get_origin
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal, TypeAlias, get_args, get_origin
+from urllib.parse import quote_plus, unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -48,6 +49,7 @@ _KUBERNETES = re.compile(r"SLACK_BOT_(SERVICE_HOST|SERVICE_PORT\w*|PORT|PORT_\d+
 _TOKENS = {("slack", "bot_token"), ("slack", "app_token"), ("slack", "signing_secret")}
 """Checked for quotes only by `_missing`."""
 _QUOTED = "has quotes around it: write it without them (docker --env-file takes them as part of the value)"
+_CLIENT = "agent__client"
 _MIN_SECRET = 8  # characters: a shorter part of a setting may be a word of an answer
 
 _BUDGETS = (
@@ -95,21 +97,39 @@ class Settings(models.SettingsSection):
 
 
 def sections() -> Iterator[tuple[str, type[models.SettingsSection]]]:
-    """The name and the model of each section."""
+    """The name and the model of each section. One within another is named `agent__client`."""
     for section, field in Settings.model_fields.items():
         assert isinstance(field.annotation, type)
         yield section, field.annotation
+        for inner, part in field.annotation.model_fields.items():
+            if _is_section(part):
+                assert isinstance(part.annotation, type)
+                yield f"{section}__{inner}", part.annotation
+
+
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, models.SettingsSection)
+
+
+def fields_of(model: type[models.SettingsSection]) -> dict[str, FieldInfo]:
+    """The settings of a section, without those of a section within it."""
+    return {leaf: field for leaf, field in model.model_fields.items() if not _is_section(field)}
 
 
 FIELDS: Mapping[SettingPath, FieldInfo] = {
-    (section, leaf): field for section, model in sections() for leaf, field in model.model_fields.items()
+    (section, leaf): field for section, model in sections() for leaf, field in fields_of(model).items()
 }
 _VARIABLES = {env_name(path): path for path in FIELDS} | ALIASES
 
 
+def value_of(settings: Settings, path: SettingPath) -> Any:
+    """The value of one setting."""
+    return reduce(getattr, [*path[0].split("__"), path[1]], settings)
+
+
 def _contradictions(settings: Settings) -> Iterator[str]:
     names = {leaf: env_name((section, leaf)) for section, leaf in FIELDS}
-    values = {leaf: getattr(getattr(settings, section), leaf) for section, leaf in FIELDS}
+    values = {path[1]: value_of(settings, path) for path in FIELDS}
     for leaf, relation, others in _BUDGETS:
         limit = sum(values[each] for each in others)
         if values[leaf] >= limit if relation == "smaller" else values[leaf] <= limit:
@@ -136,6 +156,52 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['backfill_hours']} ({values['backfill_hours']:g}) must not be larger than"
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
+    yield from _login_contradictions(settings.agent)
+
+
+def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
+    """What is missing for a token, or too much."""
+    client = agent.client
+    names = {leaf: env_name((_CLIENT, leaf)) for leaf in fields_of(models.ClientSettings)}
+    proofs = ("secret", "private_key", "assertion_file")
+    given = [names[each] for each in proofs if getattr(client, each) is not None]
+    places = [names[each] for each in ("token_url", "issuer") if getattr(client, each) is not None]
+    sources = {
+        env_name(("agent", "bearer_token")): agent.bearer_token is not None,
+        names["token_file"]: client.token_file is not None,
+        names["id"]: client.fetches_tokens,
+    }
+    if len(several := [name for name, is_set in sources.items() if is_set]) > 1:
+        yield f"{' and '.join(several)} each give a token for the agent: set one of them"
+    if client.certificate is None and client.certificate_key is not None:
+        yield f"{names['certificate_key']} is set and {names['certificate']} is not: set both or neither"
+    if not client.fetches_tokens:
+        if given or places:
+            yield f"{' and '.join(given + places)} need {names['id']}: set it to the bot's client id"
+        return
+    if len(places) != 1:
+        yield f"{names['id']} needs either {names['token_url']} or {names['issuer']}: set one of them"
+    yield from _proof_contradictions(client, names)
+    if not (_is_installed("authlib") and _is_installed("joserfc")):
+        remedy = how_to_install("oauth", "run.txt")
+        yield f"{names['id']} is set, and Authlib, which fetches tokens, is not here: {remedy}"
+
+
+def _proof_contradictions(client: models.ClientSettings, names: Mapping[str, str]) -> Iterator[str]:
+    """What proves who the bot is must be there."""
+    if client.grant == "jwt_bearer":
+        if client.private_key is None:
+            yield f"{names['grant']} is jwt_bearer: set {names['private_key']}, which signs"
+        return
+    wanted = {
+        "auto": ("secret", "private_key", "assertion_file"),
+        "private_key_jwt": ("private_key", "assertion_file"),
+        "tls_client_auth": ("certificate",),
+    }.get(client.method, ("secret",))
+    if all(getattr(client, each) is None for each in wanted):
+        yield f"{names['id']} is set, and no proof of it: set {' or '.join(names[each] for each in wanted)}"
+    if client.method == "tls_client_auth" and client.certificate_for == "agent":
+        yield f"{names['method']} is tls_client_auth: set {names['certificate_for']} to token or both"
 
 
 def _lacks_redis(settings: Settings) -> bool:
@@ -280,8 +346,11 @@ def _misspelt(names: set[str], given: Given) -> Iterator[str]:
 
 def _remedy(name: str) -> str:
     """What follows `NAME is not a setting`, where it has our prefix: a guess, the sections, or ""."""
-    section, divided, leaf = name.removeprefix(PREFIX).lower().partition("__")
-    now, known = (RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)), Settings.model_fields
+    words, known = name.removeprefix(PREFIX).lower(), [section for section, _ in sections()]
+    section, divided, leaf = words.partition("__")
+    if inner := next((each for each in known if "__" in each and f"{words}__".startswith(f"{each}__")), ""):
+        section, leaf = inner, words.removeprefix(inner).removeprefix("__")
+    now = RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)
     if now in FIELDS:
         return f" any more; it is called {env_name(now)} now"
     if section in known and not leaf:
@@ -289,12 +358,12 @@ def _remedy(name: str) -> str:
         return f": it is a section; write {env_name(some)} or another setting of it"
     guess = _in_section(section, leaf) if divided else _undivided(section)
     if guess is None and divided and section not in known:
-        return f"; the sections are {', '.join(each.upper() for each in known)}"
+        return f"; the sections are {', '.join(each.upper() for each in Settings.model_fields)}"
     return f"; did you mean {guess}?" if guess else ""
 
 
 def _in_section(section: str, leaf: str) -> str | None:
-    meant = nearest(section, Settings.model_fields)
+    meant = nearest(section, [name for name, _ in sections()])
     if near := nearest(leaf, (name for each, name in FIELDS if each == meant)):
         return env_name((meant or "", near))
     return next((env_name(path) for path in FIELDS if path[1] == leaf), None)
@@ -309,9 +378,9 @@ def _undivided(rest: str) -> str | None:
 
 def validated(given: Given, base: Settings | None = None) -> tuple[Settings, list[str], set[SettingPath]]:
     """`base`, or the defaults, with what is given and not refused; one line a problem; what is refused."""
-    tree = {} if base is None else base.model_dump(exclude_unset=True)
+    tree: dict[str, Any] = {} if base is None else base.model_dump(exclude_unset=True)
     for (section, leaf), (_, value) in given.items():
-        tree.setdefault(section, {})[leaf] = value
+        reduce(lambda part, name: part.setdefault(name, {}), section.split("__"), tree)[leaf] = value
     try:
         settings = Settings.model_validate(tree)
     except ValidationError as error:
@@ -401,7 +470,8 @@ def _range(metadata: Iterable[object]) -> str:
 
 
 def _path(loc: tuple[int | str, ...]) -> SettingPath:
-    return str(loc[0]), str(loc[1])
+    inner = f"{loc[0]}__{loc[1]}", str(loc[-1])
+    return inner if inner in FIELDS else (str(loc[0]), str(loc[1]))
 
 
 def _has_quotes(value: str) -> bool:
@@ -412,10 +482,12 @@ def secrets_of(settings: Settings) -> tuple[str, ...]:
     """Every secret value, so that none is shown or logged.
 
     A header's value may be a scheme and a key, and the agent's address may hold a password: these count by
-    themselves too, unless they are short; so does that of the store.
+    themselves too, unless they are short; so does that of the store. An API key may stand in an address.
     """
-    values = (getattr(getattr(settings, section), leaf) for section, leaf in FIELDS)
+    values = (value_of(settings, path) for path in FIELDS)
     found = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    if (api_key := settings.agent.client.api_key) is not None:
+        found.append(quote_plus(api_key.get_secret_value()))
     header = settings.agent.header_value
     key = "" if header is None else header.get_secret_value().rpartition(" ")[2]
     urls = settings.agent.url, settings.store.url, settings.feedback.webhook_url, settings.traces.endpoint

@@ -39,6 +39,13 @@ def ids_of(letters: str, wanted: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _secure_url(value: str) -> str:
+    """Secrets go there. A proxy on this machine may bring the TLS."""
+    if not re.match(r"https://[^/\s]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/|\Z)", value):
+        raise ValueError("should be an address that begins with https:// (http:// only to this machine)")
+    return value
+
+
 def _key_set(value: str) -> str:
     if "://" in value and not re.match(r"https://[^/\s]+", value):
         raise ValueError("should be a file, or an address that begins with https://")
@@ -47,6 +54,7 @@ def _key_set(value: str) -> str:
 
 Seconds = Annotated[float, Field(gt=0)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+SecureUrl = Annotated[str, AfterValidator(_secure_url)]
 Items = BeforeValidator(_items)
 Texts = Annotated[tuple[str, ...], Items]
 _BOTS = ids_of("ABCDGUW", "ids of bots (U..., B..., A...) or channels (C...), with commas between them")
@@ -123,6 +131,65 @@ class SlackSettings(SettingsSection):
     answered."""
 
 
+class ClientSettings(SettingsSection):
+    """How the bot logs in to the agent where that is no fixed token: tokens, a certificate, an API key."""
+
+    id: str | None = None
+    """Client id (OAuth). With it the bot fetches its tokens, in place of `bearer_token`. Needs the extra
+    `oauth`."""
+    secret: SecretStr | None = None
+    """Client secret."""
+    token_url: SecureUrl | None = None
+    """Address of the token endpoint."""
+    issuer: SecureUrl | None = None
+    """Issuer in place of `token_url`: its OAuth or OpenID metadata, which must name the same issuer letter by
+    letter, says where the token endpoint is."""
+    scope: str | None = None
+    """Scopes to ask for, with spaces between them. Entra: `api://AGENT/.default`."""
+    audience: str | None = None
+    """Audience to ask for, as Auth0 wants it. With `grant=jwt_bearer`: `target_audience`, as Google wants it
+    for an ID token."""
+    method: Literal[
+        "auto", "client_secret_basic", "client_secret_post", "private_key_jwt", "tls_client_auth"
+    ] = "auto"
+    """How the bot proves to the token endpoint who it is. auto: by `assertion_file` or `private_key` if one
+    of them is set, else by `secret` in a header."""
+    grant: Literal["client_credentials", "jwt_bearer"] = "client_credentials"
+    """What a token is given for. jwt_bearer: a statement signed with `private_key` (service accounts of
+    Google, whose e-mail address is the `id`)."""
+    private_key: str | None = None
+    """File of the private key that signs (PEM, JWK, or the JSON of a Google service account), read for each
+    token. If the PEM has a certificate too, its thumbprint is sent, as Entra wants it."""
+    key_id: str | None = None
+    """Name of that key at the server (`kid`)."""
+    algorithm: Literal["auto", "RS256", "PS256", "ES256"] = "auto"
+    """Algorithm that signs. auto: RS256 or ES256, by the kind of the key."""
+    assertion_file: str | None = None
+    """File of a token that another issuer wrote, and that stands for a secret at the token endpoint (workload
+    identity on AKS: `/var/run/secrets/azure/tokens/azure-identity-token`). It is read for each token."""
+    token_file: str | None = None
+    """File of a token that goes to the agent as it is (a projected token of Kubernetes: EKS, AKS, GKE). It is
+    read for each call."""
+    token_timeout: float = Field(default=5.0, gt=0)
+    """Seconds to fetch a token, its issuer's metadata included."""
+    certificate: str | None = None
+    """File of the bot's certificate (PEM) for agents that want one (mTLS), with those of the authorities in
+    between. It is read again when it has changed."""
+    certificate_key: str | None = None
+    """File of its private key. Unset: the key is in the certificate's file."""
+    certificate_password: SecretStr | None = None
+    """Password of that key."""
+    certificate_for: Literal["agent", "token", "both"] = "agent"
+    """Who is shown the certificate: the agent, the token endpoint, or both."""
+    api_key: SecretStr | None = None
+    """API key, for agents whose card says in which header, cookie or part of the address it is sent."""
+
+    @property
+    def fetches_tokens(self) -> bool:
+        """Tokens come from a token endpoint."""
+        return self.id is not None
+
+
 class AgentSettings(SettingsSection):
     """The A2A agent."""
 
@@ -152,6 +219,7 @@ class AgentSettings(SettingsSection):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
+    client: ClientSettings = ClientSettings()
     error_text: Literal["hide", "show"] = "hide"
     """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
     get a reference that the log has too. Why it declined a task is always shown."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from ..errors import SettingsError
 from ..settings.load import FIELDS, Settings, validated
-from ..settings.names import RENAMED, SettingPath, nearest
+from ..settings.names import RENAMED, SettingPath, dotted, nearest
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
@@ -18,7 +18,7 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
 def _path_of(name: str) -> SettingPath:
     """A name that only one section has needs no section."""
-    found = [path for path in FIELDS if name in (path[1], ".".join(path))]
+    found = [path for path in FIELDS if name in (path[1], dotted(path))]
     if len(found) == 1:
         return found[0]
     if found:
@@ -30,4 +30,4 @@ def _path_of(name: str) -> SettingPath:
 
 
 def _named(paths: Iterable[SettingPath]) -> str:
-    return " or ".join(".".join(path) for path in paths)
+    return " or ".join(map(dotted, paths))

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from ..settings.load import ALIASES, sections
+from ..settings.load import ALIASES, FIELDS, sections
 from ..settings.names import env_name
 
 _Path: TypeAlias = tuple[str, str]
@@ -56,14 +56,13 @@ _OPERATORS_NUMBERS = frozenset(
 
 def example_env() -> str:
     """Every setting with its meaning and default, commented out."""
-    fields = {(name, leaf): field for name, model in sections() for leaf, field in model.model_fields.items()}
     lines = [_HEAD, "", _FIRST_TITLE]
     for path, example in _EXAMPLES.items():
-        lines += _entry(path, fields[path], example)
+        lines += _entry(path, FIELDS[path], example)
     lines += ["", _REST_TITLE]
     for section, model in sections():
-        rest = {path: each for path, each in fields.items() if path[0] == section and path not in _EXAMPLES}
-        lines += ["", f"# --- {section}: {(model.__doc__ or '').strip()}", *_grouped(rest)]
+        rest = {path: each for path, each in FIELDS.items() if path[0] == section and path not in _EXAMPLES}
+        lines += ["", f"# --- {section.replace('__', '.')}: {(model.__doc__ or '').strip()}", *_grouped(rest)]
     return "\n".join(lines) + "\n"
 
 

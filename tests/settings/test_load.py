@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import ALIASES, Settings, load, read_env_file, secrets_of, sections
+from slack_bot.settings.load import ALIASES, Settings, fields_of, load, read_env_file, secrets_of, sections
 from slack_bot.settings.models import AgentSettings, StreamSettings
 from slack_bot.settings.names import RENAMED, env_name
 from tests.closed_folder import closed_folder
@@ -454,7 +454,7 @@ def test_the_tree_is_frozen_and_closed() -> None:
 
 def test_every_setting_says_what_it_is() -> None:
     for _, model in sections():
-        assert all(field.description for field in model.model_fields.values()), model
+        assert all(field.description for field in fields_of(model).values()), model
 
 
 # -- the .env file ----------------------------------------------------------------------------------------

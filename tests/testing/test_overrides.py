@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from slack_bot.errors import SettingsError
-from slack_bot.settings.load import Settings, load, secrets_of, sections
+from slack_bot.settings.load import Settings, fields_of, load, secrets_of, sections, value_of
 from slack_bot.settings.models import SettingsSection
-from slack_bot.settings.names import RENAMED
+from slack_bot.settings.names import RENAMED, dotted
 from slack_bot.testing.overrides import with_overrides
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
@@ -25,9 +25,11 @@ def test_a_leaf_is_named_flat() -> None:
 @pytest.mark.parametrize("section,model", list(sections()))
 def test_every_setting_can_be_named_with_its_section(section: str, model: type[SettingsSection]) -> None:
     settings = load({}, env_file=None, secrets_dir=None)
-    for leaf, field in model.model_fields.items():
-        same = with_overrides(settings, {f"{section}.{leaf}": field.get_default(call_default_factory=True)})
-        assert getattr(getattr(same, section), leaf) == field.get_default(call_default_factory=True)
+    for leaf, field in fields_of(model).items():
+        same = with_overrides(
+            settings, {dotted((section, leaf)): field.get_default(call_default_factory=True)}
+        )
+        assert value_of(same, (section, leaf)) == field.get_default(call_default_factory=True)
 
 
 def test_a_setting_keeps_to_its_section_where_two_have_the_name() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from slack_bot.settings.load import Settings, load, sections
+from slack_bot.settings.load import Settings, fields_of, load, sections
 from slack_bot.settings.names import env_name
 from slack_bot.tools.env_example import example_env
 
@@ -23,7 +23,7 @@ def test_every_line_is_a_comment_or_a_setting_in_one() -> None:
 
 def test_every_setting_stands_in_it_once() -> None:
     named = re.findall(r"^#([A-Z0-9_]+)=", example_env(), re.MULTILINE)
-    assert len(named) == len(set(named)) == sum(len(model.model_fields) for _, model in sections())
+    assert len(named) == len(set(named)) == sum(len(fields_of(model)) for _, model in sections())
 
 
 def test_as_it_is_it_changes_nothing_and_uncommented_it_says_the_defaults(tmp_path: Path) -> None:
@@ -36,6 +36,6 @@ def test_as_it_is_it_changes_nothing_and_uncommented_it_says_the_defaults(tmp_pa
 def test_secrets_are_empty() -> None:
     text = example_env()
     for section, model in sections():
-        for leaf, field in model.model_fields.items():
+        for leaf, field in fields_of(model).items():
             if SecretStr.__name__ in str(field.annotation):
                 assert f"{env_name((section, leaf))}=\n" in text or f"_{leaf.upper()}=\n" in text

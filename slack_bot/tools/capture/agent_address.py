@@ -22,11 +22,14 @@ from ...errors import (
     UnreadableInput,
     WrongAddress,
 )
-from ...settings.load import Settings, secrets_of
+from ...settings.load import FIELDS, Settings, secrets_of, value_of
+from ...settings.names import dotted
 from ...testing.overrides import with_overrides
 from ...turn.redaction import Redactor
 from ..files import kind_of
 
+_URL = ("agent", "url")
+_SECTIONS = frozenset({"agent", "agent__client"})
 _READING = frozenset(
     {"protocol_version", "binding", "dialect", "answer_source", "extensions", "use_configured_url"}
 )
@@ -57,16 +60,17 @@ def settings_for(url: str, settings: Settings) -> Settings:
     if known is not None and admits(url, known, settings.agent.allowed_hosts):
         return with_overrides(settings, {"agent.url": url})
     left = {
-        name: field.get_default()
-        for name, field in type(settings.agent).model_fields.items()
-        if name not in _READING and not isinstance(field.get_default(), int | float)
+        (section, name): field.get_default()
+        for (section, name), field in FIELDS.items()
+        if section in _SECTIONS and name not in _READING and not isinstance(field.get_default(), int | float)
     }
-    if any(getattr(settings.agent, name) != default for name, default in left.items() if name != "url"):
+    named = {path: default for path, default in left.items() if path != _URL}
+    if any(value_of(settings, path) != default for path, default in named.items()):
         sys.stderr.write(
             f"note: the credentials of the settings are not sent to {origin_of(url)}: they belong to"
             f" {origin_of(known) if known else 'no agent'}; set A2A_AGENT_URL to this address to use them\n"
         )
-    overrides = {f"agent.{name}": value for name, value in {**left, "url": url}.items()}
+    overrides = {dotted(path): value for path, value in {**left, _URL: url}.items()}
     return with_overrides(settings, overrides)
 
 
