@@ -97,13 +97,16 @@ OWNED = {
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
     "jwt": {"listeners"},
+    "authlib": {"a2a"},
+    "joserfc": {"a2a"},
     "prometheus_client": {"observe"},
     "opentelemetry": {"observe"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
 }
-EXTRAS = {"jwt": ["pyjwt"]}  # imported only where a setting asks for it: it may be missing here
+EXTRAS = {"jwt": ["pyjwt"], "authlib": ["authlib"], "joserfc": ["joserfc"]}
+"""Imported only where a setting asks for them: they may be missing here."""
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?|services?)$")
 BODY, MODULE = 40, 700
 
@@ -242,7 +245,7 @@ def test_every_library_that_is_imported_is_named_as_a_dependency_and_locked() ->
     """What comes only with something else may go with it, too."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = {"run": project["dependencies"] + extras["jwt"] + extras["redis"]}
+    wanted = {"run": project["dependencies"] + extras["jwt"] + extras["oauth"] + extras["redis"]}
     wanted |= {name: extras[name] for name in ("play", "otel")}
     named = {lock: {re.split(r"[\[<>=]", each)[0] for each in rows} for lock, rows in wanted.items()}
     for lock, names in named.items():
