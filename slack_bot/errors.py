@@ -50,6 +50,24 @@ class WrongAddress(AgentUnreachable):
     """No connection, for a reason that lies in the address: its scheme, its name, or its certificate."""
 
 
+class TokenUnavailable(AgentUnreachable):
+    """No token could be had, for a reason that may pass: the token endpoint or a file is away."""
+
+
+class TokenRefused(AgentError):
+    """No token could be had, and asking again cannot help. `error` is OAuth's name for it, or "".
+
+    `problem`: for a probe.
+    """
+
+    safe = "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
+    problem = "The bot gets no token for the agent; see the log."
+
+    def __init__(self, message: str, *, error: str = "", said: str = "") -> None:
+        super().__init__(message, said=said)
+        self.error = error
+
+
 class CardError(AgentError):
     """The agent card is missing or unusable."""
 

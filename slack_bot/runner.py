@@ -72,7 +72,7 @@ class TurnRunner:
     ) -> None:
         self._question, self._settings, self._journal = journal.question, settings, journal
         self._sink, self._delivery, self._look_around = sink, sink.delivery, look_around
-        self._secrets = secrets_of(settings)  # never to reach Slack
+        self._secrets = (*secrets_of(settings), *agent.secrets)  # never to reach Slack
         self._clock, self._now, self._observer, self._handle = clock, clock.monotonic, observer, handle
         self._has_details, stream = facts.wants_details(observer), settings.stream
         is_begun = bool(sink.delivery.ledger.repeated.strip())

@@ -24,6 +24,8 @@ from ..errors import (
     AgentUnreachable,
     ForeignBinding,
     SettingsError,
+    TokenRefused,
+    TokenUnavailable,
 )
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
@@ -34,6 +36,7 @@ from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, Task
 from .wire.card import AgentCard, fetch_card
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
+from .wire.token_endpoint import token_source
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +87,8 @@ class Agent:
             )
         self._http, self._settings, self._clock = http, settings, clock
         self._health = health or Health()
-        self._auth = self._card_auth = Credentials(settings)
+        self._tokens = token_source(settings.client, clock)
+        self._auth = self._card_auth = Credentials(settings, tokens=self._tokens)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
         self._turn = ""
@@ -99,8 +103,13 @@ class Agent:
         """The same agent, with the cookies of one conversation, for a turn."""
         found = copy(self)
         found._turn = turn
-        found._auth = Credentials(self._settings, self._jar_of(key))
+        found._auth = Credentials(self._settings, self._jar_of(key), self._tokens)
         return found
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The token with which the agent is asked now, if it was fetched or read."""
+        return () if self._tokens is None else self._tokens.secrets
 
     @property
     def wire(self) -> str | None:
@@ -157,7 +166,7 @@ class Agent:
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
-                    problem = error.problem if isinstance(error, ForeignBinding) else _AWAY
+                    problem = error.problem if isinstance(error, ForeignBinding | TokenRefused) else _AWAY
                     self._health.failed(HealthCheck.AGENT, problem)
                     if known.card is None:
                         known.failure, known.failed_at = error, self._clock.monotonic()
@@ -186,6 +195,9 @@ class Agent:
                             self._health.passed(HealthCheck.AGENT)
                         yield received
                 return
+            except TokenRefused as error:
+                self._health.failed(HealthCheck.AGENT, error.problem)
+                raise
             except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
                 may_send = streams and card.streaming is None and asking.task_id is None
@@ -290,6 +302,8 @@ class Agent:
     def _others(self, at: Sequence[Interface], error: AgentError) -> list[Interface]:
         """Where to ask instead of at `at[0]`, which did not take the question: it executed nothing."""
         now, *others = at
+        if isinstance(error, TokenUnavailable):
+            return []
         if isinstance(error, AgentUnreachable):
             others = [each for each in others if origin_of(each.url) != origin_of(now.url)]
         elif isinstance(error, AgentRefused) and error.status in _NO_SUCH_PATH:
@@ -309,5 +323,5 @@ class Agent:
         self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent = self.traceparent(self._turn)
-        return Client(self._http, at, self._settings, self._auth, card.extensions, traceparent)
+        traceparent, auth = self.traceparent(self._turn), self._auth.with_api_keys(card.auth)
+        return Client(self._http, at, self._settings, auth, card.extensions, traceparent)

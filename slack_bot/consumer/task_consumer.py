@@ -48,13 +48,22 @@ _SILENT = "The agent has gone silent."
 _NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
 _NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
 _RESTARTED = "I was restarted and cannot find out what became of this question."
-_NOT_ASKED = (errors.AgentUnreachable, errors.CardError, errors.AgentRefused, errors.NothingToAsk)
+_LASTING = (errors.ForeignBinding, errors.TokenRefused)  # asking again cannot help
+_NOT_ASKED = (
+    errors.AgentUnreachable,
+    errors.TokenRefused,
+    errors.CardError,
+    errors.AgentRefused,
+    errors.NothingToAsk,
+)
 _SECRETS_LOST = (
     "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
     " Please ask again."
 )
 _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.AgentUnreachable: "the agent could not be reached",
+    errors.TokenUnavailable: "the token for the agent could not be had",
+    errors.TokenRefused: "the bot gets no token for the agent",
     errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.StreamCut: "the connection to the agent was cut",
@@ -146,7 +155,7 @@ class TaskConsumer:
         except errors.AgentError as error:
             is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
-            is_lasting = isinstance(error, errors.ForeignBinding)
+            is_lasting = isinstance(error, _LASTING)
             why = self._log(error)
             return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=is_lasting)
 

@@ -5,20 +5,29 @@ behind a balancer need their cookie back; one jar for all would give one convers
 """
 
 import base64
-from collections.abc import Generator, Iterable
+import re
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Protocol, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
 from ...errors import SettingsError
-from ...settings.models import AgentSettings
+from ...settings.models import AgentSettings, ClientSettings
 
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSPECIFIED = frozenset({"0.0.0.0", "::"})
+KEY_PLACES = frozenset({"header", "query", "cookie"})
+"""Where a card may want an API key."""
+_KEY_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_API_KEY = "SLACK_BOT_AGENT__CLIENT__API_KEY"
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
+_CLIENT = "SLACK_BOT_AGENT__CLIENT__*"
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
 """Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
@@ -79,22 +88,95 @@ def admits(url: str, configured: str, allowed_hosts: Iterable[str] = ()) -> bool
     return any(allowed.strip().lower() in names for allowed in allowed_hosts)
 
 
+class TokenSource(Protocol):
+    """Where the tokens for the agent come from. All methods raise TokenUnavailable and TokenRefused."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The token of now, if there is one."""
+
+    async def token(self) -> str:
+        """A token that is good now, as far as is known."""
+
+    async def renewed(self, refused: str) -> str | None:
+        """Another token than the one that the agent refused; None: there is none."""
+
+    def accept(self, token: str) -> None:
+        """The agent has taken this token."""
+
+
 class Credentials(httpx.Auth):
     """The configured credentials, for the addresses that may have them. `cookies`: one conversation's."""
 
-    def __init__(self, settings: AgentSettings, cookies: httpx.Cookies | None = None) -> None:
+    def __init__(
+        self,
+        settings: AgentSettings,
+        cookies: httpx.Cookies | None = None,
+        tokens: TokenSource | None = None,
+    ) -> None:
         self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
+        self._tokens, self._api_keys = tokens, tuple[tuple[str, str], ...]()
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+    def with_api_keys(self, wanted: Sequence[Sequence[str]]) -> Self:
+        """The same, with the API key where the card (`AgentCard.auth`) wants one."""
+        if self._settings.client.api_key is None:
+            return self
+        found = copy(self)
+        places = dict.fromkeys(scheme.partition(" ")[::2] for each in wanted for scheme in each)
+        found._api_keys = tuple(
+            (where, name) for where, name in places if where in KEY_PLACES and _KEY_NAME.fullmatch(name)
+        )
+        return found
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Adds what the agent wants. A 401 says that nothing was executed: once more, with a new token."""
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return
-        request.headers.update(self._headers)
-        if self._cookies is not None:
-            self._cookies.set_cookie_header(request)
+        token = None if self._tokens is None else await self._tokens.token()
+        self._prepare(request, token)
         response = yield request
         if self._cookies is not None:
             keep(self._cookies, response)
+        if self._tokens is None or token is None:
+            return
+        if response.status_code != HTTPStatus.UNAUTHORIZED:
+            self._tokens.accept(token)
+            return
+        token = await self._tokens.renewed(token)
+        if token is None:
+            return
+        await _discard(response)
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = yield request
+        if response.status_code != HTTPStatus.UNAUTHORIZED:
+            self._tokens.accept(token)
+
+    def _prepare(self, request: httpx.Request, token: str | None) -> None:
+        request.headers.update(self._headers)
+        if token is not None:
+            request.headers["Authorization"] = f"Bearer {token}"
+        if self._cookies is not None:
+            self._cookies.set_cookie_header(request)
+        if (api_key := self._settings.client.api_key) is None:
+            return
+        value = _sendable(api_key.get_secret_value().strip(), _API_KEY)
+        for where, name in self._api_keys:
+            match where:
+                case "header":
+                    request.headers[name] = value
+                case "query":
+                    request.url = request.url.copy_set_param(name, value)
+                case "cookie":
+                    others = request.headers.get_list("cookie")
+                    request.headers["Cookie"] = "; ".join([*others, f"{name}={value}"])
+
+
+async def _discard(response: httpx.Response) -> None:
+    """httpx reads the whole of an answer that is not the last one: this one may have no end."""
+    assert isinstance(response.stream, httpx.AsyncByteStream), "the client is asynchronous"
+    await response.stream.aclose()
+    response.stream = httpx.ByteStream(b"")
 
 
 def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str | None:
@@ -102,7 +184,7 @@ def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str
     if not wanted or any(all(_has(settings, scheme) for scheme in each) for each in wanted):
         return None
     schemes = " or ".join(" with ".join(each) for each in wanted)
-    return f"the agent card asks for {schemes}, which is not configured ({_BEARER}, or {_HEADER})"
+    return f"the agent card asks for {schemes}, which is not configured ({_BEARER}, {_HEADER}, or {_CLIENT})"
 
 
 def _headers(settings: AgentSettings) -> dict[str, str]:
@@ -128,12 +210,20 @@ def _sendable(value: str, setting: str) -> str:
 
 def _has(settings: AgentSettings, scheme: str) -> bool:
     kind, _, name = scheme.partition(" ")
-    names = _headers(settings)
-    if kind == "header":
-        return name.lower() in map(str.lower, names)
+    names, client = _headers(settings), settings.client
+    if kind in KEY_PLACES:
+        return client.api_key is not None or (kind == "header" and name.lower() in map(str.lower, names))
     if kind in ("bearer", "oauth2", "openid"):  # a token is a token, however it was fetched
-        return settings.bearer_token is not None or (settings.header_name or "").lower() == "authorization"
+        is_header = (settings.header_name or "").lower() == "authorization"
+        return is_header or has_tokens(client) or settings.bearer_token is not None
+    if kind == "mtls":
+        return client.certificate is not None
     return kind == "basic" and "Authorization" in names
+
+
+def has_tokens(client: ClientSettings) -> bool:
+    """Tokens are fetched, or read from a file."""
+    return client.fetches_tokens or client.token_file is not None
 
 
 def keep(jar: httpx.Cookies, response: httpx.Response) -> None:

@@ -17,7 +17,7 @@ from ...errors import BadAgentData, BadEncoding, CardError, ForeignBinding, NoCa
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
-from .auth import admits, bare, origin_of
+from .auth import KEY_PLACES, admits, bare, origin_of
 from .calls import Binding, Interface, Wire
 from .transport import map_exceptions, media_type, parse_json, read_body
 
@@ -45,7 +45,7 @@ class AgentCard:
     it reads by default. `extensions`: those of its own that this bot speaks.
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
-    or header or other with a name.
+    or header, query, cookie or other with a name.
     """
 
     name: str
@@ -287,7 +287,7 @@ def _scheme(scheme: Object) -> str:
             kind, inner = key.removesuffix("SecurityScheme").lower(), object_of(scheme[key])
     if kind == "apikey":
         where = text_of(inner.get("in")) or text_of(inner.get("location"))
-        return f"{'header' if where == 'header' else 'other'} {text_of(inner.get('name'))}".strip()
+        return f"{where if where in KEY_PLACES else 'other'} {text_of(inner.get('name'))}".strip()
     if kind in ("http", "httpauth"):
         return "basic" if text_of(inner.get("scheme")).lower() == "basic" else "bearer"
     return _KINDS.get(kind, "other")

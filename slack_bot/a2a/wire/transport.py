@@ -29,9 +29,10 @@ from ...errors import (
     StreamIdle,
     WrongAddress,
 )
-from ...settings.models import AgentSettings
+from ...settings.models import AgentSettings, ClientSettings
 from ...turn.json_values import object_of, read_json
 from .auth import origin_of
+from .certificate import Certificate
 from .frames import failure, quote
 from .network import use_asyncio
 
@@ -85,21 +86,48 @@ _REFUSALS: Mapping[int, str] = {
 def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
     """One pooled client without a limit of connections: each turn in flight holds one for minutes.
 
-    Redirects are not followed: the question and its credentials would be. The environment's proxies are not
-    used to an agent on this machine. The caller closes it.
+    The caller closes it. SettingsError: the certificate of the settings cannot be used.
     """
-    place, connect = origin_of(settings.url or ""), settings.connect_timeout
+    timeout = httpx.Timeout(
+        None,  # to read: the callers bound the silence
+        connect=settings.connect_timeout,
+        write=settings.write_timeout,
+        pool=settings.connect_timeout,
+    )
+    shows_certificate = settings.client.certificate_for != "token"
+    certificate = Certificate.of(settings.client) if shows_certificate and transport is None else None
+    return _new_client(settings.url or "", timeout, certificate, transport)
+
+
+def new_token_http(url: str, client: ClientSettings) -> httpx.AsyncClient:
+    """A client for one question to the token server at `url`. The caller closes it, and bounds the time."""
+    certificate = Certificate.of(client) if client.certificate_for != "agent" else None
+    return _new_client(url, httpx.Timeout(None), certificate)
+
+
+def _new_client(
+    url: str,
+    timeout: httpx.Timeout,
+    certificate: Certificate | None,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> httpx.AsyncClient:
+    """Redirects are not followed: the question and its credentials would be. The environment's proxies are
+    not used to an address on this machine.
+    """
+    place = origin_of(url)
+    # by SSL_CERT_FILE, which `trust_env` would leave out, too
+    verify = httpx.create_ssl_context() if transport is None else True
     client = httpx.AsyncClient(
         transport=transport,
-        # by SSL_CERT_FILE, which `trust_env` would leave out, too
-        verify=httpx.create_ssl_context() if transport is None else True,
-        # None to read: the callers bound the silence
-        timeout=httpx.Timeout(None, connect=connect, write=settings.write_timeout, pool=connect),
+        verify=verify,
+        timeout=timeout,
         limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=place is None or not place.is_loopback,
     )
+    if certificate is not None and isinstance(verify, ssl.SSLContext):
+        client.event_hooks = {"request": [certificate.shown_by(verify)]}
     if transport is None:
         use_asyncio(client)
     return client

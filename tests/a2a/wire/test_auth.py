@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -34,7 +34,18 @@ def credentials(url: str = URL, allowed: tuple[str, ...] = (), **settings: Any) 
 
 
 def sent(auth: Credentials, url: str = URL) -> httpx.Headers:
-    return next(auth.auth_flow(httpx.Request("POST", url))).headers
+    return requested(auth, url).headers
+
+
+def requested(auth: Credentials, url: str = URL) -> httpx.Request:
+    """The request as it would be sent."""
+    return asyncio.run(first(auth.async_auth_flow(httpx.Request("POST", url))))
+
+
+async def first(flow: AsyncGenerator[httpx.Request, httpx.Response]) -> httpx.Request:
+    request = await anext(flow)
+    await flow.aclose()
+    return request
 
 
 def card(*auth: tuple[str, ...]) -> AgentCard:
@@ -120,6 +131,39 @@ def test_a_card_that_asks_for_more(
     said = missing(auth, AgentSettings(**{"url": URL, **settings}))
     assert said is not None
     assert f"asks for {wanted}," in said
+
+
+# -- API keys: where the card says
+
+
+@pytest.mark.parametrize(
+    ("scheme", "url", "name", "value"),
+    [
+        ("header X-Key", URL, "x-key", "a key"),
+        ("query key", f"{URL}?key=a+key", "", ""),
+        ("cookie session", URL, "cookie", "session=a key"),
+    ],
+)
+def test_an_api_key_goes_where_the_card_wants_it(scheme: str, url: str, name: str, value: str) -> None:
+    auth = credentials(client={"api_key": "a key"}).with_api_keys([("bearer",), (scheme,)])
+    request = requested(auth)
+    assert str(request.url) == url
+    assert request.headers.get(name, "") == value
+    other = requested(auth, "https://evil.example/")
+    assert "a key" not in str(other.headers) and str(other.url) == "https://evil.example/"
+    assert missing(((scheme,),), AgentSettings(url=URL, client={"api_key": "a key"})) is None
+
+
+def test_an_api_key_keeps_the_address_s_query_and_the_cookies() -> None:
+    auth = Credentials(AgentSettings(url=URL, client={"api_key": "k"}), httpx.Cookies({"a": "b"}))
+    request = requested(auth.with_api_keys([("query key", "cookie c")]), f"{URL}?x=1")
+    assert (str(request.url), request.headers["cookie"]) == (f"{URL}?x=1&key=k", "a=b; c=k")
+
+
+@pytest.mark.parametrize("scheme", ["header", "header X: y", "cookie a;b", "other", "header ä"])
+def test_a_key_whose_name_cannot_be_sent_is_left_out(scheme: str) -> None:
+    request = requested(credentials(client={"api_key": "k"}).with_api_keys([(scheme,)]))
+    assert str(request.url) == URL and request.headers.keys() == httpx.Request("POST", URL).headers.keys()
 
 
 # -- cookies: back to the agent in the thread where it set them, and nowhere else

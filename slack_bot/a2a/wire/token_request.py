@@ -1,0 +1,156 @@
+"""The request for a token: how the bot proves who it is. Authlib (extra `oauth`) makes it.
+
+RFC 6749 4.4: client credentials. RFC 7523 2.2: a signed statement in place of a secret, and 2.1: in place of
+a grant (service accounts of Google). RFC 8705 2: the certificate of the connection.
+"""
+
+import base64
+import hashlib
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from authlib.common.urls import add_params_to_qs
+from authlib.oauth2.auth import ClientAuth
+from authlib.oauth2.rfc6749.parameters import prepare_token_request
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion, JWTBearerGrant, PrivateKeyJWT
+from authlib.oauth2.rfc7523.assertion import sign_jwt_bearer_assertion
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, RSAKey
+
+from ...errors import TokenRefused
+from ...settings.models import ClientSettings
+from ...turn.json_values import Object, object_of, read_json, text_of
+from .tokens import read_token
+
+_Key: TypeAlias = RSAKey | ECKey
+
+_PREFIX = "SLACK_BOT_AGENT__CLIENT__"
+_HEADERS = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+_LIFE = 300  # seconds of a signed statement: Entra takes no more than ten minutes
+_MOST_BYTES = 256 * 1024
+_PRIVATE_KEY = re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.+?-----END \1-----", re.DOTALL)
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest:
+    """A POST. `secrets`: what of it must not be repeated. `is_signed`: it says what time it is."""
+
+    headers: dict[str, str] = field(repr=False)
+    body: str = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    is_signed: bool = False
+
+
+def token_request(client: ClientSettings, token_url: str, now: float) -> TokenRequest:
+    """`now`: seconds since 1970. TokenRefused, TokenUnavailable: a key or a file cannot be used."""
+    if client.grant == "jwt_bearer":
+        assertion = _signed_grant(client, token_url, int(now))
+        body = prepare_token_request(JWTBearerGrant.GRANT_TYPE, assertion=assertion)
+        return TokenRequest(dict(_HEADERS), body, (assertion,), is_signed=True)
+    body = prepare_token_request("client_credentials", scope=client.scope, audience=client.audience)
+    if client.method in ("auto", "private_key_jwt") and (client.assertion_file or client.private_key):
+        is_signed = client.assertion_file is None
+        assertion = _assertion(client, token_url, int(now))
+        proof = {
+            "client_id": client.id,  # Entra wants it too
+            "client_assertion_type": JWTBearerClientAssertion.CLIENT_ASSERTION_TYPE,
+            "client_assertion": assertion,
+        }
+        return TokenRequest(dict(_HEADERS), add_params_to_qs(body, proof), (assertion,), is_signed)
+    secret = "" if client.secret is None else client.secret.get_secret_value()
+    method = {"auto": "client_secret_basic", "tls_client_auth": "none"}.get(client.method, client.method)
+    auth = ClientAuth(client.id, _in_header(secret), method)
+    _, headers, body = auth.prepare("POST", token_url, dict(_HEADERS), body)
+    return TokenRequest(headers, body, (secret,))
+
+
+def _in_header(secret: str) -> str:
+    if not (secret.isascii() and secret.isprintable()):
+        raise TokenRefused(f"{_PREFIX}SECRET has a character that no client secret has (RFC 6749, A.2)")
+    return secret
+
+
+def _assertion(client: ClientSettings, token_url: str, now: int) -> str:
+    """What proves who the bot is: read from a file, or signed here."""
+    if client.assertion_file is not None:
+        return read_token(client.assertion_file, f"{_PREFIX}ASSERTION_FILE")
+    key, header = _signing(client)
+    method = PrivateKeyJWT(claims={"iat": now, "exp": now + _LIFE}, headers=header, alg=header["alg"])
+    return str(method.sign(ClientAuth(client.id, key), token_url))
+
+
+def _signed_grant(client: ClientSettings, token_url: str, now: int) -> str:
+    key, header = _signing(client)
+    claims = {"scope": client.scope, "target_audience": client.audience}
+    assertion = sign_jwt_bearer_assertion(
+        key,
+        issuer=client.id,
+        audience=token_url,
+        issued_at=now,
+        expires_in=_LIFE,
+        claims={name: value for name, value in claims.items() if value},
+        header=header,
+    )
+    return str(assertion)
+
+
+def _signing(client: ClientSettings) -> tuple[_Key, dict[str, str]]:
+    """The key, and the header of what it signs."""
+    setting = f"{_PREFIX}PRIVATE_KEY"
+    try:
+        with Path(client.private_key or "").open("rb") as file:
+            text = file.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise TokenRefused(
+            f"{client.private_key} cannot be read ({error.strerror}); correct {setting}, or the owner and"
+            " mode of that file"
+        ) from error
+    key = _key_in(text)
+    if key is None:
+        raise TokenRefused(
+            f"{client.private_key} holds no private key that can be read; {setting} names a file with an RSA"
+            " or EC key without a password, as PEM or JWK"
+        )
+    usual = "RS256" if isinstance(key, RSAKey) else "ES256"
+    algorithm = usual if client.algorithm == "auto" else client.algorithm
+    if (algorithm == "ES256") != (usual == "ES256"):
+        raise TokenRefused(
+            f"the key in {client.private_key} cannot sign with {algorithm}; correct {_PREFIX}ALGORITHM"
+        )
+    header = {"alg": algorithm, "typ": "JWT"}
+    if name := client.key_id or text_of(_json_in(text).get("private_key_id")):
+        header["kid"] = name
+    if (certificate := _CERTIFICATE.search(text)) is not None:
+        thumbprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.group())).digest()
+        header["x5t#S256"] = base64.urlsafe_b64encode(thumbprint).decode().rstrip("=")
+    return key, header
+
+
+def _json_in(text: str) -> Object:
+    try:
+        return object_of(read_json(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _key_in(text: str) -> _Key | None:
+    """A private key as PEM, as JWK, or within the file of a service account of Google."""
+    found = _json_in(text)
+    if (pem := _PRIVATE_KEY.search(text_of(found.get("private_key")) or text)) is not None:
+        source: Any = pem.group()
+    elif found:
+        source = dict(found)
+    else:
+        return None
+    for kind in (RSAKey, ECKey):
+        try:
+            key = kind.import_key(source)
+        except (JoseError, ValueError, TypeError, KeyError):
+            continue
+        if key.is_private:
+            return key
+    return None

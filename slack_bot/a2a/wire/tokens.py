@@ -1,0 +1,145 @@
+"""One token for all calls of a process: from a token endpoint, or from a file that others renew.
+
+A fetched token is renewed in the background from 80 % of its life on; the calls go on with it meanwhile, and
+wait only where there is none. However many calls want one, one fetch runs. Tokens are in memory alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...clock import Clock
+from ...errors import AgentError, TokenUnavailable
+from .auth import TokenSource
+
+_log = logging.getLogger(__name__)
+
+_RENEW_AT = 0.8  # of a token's life
+_RETRY_PAUSE = 5.0
+"""Seconds until a renewal is tried again that failed while the token is still good."""
+_UNTRIED = 10.0
+"""Seconds in which no other token is fetched for one that the agent never took: it would refuse that, too."""
+_MOST_FILE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedToken:
+    """`life`: seconds for which it is good, from when it was asked for."""
+
+    value: str = field(repr=False)
+    life: float
+
+
+@dataclass(slots=True)
+class _Current:
+    value: str = field(repr=False)
+    fetched_at: float
+    renew_at: float
+    ends_at: float
+    is_accepted: bool = False
+
+
+class FetchedTokens(TokenSource):
+    """`fetch` gets a new token, or raises TokenUnavailable or TokenRefused."""
+
+    def __init__(self, fetch: Callable[[], Awaitable[FetchedToken]], clock: Clock) -> None:
+        self._fetch, self._now = fetch, clock.monotonic
+        self._current: _Current | None = None
+        self._retry_at = float("-inf")
+        self._fetching: asyncio.Task[_Current] | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return () if self._current is None else (self._current.value,)
+
+    async def token(self) -> str:
+        current, now = self._current, self._now()
+        if current is None or now >= current.ends_at:
+            return (await self._fetched()).value
+        if now >= max(current.renew_at, self._retry_at):
+            self._begin_fetch()
+        return current.value
+
+    async def renewed(self, refused: str) -> str | None:
+        current = self._current
+        if current is not None and current.value == refused:
+            if not current.is_accepted and self._now() < current.fetched_at + _UNTRIED:
+                return None
+            self._current = None
+        new = await self.token()
+        return None if new == refused else new
+
+    def accept(self, token: str) -> None:
+        if self._current is not None and self._current.value == token:
+            self._current.is_accepted = True
+
+    async def _fetched(self) -> _Current:
+        """The token of the fetch that runs, which goes on if its caller is cancelled: others wait for it."""
+        return await asyncio.shield(self._begin_fetch())
+
+    def _begin_fetch(self) -> asyncio.Task[_Current]:
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch_one(), name="token for the agent")
+            self._fetching.add_done_callback(self._end_fetch)
+        return self._fetching
+
+    async def _fetch_one(self) -> _Current:
+        began = self._now()
+        token = await self._fetch()
+        return _Current(token.value, began, began + _RENEW_AT * token.life, began + token.life)
+
+    def _end_fetch(self, fetching: asyncio.Task[_Current]) -> None:
+        self._fetching = None
+        if fetching.cancelled():
+            return
+        if (error := fetching.exception()) is None:
+            self._current = fetching.result()
+            return
+        self._retry_at = self._now() + _RETRY_PAUSE
+        if self._current is not None and (left := self._current.ends_at - self._now()) > 0:
+            why = error.brief if isinstance(error, AgentError) else type(error).__name__
+            _log.warning(
+                "the token for the agent is good for %.0f s more, and no new one came: %s", left, why
+            )
+
+
+class FileTokens(TokenSource):
+    """The token that stands in a file, which is read for each call: who writes it renews it."""
+
+    def __init__(self, path: str, setting: str) -> None:
+        self._path, self._setting, self._last = path, setting, ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (self._last,) if self._last else ()
+
+    async def token(self) -> str:
+        self._last = read_token(self._path, self._setting)
+        return self._last
+
+    async def renewed(self, refused: str) -> str | None:
+        token = await self.token()
+        return None if token == refused else token
+
+    def accept(self, token: str) -> None:
+        """Nothing depends on it."""
+
+
+def read_token(path: str, setting: str) -> str:
+    """The token in a file. TokenUnavailable: it is not there yet, or is no token."""
+    try:
+        with Path(path).open("rb") as file:
+            token = file.read(_MOST_FILE_BYTES).decode("ascii").strip()
+    except OSError as error:
+        raise TokenUnavailable(
+            f"{path} cannot be read ({error.strerror}); correct {setting}, or the owner and mode of that file"
+        ) from error
+    except UnicodeDecodeError:
+        token = ""
+    if not token or not token.isprintable() or " " in token:
+        raise TokenUnavailable(
+            f"{path} holds no token; {setting} names a file with one token and nothing else"
+        )
+    return token
