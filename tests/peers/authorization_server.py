@@ -28,7 +28,6 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from werkzeug.serving import make_server
 
-os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 JWT_BEARER = JWTBearerGrant.GRANT_TYPE
 CLUSTER, ACCOUNT = "https://cluster.example", "system:serviceaccount:bots:slack-bot"
 EXCHANGE = "api://AzureADTokenExchange"
@@ -280,6 +279,7 @@ def introspect() -> Any:
 
 
 if __name__ == "__main__":
+    os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
     context = None
     if len(sys.argv) > 1:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=sys.argv[2])

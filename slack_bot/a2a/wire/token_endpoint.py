@@ -160,11 +160,11 @@ def _token_in(value: Object, host: str) -> FetchedToken:
         raise TokenUnavailable(f"{host} answered without a token that can be sent; see {_PREFIX}TOKEN_URL")
     if isinstance(kind, str) and kind.lower() != "bearer":
         raise TokenRefused(f"{host} gives tokens of the kind {quote(kind)!r}; let it give bearer tokens")
-    return FetchedToken(token, _life_of(value.get("expires_in")))
+    return FetchedToken(token, life_of(value.get("expires_in")))
 
 
-def _life_of(expires_in: Any) -> float:
-    """Some servers write the number as text, some 0 or -1 for a token without an end."""
+def life_of(expires_in: Any) -> float:
+    """Seconds. Some servers write the number as text, some 0 or -1 for a token without an end."""
     try:
         seconds = float(expires_in)
     except (TypeError, ValueError, OverflowError):
