@@ -40,6 +40,7 @@ from a2a.types import (
 )
 from google.protobuf.json_format import MessageToDict
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from slack_bot.clock import Clock, system_clock
@@ -58,6 +59,8 @@ LONG = "".join(
 )
 HELD = ("The first. ", "The second. ", "The *third*. ", "四つ目。 ", "The last.")
 Push: TypeAlias = Literal["no", "card", "yes"]
+Guard: TypeAlias = Callable[[dict[str, str]], Awaitable[tuple[int, str] | None]]
+"""Looks at the headers of a call: an HTTP status with its `WWW-Authenticate`, or None to let it in."""
 ANSWERS = {"unicode": UNICODE, "long": LONG}
 
 
@@ -170,6 +173,7 @@ class _App:
         compat: bool,
         push: Push,
         bindings: Sequence[str],
+        guard: Guard | None,
     ) -> None:
         card = AgentCard(
             name="Live agent",
@@ -200,7 +204,15 @@ class _App:
         inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
 
         async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-            live.headers.append({key.decode(): value.decode() for key, value in scope["headers"]})
+            headers = {key.decode(): value.decode() for key, value in scope["headers"]}
+            live.headers.append(headers)
+            refused = None if guard is None or scope["method"] == "GET" else await guard(headers)
+            if refused is not None:
+                status, challenge = refused
+                await Response(status_code=status, headers={"WWW-Authenticate": challenge})(
+                    scope, receive, send
+                )
+                return
             await inner(scope, receive, send)
 
         self.asgi = asgi
@@ -220,16 +232,18 @@ async def live_agent(
     push: Push = "no",
     bindings: Sequence[str] = ("JSONRPC",),
     port: int = 0,
+    guard: Guard | None = None,
 ) -> AsyncIterator[Live]:
     """Run one; `versions` and `modes` are what its card announces, `compat` whether it speaks 0.3 at all.
 
     `push`: "card" only promises it. `bindings`: of each version, in the card's order; it serves no other.
+    `guard`: of its calls; anybody may read its card.
     """
     live = Live()
 
     def build(url: str) -> Any:
         live.url = url
-        return _App(live, versions, modes, streaming, compat, push, bindings)
+        return _App(live, versions, modes, streaming, compat, push, bindings, guard)
 
     async with host_app(build, "127.0.0.1", port):
         yield live

@@ -1,0 +1,337 @@
+"""The whole bot, an agent on a2a-sdk that checks tokens, and the authorization server that gives them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from aiohttp import web
+
+from slack_bot.a2a.agent import Agent
+from slack_bot.a2a.wire.client import MessageRequest
+from slack_bot.a2a.wire.transport import new_http
+from slack_bot.app import App
+from slack_bot.clock import system_clock
+from slack_bot.errors import AgentRefused
+from slack_bot.observe.health import HealthCheck
+from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, keep_delivering, wait_until
+from slack_bot.testing.slack.workspace import SeenMessage, Workspace
+from tests.authorization_server import BOT, SECRET, TokenServer, authorization_server
+from tests.live_agent import HELD, Live, live_agent
+
+
+@pytest.fixture(scope="module")
+def _server() -> Iterator[TokenServer]:
+    with authorization_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server: TokenServer) -> TokenServer:
+    _server.set_up()
+    return _server
+
+
+class Guard:
+    """Of an agent: takes tokens that are active at the server, with this audience. Keeps who came in and not."""
+
+    def __init__(self, server: TokenServer, audience: str = "") -> None:
+        self.server, self.audience = server, audience
+        self.taken: list[str] = []
+        self.refused: list[str] = []
+
+    async def __call__(self, headers: dict[str, str]) -> tuple[int, str] | None:
+        token = headers.get("authorization", "").removeprefix("Bearer ")
+        about = await self.server.about(token)
+        if about["active"] and about["aud"] == self.audience:
+            self.taken.append(token)
+            return None
+        self.refused.append(token)
+        why = "The audience is wrong" if about["active"] else "The token has expired"
+        return 401, f'Bearer realm="agent", error="invalid_token", error_description="{why}"'
+
+
+class Town:
+    """A bot, its workspace, and its agent."""
+
+    def __init__(self, app: App, workspace: Workspace, live: Live, guard: Guard) -> None:
+        self.app, self.workspace, self.live, self.guard = app, workspace, live, guard
+
+    def ask(self, text: str, person: str = "U1") -> str:
+        return self.workspace.say(person, CHANNEL, f"<@U0BOT> {text}", now=self.app.clock.wall())
+
+    def answers(self, root: str) -> list[SeenMessage]:
+        return [each for each in self.workspace.thread(CHANNEL, root) if each.is_bot]
+
+    def text(self, root: str) -> str:
+        return "".join(each.text for each in self.answers(root))
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        await wait_until(condition, self.workspace)
+
+    async def answered(self, root: str) -> str:
+        await self.until(lambda: self.text(root))
+        await self.app.dispatcher.idle()
+        return self.text(root)
+
+
+def login(server: TokenServer, **client: Any) -> dict[str, Any]:
+    found = {"id": "bot", "secret": SECRET, "token_url": f"{server.url}/token", **client}
+    return {f"agent.client.{name}": value for name, value in found.items()}
+
+
+@asynccontextmanager
+async def town(server: TokenServer, audience: str = "", **overrides: Any) -> AsyncIterator[Town]:
+    workspace, guard = Workspace(), Guard(server, audience)
+    workspace.add_channel(CHANNEL)
+    async with live_agent(guard=guard) as live:
+        settings = bot_settings({**login(server), "connect_retries": 0, **overrides}, live.url)
+        async with await build_in_memory(workspace, settings, system_clock(), None) as app:
+            delivering = asyncio.create_task(keep_delivering(app, workspace))
+            try:
+                yield Town(app, workspace, live, guard)
+            finally:
+                delivering.cancel()
+
+
+async def test_fifty_questions_at_once_and_one_fetch(server: TokenServer) -> None:
+    async with town(server) as here:
+        roots = [here.ask(f"echo {number}") for number in range(50)]
+        await here.until(lambda: all(map(here.text, roots)))
+        await here.app.dispatcher.idle()
+        assert [here.text(root) for root in roots] == [f"echo {number}" for number in range(50)]
+        assert len(server.asked()) == 1
+        assert set(here.guard.taken) == set(server.tokens()) == set(here.app.agent.secrets)
+
+
+async def test_a_token_that_ends_in_the_middle_of_an_answer(server: TokenServer) -> None:
+    """The stream goes on; the Stop, which comes after its end, has a new token."""
+    server.change(expires_in=1)
+    async with town(server) as here:
+        here.live.hold = 2
+        root = here.ask("held")
+        await here.until(lambda: HELD[0].strip() in here.text(root))
+        first = here.guard.taken[-1]
+        while (await server.about(first))["active"]:
+            await asyncio.sleep(0.05)
+        here.workspace.say("U1", CHANNEL, "stop", now=here.app.clock.wall(), thread_ts=root)
+        await here.until(lambda: len(here.guard.taken) > 1)
+        await here.app.dispatcher.idle()
+        assert here.guard.refused == []
+        assert here.guard.taken[-1] != first
+
+
+async def test_a_cut_stream_is_joined_again_with_a_new_token(server: TokenServer) -> None:
+    server.change(expires_in=1)
+    async with live_agent(guard=(guard := Guard(server))) as live:
+        live.hold = 2
+        settings = bot_settings(login(server), live.url).agent
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, system_clock())
+            asking = agent.ask(MessageRequest("held", "m"))
+            task_id = ""
+            while not task_id:
+                task_id = getattr((await anext(asking)).frame, "task_id", "") or ""
+            await asking.aclose()
+            while (await server.about(guard.taken[-1]))["active"]:
+                await asyncio.sleep(0.05)
+            joined = await agent.subscribe(task_id)
+            await anext(joined)
+            await joined.aclose()
+            assert (await agent.task("get", task_id)).task_id == task_id
+            live.release.set()
+        assert guard.refused == []
+        assert len(set(guard.taken)) == len(server.asked()) > 1
+
+
+async def test_a_revoked_token_is_one_new_fetch_and_one_more_question(server: TokenServer) -> None:
+    async with town(server) as here:
+        assert await here.answered(here.ask("echo one")) == "echo one"
+        server.change(revoke_all=True)
+        roots = [here.ask(f"echo {number}") for number in range(10)]
+        await here.until(lambda: all(map(here.text, roots)))
+        await here.app.dispatcher.idle()
+        assert [here.text(root) for root in roots] == [f"echo {number}" for number in range(10)]
+        assert len(server.asked()) == 2
+        assert len(here.live.messages) == 11  # none was executed twice
+
+
+async def test_a_large_question_is_sent_once_more_as_a_whole(server: TokenServer) -> None:
+    async with live_agent(guard=(guard := Guard(server))) as live:
+        settings = bot_settings(login(server), live.url).agent
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, system_clock())
+            assert [each async for each in agent.ask(MessageRequest("echo", "1"))]
+            server.change(revoke_all=True)
+            question = "echo " + "x" * 500_000
+            assert [each async for each in agent.ask(MessageRequest(question, "2"))]
+        assert live.messages[-1]["parts"][0]["text"] == question
+        assert len(guard.refused) == 1
+
+
+async def test_a_wrong_audience_is_no_storm(server: TokenServer) -> None:
+    async with town(server, audience="agent") as here:
+        said = await here.answered(here.ask("echo"))
+        assert said == "The agent refused the request."
+        assert len(server.asked()) == 2
+        assert len(here.guard.refused) == 3
+        assert here.live.messages == []
+
+
+async def test_what_the_agent_says_of_a_token_is_in_the_error(server: TokenServer) -> None:
+    async with live_agent(guard=Guard(server, "agent")) as live:
+        settings = bot_settings(login(server), live.url).agent
+        async with new_http(settings) as http:
+            with pytest.raises(AgentRefused) as caught:
+                await Agent(http, settings, system_clock()).task("get", "none")
+    assert caught.value.said == "invalid_token: The audience is wrong"
+
+
+async def test_a_token_server_that_is_down_is_trouble_that_may_pass(
+    server: TokenServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.change(fault="down")
+    async with town(server) as here:
+        root = here.ask("echo")
+        assert await here.answered(root) == "The agent cannot be reached right now."
+        assert "Try again" in str(here.answers(root)[-1].blocks)
+        assert not here.app.health.is_ok(HealthCheck.AGENT)
+        assert "gives no token now (HTTP 503)" in caplog.text
+        server.change(fault="")
+        await here.app.dispatcher.idle()
+        root = here.ask("echo again")
+        assert await here.answered(root) == "echo again"
+        assert here.app.health.is_ok(HealthCheck.AGENT)
+
+
+async def test_a_token_server_that_hangs_does_not_hold_up_a_question(server: TokenServer) -> None:
+    server.change(fault="hang")
+    async with town(server, token_timeout=0.3) as here:
+        began = time.monotonic()
+        assert await here.answered(here.ask("echo")) == "The agent cannot be reached right now."
+        assert time.monotonic() - began < 5
+
+
+async def test_a_wrong_secret_is_for_the_operator(
+    server: TokenServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "slack_bot")
+    async with town(server, **login(server, secret="an-old-secret")) as here:
+        root = here.ask("echo")
+        said = await here.answered(root)
+        assert (
+            said == "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
+        )
+        assert "Try again" not in str(here.answers(root)[-1].blocks)
+        problem = "The bot gets no token for the agent; see the log."
+        assert here.app.health.body()["checks"]["agent"] == problem  # type: ignore[index]
+        lines = [each for each in caplog.records if "invalid_client" in each.getMessage()]
+        assert lines and all("SLACK_BOT_AGENT__CLIENT__ID" in each.getMessage() for each in lines)
+        assert any(getattr(each, "turn", None) for each in lines)
+        assert "an-old-secret" not in caplog.text
+
+
+async def test_no_token_and_no_secret_is_logged(
+    server: TokenServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with town(server) as here:
+        root = here.ask("echo")
+        await here.answered(root)
+        (token,) = server.tokens()
+        await here.answered(here.ask(f"echo {token}"))
+        assert token not in caplog.text.replace(f"echo {token}", "")
+        assert SECRET not in caplog.text
+
+
+# -- what a card may not do
+
+
+async def test_no_secret_goes_where_only_the_card_says(server: TokenServer) -> None:
+    """It names a token endpoint, an issuer and an agent on other machines: nobody there hears of the bot."""
+    heard: list[str] = []
+
+    async def anything(request: web.Request) -> web.Response:
+        heard.append(str(request.headers) + await request.text())
+        return web.json_response({"access_token": "stolen", "token_type": "Bearer"})
+
+    evil = web.Application()
+    evil.router.add_route("*", "/{path:.*}", anything)
+    runner = web.AppRunner(evil)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    other = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    flow = {"clientCredentials": {"tokenUrl": f"{other}/token", "scopes": {}}}
+
+    async def card(request: web.Request) -> web.Response:
+        about = {"name": "A", "url": f"{other}/agent", "protocolVersion": "0.3.0", "skills": []}
+        schemes = {
+            "o": {"type": "oauth2", "flows": flow, "oauth2MetadataUrl": f"{other}/metadata"},
+            "d": {"type": "openIdConnect", "openIdConnectUrl": f"{other}/.well-known/openid-configuration"},
+            "k": {"type": "apiKey", "in": "query", "name": "key"},
+        }
+        return web.json_response({**about, "securitySchemes": schemes, "security": [{"o": []}, {"k": []}]})
+
+    app = web.Application()
+    app.router.add_get("/.well-known/agent-card.json", card)
+    home = web.AppRunner(app)
+    await home.setup()
+    await web.TCPSite(home, "127.0.0.1", 0).start()
+    try:
+        settings = bot_settings(
+            {**login(server), "api_key": "the-api-key"}, f"http://127.0.0.1:{home.addresses[0][1]}/"
+        ).agent
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, system_clock())
+            with pytest.raises(Exception, match="another server than the configured one"):
+                await agent.ensure_card()
+        assert heard == []
+        allowed = settings.model_copy(update={"allowed_hosts": (other.removeprefix("http://"),)})
+        async with new_http(allowed) as http:
+            agent = Agent(http, allowed, system_clock())
+            await agent.ensure_card()
+        assert heard == []
+        assert [each["path"] for each in server.asked()] == ["/token", "/token"]
+    finally:
+        await home.cleanup()
+        await runner.cleanup()
+
+
+async def test_a_body_without_an_end_behind_a_401_is_not_read(server: TokenServer) -> None:
+    calls: list[str] = []
+
+    async def refuse(request: web.Request) -> web.StreamResponse:
+        calls.append(request.headers["Authorization"])
+        response = web.StreamResponse(status=401)
+        await response.prepare(request)
+        while True:
+            await response.write(b"x" * 65_536)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", refuse)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        settings = bot_settings(login(server), f"http://127.0.0.1:{runner.addresses[0][1]}/").agent
+        async with new_http(settings) as http:
+            agent = Agent(http, settings, system_clock())
+            agent.secrets  # noqa: B018
+            auth = agent._auth
+            token = await auth._tokens.token()  # type: ignore[union-attr]
+            auth._tokens.accept(token)  # type: ignore[union-attr]
+            async with asyncio.timeout(10), http.stream("GET", settings.url or "", auth=auth) as answer:
+                assert isinstance(answer, httpx.Response) and answer.status_code == 401
+        assert len(set(calls)) == 2
+    finally:
+        await runner.cleanup()
+
+
+def test_the_bot_of_these_tests_may_ask() -> None:
+    assert BOT["secret"] == SECRET
