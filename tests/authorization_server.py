@@ -46,7 +46,7 @@ class TokenServer:
     async def about(self, token: str) -> dict[str, Any]:
         """RFC 7662, for a server that gets tokens."""
         async with httpx.AsyncClient(base_url=self.url, trust_env=False) as http:
-            answer = await http.get("/introspect", params={"token": token})
+            answer = await http.post("/introspect", data={"token": token})
             found: dict[str, Any] = answer.json()
             return found
 

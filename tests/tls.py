@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 def new_certificate(directory: Path, *names: str, days: float = 1) -> Path:
     """A key and a certificate of itself for these names, in one file. `days`: until it expires."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
-    name, day = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")]), datetime.timedelta(days=1)
+    name, day = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])]), datetime.timedelta(days=1)
     built = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
     built = built.not_valid_before(now - day).not_valid_after(now + days * day)
     built = built.add_extension(

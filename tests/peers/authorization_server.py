@@ -271,9 +271,9 @@ def list_seen() -> Any:
     return jsonify(seen=seen, tokens=list(tokens))
 
 
-@app.get("/introspect")
+@app.post("/introspect")
 def introspect() -> Any:
-    found = tokens.get(request.args["token"])
+    found = tokens.get(request.form["token"])
     is_active = found is not None and found["exp"] > time.time()
     return jsonify({"active": True, **(found or {})} if is_active else {"active": False})
 

@@ -511,3 +511,110 @@ def test_a_redis_without_its_library_is_one_sentence(monkeypatch: pytest.MonkeyP
     with pytest.raises(SettingsError, match=r"SLACK_BOT_STORE__URL is .* pip install .*deploy/run[.]txt"):
         load({"SLACK_BOT_STORE__URL": "redis://localhost/0"}, None, None)
     assert load({"SLACK_BOT_STORE__URL": "sqlite:///x"}, None, None).store.url == "sqlite:///x"
+
+
+# -- the login to the agent
+
+CLIENT = "SLACK_BOT_AGENT__CLIENT__"
+FETCHED = {f"{CLIENT}ID": "bot", f"{CLIENT}SECRET": "s", f"{CLIENT}TOKEN_URL": "https://t.example/token"}
+
+
+def test_a_section_within_a_section(tmp_path: Path) -> None:
+    (tmp_path / f"{CLIENT}SECRET").write_text("from-a-file\n")
+    settings = read({f"{CLIENT}SCOPE": "ask", **FETCHED, f"{CLIENT}SECRET": ""}, secrets_dir=tmp_path)
+    client = settings.agent.client
+    assert (client.id, client.scope, client.fetches_tokens) == ("bot", "ask", True)
+    assert secrets_of(settings) == ("from-a-file",)
+    keyed = read({f"{CLIENT}API_KEY": "a key"})
+    assert secrets_of(keyed) == ("a key", "a+key")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (f"{CLIENT}SCOPES", f"; did you mean {CLIENT}SCOPE?"),
+        ("SLACK_BOT_AGENT__CLIENT", f": it is a section; write {CLIENT}ID or another setting of it"),
+        ("SLACK_BOT_CLIENT__TOKEN_URL", f"; did you mean {CLIENT}TOKEN_URL?"),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_it(name: str, said: str) -> None:
+    assert problems({name: "x"}) == [f"{name} is not a setting{said}"]
+
+
+@pytest.mark.parametrize("url", ["http://t.example", "t.example", "http://localhost.example", "ftp://x"])
+def test_secrets_go_by_https_alone(url: str) -> None:
+    line = f"{CLIENT}TOKEN_URL is {url!r}: should be an address that begins with https:// (http:// only to"
+    assert problems({**FETCHED, f"{CLIENT}TOKEN_URL": url})[0].startswith(line)
+    for here in ("http://localhost:80/t", "http://127.0.0.1:1", "http://[::1]/"):
+        assert read({**FETCHED, f"{CLIENT}TOKEN_URL": here}).agent.client.token_url == here
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"ID": ""}, f"{CLIENT}SECRET and {CLIENT}TOKEN_URL need {CLIENT}ID: set it to the bot's client id"),
+        ({"TOKEN_URL": ""}, f"{CLIENT}ID needs either {CLIENT}TOKEN_URL or {CLIENT}ISSUER: set one of them"),
+        (
+            {"ISSUER": "https://i.example"},
+            f"{CLIENT}ID needs either {CLIENT}TOKEN_URL or {CLIENT}ISSUER: set one of them",
+        ),
+        (
+            {"SECRET": ""},
+            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}SECRET or {CLIENT}PRIVATE_KEY or"
+            f" {CLIENT}ASSERTION_FILE",
+        ),
+        (
+            {"METHOD": "private_key_jwt"},
+            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}PRIVATE_KEY or {CLIENT}ASSERTION_FILE",
+        ),
+        (
+            {"METHOD": "client_secret_post", "SECRET": "", "PRIVATE_KEY": "k"},
+            f"{CLIENT}ID is set, and no proof of it: set {CLIENT}SECRET",
+        ),
+        (
+            {"METHOD": "tls_client_auth", "CERTIFICATE": "c"},
+            f"{CLIENT}METHOD is tls_client_auth: set {CLIENT}CERTIFICATE_FOR to token or both",
+        ),
+        ({"GRANT": "jwt_bearer"}, f"{CLIENT}GRANT is jwt_bearer: set {CLIENT}PRIVATE_KEY, which signs"),
+        (
+            {"TOKEN_FILE": "f"},
+            f"{CLIENT}TOKEN_FILE and {CLIENT}ID each give a token for the agent: set one of them",
+        ),
+        (
+            {"CERTIFICATE_KEY": "k"},
+            f"{CLIENT}CERTIFICATE_KEY is set and {CLIENT}CERTIFICATE is not: set both or neither",
+        ),
+    ],
+)
+def test_a_login_that_lacks_something_or_has_too_much(changes: dict[str, str], line: str) -> None:
+    env = {**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}}
+    assert problems(env) == [line]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"TOKEN_URL": "", "ISSUER": "https://i.example"},
+        {"SECRET": "", "PRIVATE_KEY": "k"},
+        {"SECRET": "", "ASSERTION_FILE": "f", "METHOD": "private_key_jwt"},
+        {"SECRET": "", "METHOD": "tls_client_auth", "CERTIFICATE": "c", "CERTIFICATE_FOR": "both"},
+        {"SECRET": "", "GRANT": "jwt_bearer", "PRIVATE_KEY": "k"},
+    ],
+)
+def test_a_login_that_is_whole(changes: dict[str, str]) -> None:
+    read({**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}})
+
+
+def test_a_bearer_token_is_not_fetched_too() -> None:
+    (line,) = problems({**FETCHED, "SLACK_BOT_AGENT__BEARER_TOKEN": "t"})
+    assert line.startswith(f"SLACK_BOT_AGENT__BEARER_TOKEN and {CLIENT}ID each give a token")
+
+
+def test_tokens_are_fetched_by_a_library_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
+    assert problems(FETCHED) == [
+        f"{CLIENT}ID is set, and Authlib, which fetches tokens, is not here: pip install --require-hashes -r"
+        " deploy/run.txt"
+    ]
+    read({f"{CLIENT}TOKEN_FILE": "f"})

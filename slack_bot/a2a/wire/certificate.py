@@ -60,23 +60,31 @@ class Certificate:
 
     def _load(self, context: ssl.SSLContext) -> None:
         key = self.key_file or self.file
-        for file, setting in ((self.file, _PREFIX), (key, f"{_PREFIX}_KEY")):
-            try:
-                text = Path(file).read_text("ascii", "replace")
-            except OSError as error:
-                raise SettingsError(
-                    f"{file} cannot be read ({error.strerror}); correct {setting}, or the owner and mode of"
-                    " that file"
-                ) from error
-            what = "PRIVATE KEY-----" if file == key else "-----BEGIN CERTIFICATE-----"
-            if what not in text:
-                kind = "private key" if file == key else "certificate"
-                raise SettingsError(f"{file} holds no {kind} as PEM; correct {setting}")
+        key_setting = _PREFIX if self.key_file is None else f"{_PREFIX}_KEY"
+        _check(self.file, "CERTIFICATE", "certificate", _PREFIX)
+        _check(key, "PRIVATE KEY", "private key", key_setting)
         try:
             context.load_cert_chain(self.file, key, self.password)
         except ssl.SSLError as error:
             if "MISMATCH" in (error.reason or ""):
                 what = f"the key in {key} is not that of the certificate in {self.file}"
-                raise SettingsError(f"{what}; correct {_PREFIX}_KEY") from error
-            what = f"the certificate in {self.file} or its key in {key} cannot be used ({error.reason})"
-            raise SettingsError(f"{what}; see whether {_PREFIX}_PASSWORD is right") from error
+                raise SettingsError(f"{what}; correct {key_setting}") from error
+            what = f"the certificate in {self.file} or its key in {key} cannot be used"
+            raise SettingsError(
+                f"{what}; see whether the files are whole and {_PREFIX}_PASSWORD is right"
+            ) from error
+
+
+def _check(file: str, mark: str, kind: str, setting: str) -> None:
+    """SettingsError: it cannot be read, or has no such part."""
+    try:
+        text = Path(file).read_text("ascii", "replace")
+    except OSError as error:
+        raise SettingsError(
+            f"{file} cannot be read ({error.strerror}); correct {setting}, or the owner and mode of that file"
+        ) from error
+    if f"{mark}-----" not in text:
+        remedy = f"correct {setting}"
+        if kind == "private key" and setting == _PREFIX:
+            remedy = f"set {_PREFIX}_KEY to the file of its key"
+        raise SettingsError(f"{file} holds no {kind} as PEM; {remedy}")

@@ -6,6 +6,7 @@ answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip bec
 
 import asyncio
 import json
+import re
 import socket
 import ssl
 import zlib
@@ -31,6 +32,7 @@ from ...errors import (
 )
 from ...settings.models import AgentSettings, ClientSettings
 from ...turn.json_values import object_of, read_json
+from ...turn.redaction import Redactor
 from .auth import origin_of
 from .certificate import Certificate
 from .frames import failure, quote
@@ -54,6 +56,7 @@ PIECE = 64 * 1024
 """Bytes that are unpacked at once, at most."""
 _GROWTH = 100
 """Times that a body may grow beyond the size of one answer. Text grows 5 to 20 times, zeros 1,000 times."""
+_CHALLENGE = tuple(re.compile(rf'(?<![\w-]){name}="([^"]*)"') for name in ("error", "error_description"))
 _REMEDY = "turn compression off at the agent or the proxy in front of it"
 _AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
 _RAW = -zlib.MAX_WBITS
@@ -74,7 +77,10 @@ _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
 )
 # refusals that say more than any error in their body
 _REFUSALS: Mapping[int, str] = {
-    401: "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN or SLACK_BOT_AGENT__HEADER_*)",
+    401: (
+        "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN, SLACK_BOT_AGENT__HEADER_* or"
+        " SLACK_BOT_AGENT__CLIENT__*)"
+    ),
     403: "does not allow the bot to ask",
     413: "does not take a question this large",
     407: "stands behind a proxy that wants a login",
@@ -203,7 +209,7 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
         body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
         error = body if _PROBLEM in media_type(response) else body.get("error")
     if status in _REFUSALS:
-        says = f"{_REFUSALS[status]} (HTTP {status})"
+        says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
     elif isinstance(error, Mapping) and (failed := failure(error)).code:
         return failed
     elif 300 <= status < 400:
@@ -220,6 +226,16 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         refused.safe = "The agent does not take a question this large."
     return refused
+
+
+def _challenge(response: httpx.Response) -> str:
+    """Why a token was refused, as the server says (RFC 6750, 3), without the token; else ""."""
+    header = response.headers.get("www-authenticate", "")
+    said = ": ".join(found[1] for each in _CHALLENGE if (found := each.search(header)) is not None)
+    if not said:
+        return ""
+    token = response.request.headers.get("authorization", "").rpartition(" ")[2]
+    return quote(Redactor((token,)).text(said))
 
 
 def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
