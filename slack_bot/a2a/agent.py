@@ -323,5 +323,7 @@ class Agent:
         self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent, auth = self.traceparent(self._turn), self._auth.with_api_keys(card.auth)
+        traceparent, auth = self.traceparent(self._turn), self._auth
+        if self._settings.client.api_key is not None:
+            auth = auth.with_api_keys(card.auth)
         return Client(self._http, at, self._settings, auth, card.extensions, traceparent)

@@ -603,7 +603,8 @@ def test_a_login_that_lacks_something_or_has_too_much(changes: dict[str, str], l
     ],
 )
 def test_a_login_that_is_whole(changes: dict[str, str]) -> None:
-    read({**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}})
+    env = {**FETCHED, **{f"{CLIENT}{name}": value for name, value in changes.items()}}
+    assert read(env).agent.client.fetches_tokens
 
 
 def test_a_bearer_token_is_not_fetched_too() -> None:

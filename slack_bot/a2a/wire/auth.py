@@ -119,8 +119,6 @@ class Credentials(httpx.Auth):
 
     def with_api_keys(self, wanted: Sequence[Sequence[str]]) -> Self:
         """The same, with the API key where the card (`AgentCard.auth`) wants one."""
-        if self._settings.client.api_key is None:
-            return self
         found = copy(self)
         places = dict.fromkeys(scheme.partition(" ")[::2] for each in wanted for scheme in each)
         found._api_keys = tuple(

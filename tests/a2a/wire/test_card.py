@@ -241,7 +241,7 @@ def test_authentication_of_0_3() -> None:
     key = "header X-API-Key"
     assert auth(v03(securitySchemes=schemes, security=security)) == (
         (key,),
-        ("other key",),
+        ("query key",),
         ("bearer",),
         ("basic",),
         ("oauth2",),
