@@ -14,10 +14,8 @@ from functools import cache
 from importlib import resources
 
 _BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
-_BORNE_STRONG, _BORNE_OURS = (
-    2,
-    1,
-)  # strange words that a strong subject, or a word for this project, makes up for
+_BORNE_STRONG = 2  # strange words that a strong subject makes up for
+_BORNE_OURS = 1  # the same of a word that says that this project is meant
 _WEIGHT = 2.0  # of a subject
 _ALSO = 0.6  # share of its weight where it is only named as well
 _LESS = 0.3  # what a strange word takes from the score of a section that it does not rule out
