@@ -51,7 +51,7 @@ _WONDERS = re.compile(
     r"|explain|show me|question is)\b",
     re.IGNORECASE,
 )
-_CLAUSES = 12  # of a text that asks: more would take too long
+_CLAUSES, _MOST_WORDS = 12, 200  # clauses that ask, words of one: more would take too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Subjects:
         return sum(self._weights[name] for name in names)
 
     def _read(self, text: str) -> _Reading:
-        words = [self._spelled(word) for word in words_of(text)]
+        words = [self._spelled(word) for word in words_of(text)[:_MOST_WORDS]]
         line = f" {self._in_same_words(' '.join(words))} "
         known = {number for number, word in enumerate(line.split()) if self._is_plain(word)}
         places: dict[str, frozenset[int]] = {}
@@ -262,8 +262,9 @@ class Library:
         named = self._subjects.named_in(" ".join(asking)) if best else None
         whole = self._hits_in(question, outside)
         _keep_best(best, [hit for hit in whole if named is None or hit.subjects & named])
+        words = words_of(text)
         for section in self._sections:
-            if words_of(section.heading) == words_of(text):
+            if words_of(section.heading) == words:
                 best[section.heading] = Hit(section, _BY_NAME, frozenset({section.heading}))
         return sorted(best.values(), key=lambda hit: -round(hit.score, 2))[:_BEST]
 
