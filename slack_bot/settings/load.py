@@ -256,6 +256,8 @@ def read(
         problems += _missing(given, http)
     if _lacks_redis(settings):
         refused |= {("store", "url")}
+    if any(_login_contradictions(settings.agent)):
+        refused |= {(_CLIENT, "id")}
     return settings, problems, refused | (FIELDS.keys() - given.keys() if unreadable else set())
 
 

@@ -26,6 +26,7 @@ from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, ke
 from slack_bot.testing.slack.workspace import SeenMessage, Workspace
 from tests.authorization_server import SECRET, TokenServer, authorization_server
 from tests.live_agent import HELD, Live, live_agent
+from tests.token_guard import TokenGuard
 
 
 @pytest.fixture(scope="module")
@@ -40,29 +41,10 @@ def server(_server: TokenServer) -> TokenServer:
     return _server
 
 
-class Guard:
-    """Of an agent: takes tokens that are active at the server, with this audience. Keeps all that came."""
-
-    def __init__(self, server: TokenServer, audience: str = "") -> None:
-        self.server, self.audience = server, audience
-        self.taken: list[str] = []
-        self.refused: list[str] = []
-
-    async def __call__(self, headers: dict[str, str]) -> tuple[int, str] | None:
-        token = headers.get("authorization", "").removeprefix("Bearer ")
-        about = await self.server.about(token)
-        if about["active"] and about["aud"] == self.audience:
-            self.taken.append(token)
-            return None
-        self.refused.append(token)
-        why = "The audience is wrong" if about["active"] else "The token has expired"
-        return 401, f'Bearer realm="agent", error="invalid_token", error_description="{why}"'
-
-
 class Town:
     """A bot, its workspace, and its agent."""
 
-    def __init__(self, app: App, workspace: Workspace, live: Live, guard: Guard) -> None:
+    def __init__(self, app: App, workspace: Workspace, live: Live, guard: TokenGuard) -> None:
         self.app, self.workspace, self.live, self.guard = app, workspace, live, guard
 
     def ask(self, text: str, person: str = "U1") -> str:
@@ -93,7 +75,7 @@ def login(server: TokenServer, **client: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def town(server: TokenServer, audience: str = "", **overrides: Any) -> AsyncIterator[Town]:
-    workspace, guard = Workspace(), Guard(server, audience)
+    workspace, guard = Workspace(), TokenGuard(server, audience)
     workspace.add_channel(CHANNEL)
     async with live_agent(guard=guard) as live:
         settings = bot_settings({**login(server), "connect_retries": 0, **overrides}, live.url)
@@ -139,7 +121,7 @@ async def test_a_token_that_ends_in_the_middle_of_an_answer(server: TokenServer)
 
 async def test_a_cut_stream_is_joined_again_with_a_new_token(server: TokenServer) -> None:
     server.change(expires_in=1)
-    async with live_agent(guard=(guard := Guard(server))) as live:
+    async with live_agent(guard=(guard := TokenGuard(server))) as live:
         live.hold = 2
         settings = bot_settings(login(server), live.url).agent
         async with new_http(settings) as http:
@@ -172,7 +154,7 @@ async def test_a_revoked_token_is_one_new_fetch_and_one_more_question(server: To
 
 
 async def test_a_large_question_is_sent_once_more_as_a_whole(server: TokenServer) -> None:
-    async with live_agent(guard=(guard := Guard(server))) as live:
+    async with live_agent(guard=(guard := TokenGuard(server))) as live:
         settings = bot_settings(login(server), live.url).agent
         async with new_http(settings) as http:
             agent = Agent(http, settings, system_clock())
@@ -194,7 +176,7 @@ async def test_a_wrong_audience_is_no_storm(server: TokenServer) -> None:
 
 
 async def test_what_the_agent_says_of_a_token_is_in_the_error(server: TokenServer) -> None:
-    async with live_agent(guard=Guard(server, "agent")) as live:
+    async with live_agent(guard=TokenGuard(server, "agent")) as live:
         settings = bot_settings(login(server), live.url).agent
         async with new_http(settings) as http:
             with pytest.raises(AgentRefused) as caught:

@@ -45,13 +45,15 @@ class AgentCard:
     it reads by default. `extensions`: those of its own that this bot speaks.
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
-    or header, query, cookie or other with a name.
+    or header, query, cookie or other with a name. `token_servers`: addresses that it names for tokens, to be
+    told and never to be asked.
     """
 
     name: str
     interfaces: tuple[Interface, ...]
     streaming: bool | None
     auth: tuple[tuple[str, ...], ...] = ()
+    token_servers: tuple[str, ...] = ()
     push: bool = False
     introduction: Introduction = field(default_factory=Introduction)
     takes_json: bool = False
@@ -169,6 +171,7 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         interfaces=tuple(_usable(offered, found_at, settings)),
         streaming=streaming if isinstance(streaming, bool) else None,
         auth=tuple(_auth(card)),
+        token_servers=tuple(_token_servers(card)),
         push=capabilities.get("pushNotifications") is True,
         introduction=_introduction(card),
         takes_json=isinstance(modes, list) and "application/json" in modes,
@@ -278,6 +281,19 @@ def _auth(card: Object) -> Iterator[tuple[str, ...]]:
     for each in objects_of(card.get("securityRequirements")) or objects_of(card.get("security")):
         names = each["schemes"] if isinstance(each.get("schemes"), dict) else each
         yield tuple(schemes.get(name, f"other {name}".strip()) for name in names)
+
+
+def _token_servers(card: Object) -> Iterator[str]:
+    for scheme in object_of(card.get("securitySchemes")).values():
+        # 1.0 wraps: {"oauth2SecurityScheme": {...}}
+        for each in (object_of(scheme), *map(object_of, object_of(scheme).values())):
+            flows = map(object_of, object_of(each.get("flows")).values())
+            named = (
+                each.get("openIdConnectUrl"),
+                each.get("oauth2MetadataUrl"),
+                *(flow.get("tokenUrl") for flow in flows),
+            )
+            yield from filter(None, map(text_of, named))
 
 
 def _scheme(scheme: Object) -> str:

@@ -20,6 +20,7 @@ from ...settings.channels import ChannelPolicies
 from ...settings.config_file import read_config
 from ...settings.load import Settings, read
 from ...settings.models import SlackSettings
+from ...settings.names import SettingPath
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
@@ -111,13 +112,20 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("push", check_push(settings.push)),
             ("audit", check_audit(settings.audit)),
         ):
-            if any((section, leaf) in unread for leaf in _NEEDED[section]):
+            if _is_unread(section, unread):
                 if section not in skipped:
                     yield unknown(section, "not looked at, as not all of its settings can be used", _FIRST)
                 skipped.add(section)
                 continue
             async for each in checks:
                 yield each
+
+
+def _is_unread(section: str, unread: set[SettingPath]) -> bool:
+    inner = f"{section}__"
+    return any((section, leaf) in unread for leaf in _NEEDED[section]) or any(
+        path[0].startswith(inner) for path in unread
+    )
 
 
 async def _slack(

@@ -18,6 +18,7 @@ from ...a2a.agent import Agent
 from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ...a2a.wire.auth import missing
 from ...a2a.wire.calls import Binding, Interface
+from ...a2a.wire.card import AgentCard
 from ...a2a.wire.transport import new_http
 from ...app import ages_of
 from ...clock import Clock
@@ -29,6 +30,7 @@ from ...errors import (
     StoreError,
     StoreMissing,
     StoreOutdated,
+    StreamLost,
 )
 from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
 from ...listeners.http_server import check_address
@@ -43,6 +45,7 @@ from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
+from .login_checks import CREDENTIALS, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
@@ -57,9 +60,9 @@ _RIGHT_ADDRESS = (
 )
 _NAMES: Mapping[Binding, str] = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON"}
 _OTHER: Mapping[Binding, Binding] = {"JSONRPC": "HTTP+JSON", "HTTP+JSON": "JSONRPC"}
-_CREDENTIALS = (
-    "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, or SLACK_BOT_AGENT__HEADER_NAME and"
-    " SLACK_BOT_AGENT__HEADER_VALUE to its header"
+_WANTS_CERTIFICATE = (
+    "look at the agent's log; if it wants a certificate of the bot (mTLS), set"
+    " SLACK_BOT_AGENT__CLIENT__CERTIFICATE"
 )
 
 
@@ -67,6 +70,12 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
     """Its card, its wire, and whether it takes the credentials: a task is asked for that it cannot know."""
     if settings.agent.url is None:
         return
+    is_lost = False
+    async for each in check_login(settings.agent.client, clock):
+        is_lost = is_lost or each.state is DiagnosisState.FAILED
+        yield each
+    if is_lost:
+        return  # the agent would not be asked
     try:
         async with new_http(settings.agent) as http:
             agent = Agent(http, settings.agent, clock)
@@ -78,13 +87,15 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
             lacking = missing(card.auth, settings.agent)
             if lacking:
-                yield warning("agent login", lacking, _CREDENTIALS)
-            answered = await _login(agent, card.interfaces[0])
+                yield warning("agent login", lacking, CREDENTIALS)
+            answered = await _login(agent, card, settings.agent)
             if answered.check == "agent address":
-                answered = (
-                    await _with_other_binding(http, settings.agent, clock, card.interfaces[0]) or answered
-                )
+                answered = await _with_other_binding(http, settings.agent, clock, card) or answered
             yield answered
+    except StreamLost as error:
+        is_without = settings.agent.url.startswith("https:") and settings.agent.client.certificate is None
+        otherwise = _WANTS_CERTIFICATE if is_without else "look at the agent's log"
+        yield split("agent card", str(error), otherwise)
     except (AgentError, SettingsError) as error:
         yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
 
@@ -93,12 +104,14 @@ def _spoken(at: Interface) -> str:
     return f"A2A {at.wire}" + (" over HTTP+JSON" if at.binding == "HTTP+JSON" else "")
 
 
-async def _login(agent: Agent, at: Interface) -> Diagnosis:
-    """`at`: where the card says that it takes calls."""
+async def _login(agent: Agent, card: AgentCard, settings: AgentSettings) -> Diagnosis:
+    at = card.interfaces[0]  # where it says that it takes calls
     try:
         await agent.task("get", _NOBODY)
     except AgentRefused as error:
-        return _refused(error.status, at)
+        return (
+            refused_login(error, settings, card) if error.status in (401, 403) else _refused(error.status, at)
+        )
     except AgentFailed as error:
         if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):
             return ok("agent login", "the agent takes calls")
@@ -109,21 +122,19 @@ async def _login(agent: Agent, at: Interface) -> Diagnosis:
 
 
 async def _with_other_binding(
-    http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, at: Interface
+    http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, card: AgentCard
 ) -> Diagnosis | None:
-    """Nothing takes calls at `at`, at least not as the card says. None: nor in the other binding."""
+    """Nothing takes calls as the card says. None: nor in the other binding."""
+    at = card.interfaces[0]
     other = _OTHER[at.binding]
     agent = Agent(http, settings.model_copy(update={"binding": other}), clock)
-    if (await _login(agent, at)).state is not DiagnosisState.OK:
+    if (await _login(agent, card, settings)).state is not DiagnosisState.OK:
         return None
     text = f"the card says that {at.url} takes {_NAMES[at.binding]}, and it takes {_NAMES[other]}"
     return failed("agent address", text, f"correct the card, or set SLACK_BOT_AGENT__BINDING={other}")
 
 
 def _refused(status: int, at: Interface) -> Diagnosis:
-    if status in (401, 403):
-        text = f"the agent refuses the bot's credentials with HTTP {status}"
-        return failed("agent login", text, _CREDENTIALS)
     if status in _NOT_THERE:
         text = f"the card says to ask at {at.url}, and nothing takes calls there (HTTP {status})"
         return failed("agent address", text, _RIGHT_ADDRESS.format(_NAMES[at.binding]))
