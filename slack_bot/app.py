@@ -50,7 +50,6 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
-from .turn.redaction import Redactor
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
@@ -119,7 +118,6 @@ async def build(
             store = await _open_store(settings.store, outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
-        observer = _keeping_events(settings, store, observer, clock, stack)
         if slack_session is None:
             # without aiohttp's limit of 100 connections: answers are long
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
@@ -127,6 +125,7 @@ async def build(
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         agent = Agent(http, settings.agent, clock, health)
         agent.load_profile(await store.profile(agent.name))
+        observer = _keeping_events(settings, agent, store, observer, clock, stack)
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
@@ -167,7 +166,7 @@ def ages_of(kept: StoreSettings) -> Ages:
 
 
 def _keeping_events(
-    settings: Settings, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
+    settings: Settings, agent: Agent, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
 ) -> Observer:
     kept = settings.store
     if not kept.event_bytes:
@@ -176,7 +175,7 @@ def _keeping_events(
         store,
         observer,
         clock,
-        Redactor(secrets_of(settings)),
+        lambda: (*secrets_of(settings), *agent.secrets),
         interval=kept.checkpoint_interval,
         most_bytes=kept.event_bytes,
     )

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,13 +36,14 @@ class EventKeeper:
         store: EventStore,
         observer: Observer,
         clock: Clock,
-        masks: Redactor,
+        secrets: Callable[[], tuple[str, ...]],
         *,
         interval: float,
         most_bytes: int,
     ) -> None:
         self._store, self._observer, self._clock = store, observer, clock
-        self._masks, self._interval, self._most_bytes = masks, interval, most_bytes
+        self._secrets, self._interval, self._most_bytes = secrets, interval, most_bytes
+        self._masks: dict[str, Redactor] = {}  # of turns: a token for the agent is another one tomorrow
         self._streams: dict[str, StreamRedactor[_Event]] = {}
         self._sizes: dict[str, int] = {}
         self._waiting: list[KeptEvent] = []
@@ -66,7 +67,8 @@ class EventKeeper:
             return
         stream = self._streams.get(fact.turn)
         if stream is None:
-            stream = self._streams[fact.turn] = StreamRedactor(self._masks.secrets)
+            masks = self._masks[fact.turn] = Redactor(self._secrets())
+            stream = self._streams[fact.turn] = StreamRedactor(masks.secrets)
         event = _Event(self._clock.wall(), json.loads(json.dumps(fact.raw)))
         self._keep(fact.turn, stream.push(event, event.raw))
 
@@ -74,10 +76,11 @@ class EventKeeper:
         stream = self._streams.pop(turn, None)
         if stream is not None:
             self._keep(turn, stream.end())
+            del self._masks[turn]
 
     def _keep(self, turn: str, events: Iterable[_Event]) -> None:
         for event in events:
-            data = json.dumps(self._masks.value(event.raw), separators=(",", ":"))
+            data = json.dumps(self._masks[turn].value(event.raw), separators=(",", ":"))
             size = self._sizes[turn] = self._sizes.get(turn, 0) + len(data)
             if size > self._most_bytes:
                 return

@@ -11,6 +11,9 @@ from typing import Any
 
 import httpx
 
+CLUSTER, ACCOUNT = "https://cluster.example", "system:serviceaccount:bots:slack-bot"
+EXCHANGE = "api://AzureADTokenExchange"
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 SECRET = "the-secret-of-the-bot"
 BOT = {
     "secret": SECRET,

@@ -96,6 +96,21 @@ async def test_an_address_that_cannot_be_asked(url: str | None) -> None:
             pass
 
 
+@pytest.mark.parametrize("is_wrapped", [True, False])
+async def test_an_api_key_goes_where_the_card_says(is_wrapped: bool) -> None:
+    scheme = {"location": "query", "name": "key"} if is_wrapped else {"in": "query", "name": "key"}
+    schemes = {"k": {"apiKeySecurityScheme": scheme} if is_wrapped else {"type": "apiKey", **scheme}}
+    wanted = {"securitySchemes": schemes, "security": [{"k": []}]}
+    client = {"api_key": "the-key"}
+    async with an_agent(lambda _: sse_reply(DONE), card_json=card() | wanted, client=client) as (
+        agent,
+        server,
+    ):
+        await ask(agent)
+    assert [dict(each.url.params) for each in server.asked] == [{}, {"key": "the-key"}]
+    assert "the-key" not in server.asked[0].headers.values()
+
+
 async def test_the_wire_can_be_told_from_the_store() -> None:
     async with an_agent(lambda _: sse_reply(DONE)) as (agent, server):
         assert agent.wire is None

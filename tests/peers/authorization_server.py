@@ -28,9 +28,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from werkzeug.serving import make_server
 
-JWT_BEARER = JWTBearerGrant.GRANT_TYPE
-CLUSTER, ACCOUNT = "https://cluster.example", "system:serviceaccount:bots:slack-bot"
-EXCHANGE = "api://AzureADTokenExchange"
+from tests.authorization_server import ACCOUNT, CLUSTER, EXCHANGE
+
 USUAL: dict[str, Any] = {
     "expires_in": 3600,
     "said_life": None,

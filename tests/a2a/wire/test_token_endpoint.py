@@ -17,8 +17,16 @@ from slack_bot.a2a.wire.tokens import FetchedToken, FetchedTokens, FileTokens
 from slack_bot.clock import Clock, system_clock
 from slack_bot.errors import TokenRefused, TokenUnavailable
 from slack_bot.settings.models import ClientSettings
-from tests.authorization_server import BOT, SECRET, TokenServer, authorization_server
-from tests.peers.authorization_server import ACCOUNT, CLUSTER, EXCHANGE, JWT_BEARER
+from tests.authorization_server import (
+    ACCOUNT,
+    BOT,
+    CLUSTER,
+    EXCHANGE,
+    JWT_BEARER,
+    SECRET,
+    TokenServer,
+    authorization_server,
+)
 from tests.signing_keys import KeyPair
 from tests.tls import new_certificate
 
