@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,8 @@ from slack_bot.observe.health import HealthCheck
 from slack_bot.settings.models import GovernorSettings
 from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, keep_delivering, wait_until
 from slack_bot.testing.slack.workspace import SeenMessage, Workspace
+from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
+from slack_bot.tools.files import OutputFile
 from tests.authorization_server import SECRET, TokenServer, authorization_server
 from tests.live_agent import HELD, Live, live_agent
 from tests.token_guard import TokenGuard
@@ -240,6 +244,21 @@ async def test_no_token_and_no_secret_is_logged(
         assert SECRET not in caplog.text
         said = await here.answered(here.ask(f"echo {token}"))
         assert said == "echo [secret removed]"
+
+
+@pytest.mark.parametrize("raw", [False, True])
+async def test_no_token_is_in_a_capture(raw: bool, server: TokenServer, tmp_path: Path) -> None:
+    path, said = tmp_path / "capture", io.StringIO()
+    async with live_agent(guard=TokenGuard(server)) as live:
+        settings = bot_settings(login(server), live.url)
+        with OutputFile(str(path)) as file:
+            request = CaptureRequest(("echo hello",), raw=raw)
+            assert await capture(request, settings, file, CaptureProgress(said)) == 0
+    (token,) = server.tokens()
+    written = path.read_text() + said.getvalue()
+    assert "echo hello" in written
+    assert token not in written
+    assert SECRET not in written
 
 
 # -- what a card may not do

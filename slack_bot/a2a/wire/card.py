@@ -132,8 +132,8 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object 
 def _refused(status: int) -> str:
     if status in (401, 403):
         return (
-            f"the server wants other credentials (HTTP {status}); see SLACK_BOT_AGENT__BEARER_TOKEN and"
-            " SLACK_BOT_AGENT__HEADER_NAME"
+            f"the server wants other credentials (HTTP {status}); see SLACK_BOT_AGENT__BEARER_TOKEN,"
+            " SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__CLIENT__*"
         )
     if 300 <= status < 400:
         return f"the server redirects (HTTP {status}), which is not followed; use the final address"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator
 
-from ...a2a.wire.auth import has_tokens, origin_of
+from ...a2a.wire.auth import KEY_PLACES, has_tokens, origin_of
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.certificate import Certificate
 from ...a2a.wire.token_endpoint import token_source
 from ...clock import Clock
 from ...errors import AgentRefused, SettingsError, TokenRefused, TokenUnavailable
 from ...settings.models import AgentSettings, ClientSettings
-from .findings import Diagnosis, failed, ok, split
+from .findings import Diagnosis, failed, ok, split, warning
 
 _PREFIX = "SLACK_BOT_AGENT__CLIENT__"
 CREDENTIALS = (
@@ -49,6 +49,15 @@ async def check_login(client: ClientSettings, clock: Clock) -> AsyncIterator[Dia
         yield failed("agent token", f"{text}{said}", remedy or "see whether the token server runs")
     else:
         yield ok("agent token", f"{_place_of(client)} gives one")
+
+
+def check_api_key(client: ClientSettings, card: AgentCard) -> Diagnosis | None:
+    """A key that goes nowhere, as the card names no place for it; None: all is well."""
+    schemes = {scheme.partition(" ")[0] for each in card.auth for scheme in each}
+    if client.api_key is None or schemes & KEY_PLACES:
+        return None
+    text = f"{_PREFIX}API_KEY is set, and the agent card says neither header, cookie nor query for it"
+    return warning("agent login", text, "let the card say it, or set SLACK_BOT_AGENT__HEADER_NAME instead")
 
 
 def refused_login(error: AgentRefused, agent: AgentSettings, card: AgentCard) -> Diagnosis:

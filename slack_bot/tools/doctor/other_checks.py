@@ -45,7 +45,7 @@ from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
-from .login_checks import CREDENTIALS, check_login, refused_login
+from .login_checks import CREDENTIALS, check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
@@ -88,6 +88,8 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             lacking = missing(card.auth, settings.agent)
             if lacking:
                 yield warning("agent login", lacking, CREDENTIALS)
+            if (unplaced := check_api_key(settings.agent.client, card)) is not None:
+                yield unplaced
             answered = await _login(agent, card, settings.agent)
             if answered.check == "agent address":
                 answered = await _with_other_binding(http, settings.agent, clock, card) or answered

@@ -12,6 +12,7 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.errors import AgentRefused, UnreadableInput
 from slack_bot.settings.load import Settings, load
+from slack_bot.settings.models import ClientSettings
 from slack_bot.testing.harness import bot_settings, free_port
 from slack_bot.tools.capture.agent_address import card_of, is_address, settings_for, with_remedy
 from slack_bot.turn.redaction import Redactor
@@ -46,6 +47,26 @@ def test_another_address_gets_none(url: str, capsys: pytest.CaptureFixture[str])
     note = capsys.readouterr().err
     assert "A2A_AGENT_URL" in note
     assert "token-1" not in note
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        {"ID": "bot", "SECRET": "s", "TOKEN_URL": "https://tokens.example/token", "SCOPE": "ask"},
+        {"TOKEN_FILE": "token"},
+        {"CERTIFICATE": "bot.pem", "CERTIFICATE_KEY": "key.pem"},
+        {"API_KEY": "k"},
+    ],
+)
+def test_another_address_gets_no_login_either(
+    client: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = {f"SLACK_BOT_AGENT__CLIENT__{name}": value for name, value in client.items()}
+    ours = load({"A2A_AGENT_URL": HOME, **env}, env_file=None, secrets_dir=None)
+    assert settings_for(HOME, ours).agent.client == ours.agent.client
+    assert capsys.readouterr().err == ""
+    assert settings_for("https://elsewhere.example/", ours).agent.client == ClientSettings()
+    assert "the credentials of the settings are not sent to elsewhere.example" in capsys.readouterr().err
 
 
 def test_an_allowed_host_is_the_settings_own(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,15 +10,15 @@ import pytest
 
 from slack_bot.a2a.wire.card import AgentCard
 from slack_bot.errors import AgentRefused
-from slack_bot.settings.models import AgentSettings
-from slack_bot.tools.doctor.login_checks import refused_login
+from slack_bot.settings.models import AgentSettings, ClientSettings
+from slack_bot.tools.doctor.login_checks import check_api_key, refused_login
 from tests.authorization_server import SECRET, TokenServer, authorization_server
 from tests.live_agent import live_agent
 from tests.signing_keys import KeyPair
 from tests.tls import new_certificate
 from tests.token_guard import TokenGuard
 
-from .operator import FAILED, UNKNOWN, bad, environment, one, well
+from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
 
 __all__ = ["environment"]
 
@@ -164,6 +164,17 @@ def test_a_token_of_another_issuer_than_the_card_names() -> None:
         assert found.text.partition(";")[0] == refused_login(error, settings, same).text
     of_file = AgentSettings.model_validate({"client": {"token_file": "t"}})
     assert f"{CLIENT}TOKEN_FILE" in refused_login(error, of_file, card("https://theirs.example")).remedy
+
+
+async def test_an_api_key_for_which_the_card_has_no_place(environment: dict[str, str]) -> None:
+    environment[f"{CLIENT}API_KEY"] = "the-key"
+    async with well(environment) as setup:
+        found = await one(setup, WARNING)
+    assert found.check == "agent login"
+    assert "the agent card says neither header, cookie nor query for it" in found.text
+    assert "the-key" not in str(found)
+    card = AgentCard("A", (), streaming=True, auth=(("query key",),))
+    assert check_api_key(ClientSettings.model_validate({"api_key": "the-key"}), card) is None
 
 
 async def test_tokens_of_a_file(environment: dict[str, str], server: TokenServer, tmp_path: Path) -> None:
