@@ -426,7 +426,7 @@ class TurnDispatcher:
 
     async def _answer(self, running: RunningTurn, journal: TurnJournal) -> None:
         clock, observer, sink = self._clock, self._observer, running.sink
-        sink.listens_to = partial(self.follow.listens_to, journal.question.thread)
+        sink.listens_to = partial(self.follow.listens_to, journal.question)
         given = sink, self._settings, clock, observer, running.handle, self._look_around
         runner = TurnRunner(journal, self._agent, *given)
         running.unseen_since = lambda: runner.unseen_since
@@ -434,15 +434,16 @@ class TurnDispatcher:
         sink.know_workspace(known := await self._known_of(workspace))
         ended = await runner.run()
         await journal.shown(sink.delivery.records)
-        if ended.outcome == Outcome.WATCHED:
+        outcome = Outcome(ended.outcome)
+        if outcome is Outcome.WATCHED:
             await journal.watch()
             self.watches.add(journal.record)
         else:
-            await journal.end(Outcome(ended.outcome), ended.awaiting_task_id, ended.trace_id)
-            if ended.outcome != Outcome.ASKED:
+            await journal.end(outcome, ended.awaiting_task_id, ended.trace_id)
+            if outcome is not Outcome.ASKED:
                 self.controls.ended(journal.question)
                 await self.forms.close(journal)
-        await self.follow.answered(journal.question)
+        await self.follow.answered(journal.question, is_told=outcome.has_completed)
         await self._save_facts(self._agent.name, self._agent.profile)
         await self._save_facts(workspace, dict(sink.workspace.items() - known.items()))
 

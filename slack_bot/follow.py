@@ -15,7 +15,16 @@ from .settings.channels import ChannelPolicies
 from .store.contracts import ChangeThread, ThreadStateStore
 from .turn.buttons import TurnButton
 from .turn.record import Question, ThreadKey, is_direct
-from .turn.thread_state import ListensTo, ThreadState, heard, mentioned, read_alone, stopped, went_on
+from .turn.thread_state import (
+    ListensTo,
+    ThreadState,
+    answered,
+    heard,
+    mentioned,
+    read_alone,
+    stopped,
+    went_on,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -83,25 +92,30 @@ class FollowedThreads:
             return False  # it was meant for an answer that has ended meanwhile, perhaps at another replica
         return known is not None and known.is_question(reply, respond, self._follow_for)
 
-    async def listens_to(self, thread: ThreadKey) -> ListensTo:
-        """Who can go on in this thread of a channel without a mention."""
+    async def listens_to(self, question: Question) -> ListensTo | None:
+        """Who can go on without a mention in the thread of `question`, in a channel.
+
+        None: it is as it was last said there.
+        """
+        thread = question.thread
         try:
             async with asyncio.timeout(_LOOK):
                 known = await self._store.thread_state(thread)
         except (StoreError, TimeoutError):
             known = None
-        return (
-            ListensTo.NOBODY if known is None else known.listens_to(self._policies.of(thread.channel).respond)
-        )
+        if known is None:
+            return ListensTo.NOBODY if thread.ts == question.ts else None
+        who = known.listens_to(self._policies.of(thread.channel).respond)
+        return None if who is known.told else who
 
     async def read_alone(self, question: Question) -> None:
         """All of the thread was read before `question`: only its asker and the bot have written there."""
         await self._note(question, lambda state: read_alone(state, question))
 
-    async def answered(self, question: Question) -> None:
-        """The time counts from the last answer."""
-        now = self._clock.wall()
-        await self._note(question, lambda state: went_on(state, now))
+    async def answered(self, question: Question, *, is_told: bool) -> None:
+        """The time counts from the last answer. `is_told`: who need not mention the bot stands under it."""
+        now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
+        await self._note(question, lambda state: answered(state, now, respond if is_told else None))
 
     async def _note(self, question: Question, change: ChangeThread) -> None:
         try:

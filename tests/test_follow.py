@@ -28,8 +28,12 @@ def asked(bot: BotHarness) -> list[str]:
     return [call.text for call in bot.agent.questions]
 
 
-def footers(bot: BotHarness, root: str) -> list[str]:
-    return [seen.extras[-1] for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
+NO_FOOTER = "Helpful Not helpful"
+
+
+def footers(bot: BotHarness, root: str, channel: str = CHANNEL) -> list[str]:
+    seen = [each for each in bot.thread(root, channel) if each.is_bot and not each.ephemeral_for]
+    return [each.extras[-1] for each in seen if each.extras]
 
 
 async def say(bot: BotHarness, root: str, *texts: str, user: str = "U1") -> None:
@@ -186,16 +190,42 @@ async def test_a_thread_that_is_too_long_to_be_read_whole_is_not_followed() -> N
     ],
 )
 @on_virtual_time
-async def test_the_footer_says_who_must_mention_the_bot(respond: str, footer: str) -> None:
+async def test_the_footer_says_who_must_mention_the_bot_where_that_changed(respond: str, footer: str) -> None:
     async with run_bot(YES, respond=respond) as bot:
         root = await bot.ask("one")
         await bot.idle()
         assert footers(bot, root) == [footer]
-        await say(bot, root, "hm", user="U2")
         await bot.ask("two", thread_ts=root)
         await bot.idle()
-        expected = "Mention me in this thread to go on." if respond == "auto" else footer
+        assert footers(bot, root) == [footer, NO_FOOTER]
+        await say(bot, root, "hm", user="U2")
+        await bot.ask("three", thread_ts=root)
+        await bot.idle()
+        expected = "Mention me in this thread to go on." if respond == "auto" else NO_FOOTER
         assert footers(bot, root)[-1] == expected
+
+
+@on_virtual_time
+async def test_after_stop_listening_the_next_answer_says_again_how_to_go_on() -> None:
+    async with run_bot(YES, respond="auto") as bot:
+        root = await bot.ask("one")
+        await bot.idle()
+        await say(bot, root, "stop listening")
+        await bot.ask("two", thread_ts=root)
+        await bot.idle()
+        auto = "Write in this thread to go on. If you did not ask, mention me."
+        assert footers(bot, root)[0] == footers(bot, root)[-1] == auto
+
+
+@on_virtual_time
+async def test_a_direct_message_says_it_once_a_thread() -> None:
+    async with run_bot(YES) as bot:
+        direct = bot.workspace.direct("U1")
+        root = await bot.say("one", channel=direct)
+        await bot.idle()
+        await bot.say("two", channel=direct, thread_ts=root)
+        await bot.idle()
+        assert footers(bot, root, direct) == ["Write in this thread to go on.", NO_FOOTER]
 
 
 @on_virtual_time

@@ -16,7 +16,8 @@ def footer_blocks(ending: Ending, turn: str) -> list[Block]:
         under += forms.form_blocks(ending.form, ending.handle) if ending.handle else []
         under += [blocks.context(forms.hint(ending.form, has_controls=bool(ending.handle)))]
     if ending.outcome.has_completed:
-        under += [blocks.feedback(turn), blocks.footer(ending.listens_to)]
+        under.append(blocks.feedback(turn))
+        under += [blocks.footer(ending.listens_to)] if ending.listens_to is not None else []
     return under
 
 

@@ -50,7 +50,8 @@ class Ending:
 
     `rest` was never shown. `rewrite`, where set, is the whole text the thread must show instead. `extras`
     come below the text, in their order; `sources` are listed under all of it. `handle` names `form` in its
-    buttons; without one it is a text only. `listens_to`: who can go on there without a mention.
+    buttons; without one it is a text only. `listens_to`: who can go on there without a mention;
+    None: that is said already.
     """
 
     outcome: Outcome
@@ -62,7 +63,7 @@ class Ending:
     handle: str = ""
     extras: tuple[Extra, ...] = ()
     sources: tuple[Source, ...] = ()
-    listens_to: ListensTo = ListensTo.NOBODY
+    listens_to: ListensTo | None = ListensTo.NOBODY
 
     @property
     def card_closing(self) -> CardClosing:

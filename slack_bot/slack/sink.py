@@ -69,7 +69,8 @@ class Sink:
         self._status_at = 0  # messages begun when a status was last shown: the next one clears it
         self._is_rest_added = self._is_note_posted = self._is_finished = self._is_stop_shown = False
         self._asked: Form | None = None
-        self.listens_to: Callable[[], Awaitable[ListensTo]] | None = None  # without one it is not known
+        # without one it is not known
+        self.listens_to: Callable[[], Awaitable[ListensTo | None]] | None = None
         self.form_message: MessageRecord | None = None  # below which the form stands
 
     # -- while the answer comes ------------------------------------------------------------------------------
@@ -400,9 +401,10 @@ class Sink:
                 raise refused(posted)
         self._is_note_posted = isinstance(posted, CallOk)
 
-    async def _listens_to(self) -> ListensTo:
+    async def _listens_to(self) -> ListensTo | None:
+        asked = self._client.question
         if is_direct(self._client.channel):
-            return ListensTo.EVERYBODY
+            return ListensTo.EVERYBODY if asked.thread.ts in ("", asked.ts) else None
         return ListensTo.NOBODY if self.listens_to is None else await self.listens_to()
 
     def _footer(self, ending: Ending) -> list[Block]:

@@ -26,7 +26,7 @@ class ThreadState:
     `since`: the mention that it began with; `active_at`: the last question or answer; `stopped_at`: somebody
     wants to be heard no longer. `has_others`: not only `asker` and the bot have written. `is_unread`: nobody
     has looked yet whether that is so before `since`. `is_shown`: somebody was told that they need not mention
-    the bot.
+    the bot. `told`: who need not, as it was last said to all.
     """
 
     asker: str
@@ -36,6 +36,7 @@ class ThreadState:
     is_shown: bool = False
     stopped_at: float | None = None
     is_unread: bool = False
+    told: ListensTo | None = None
 
     def is_question(self, reply: Question, respond: Respond, follow_for: float) -> bool:
         """What `reply`, which mentions nobody, is. `follow_for` is in seconds."""
@@ -76,12 +77,18 @@ def read_alone(state: ThreadState | None, question: Question) -> ThreadState:
 
 
 def went_on(state: ThreadState | None, at: float, *, is_shown: bool = False) -> ThreadState | None:
-    """A question was taken or answered."""
+    """A question was taken."""
     if state is None:
         return None
     return replace(state, active_at=max(at, state.active_at), is_shown=state.is_shown or is_shown)
 
 
+def answered(state: ThreadState | None, at: float, respond: Respond | None) -> ThreadState | None:
+    """A question was answered. `respond`: the channel's, if it was said who need not mention the bot."""
+    state = went_on(state, at)
+    return state if state is None or respond is None else replace(state, told=state.listens_to(respond))
+
+
 def stopped(state: ThreadState | None, at: float) -> ThreadState | None:
-    """Only a later mention is a question again."""
-    return None if state is None else replace(state, stopped_at=at)
+    """Only a later mention is a question again, and all were told so."""
+    return None if state is None else replace(state, stopped_at=at, told=ListensTo.NOBODY)

@@ -36,7 +36,7 @@ async def thread(url: str, wire: str, binding: str, text: str, **scenario: Any) 
         ("fail", "failed", {}),
         ("raise", "failed", {}),
         ("slow", "stopped", {"stop_at": 0.5}),
-        ("held", "stopped", {"stop_at": 0.5}),
+        ("held", "stopped", {"stop_at": 3.0}),
     ],
 )
 async def test_both_bindings_on_both_wires_give_the_same_thread(

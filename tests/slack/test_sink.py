@@ -133,9 +133,9 @@ def test_a_long_rest_takes_several_messages() -> None:
     assert scene.workspace.open_streams() == []
 
 
-def test_in_a_direct_message_it_is_the_same() -> None:
+def test_in_a_direct_message_that_goes_on_nobody_is_told_how() -> None:
     scene = play(answer("Hello."), channel="D")
-    assert sealed(scene).extras[-1] == "Write in this thread to go on."
+    assert sealed(scene).extras == ("Helpful Not helpful",)
 
 
 def test_an_empty_batch_is_no_call() -> None:
