@@ -1,10 +1,15 @@
-"""A certificate for a server of a test."""
+"""Certificates for servers and clients of tests, and a server that wants one of its clients."""
 
 from __future__ import annotations
 
 import datetime
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
+from aiohttp import web
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -26,3 +31,30 @@ def new_certificate(directory: Path, *names: str, days: float = 1) -> Path:
     file = directory / "both.pem"
     file.write_bytes(held + signed.public_bytes(pem))
     return file
+
+
+@asynccontextmanager
+async def strict_agent(own: Path, *wanted: Path) -> AsyncIterator[tuple[str, list[str]]]:
+    """It takes one of these certificates alone. Its address, and the serial numbers it saw."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    for each in wanted:
+        context.load_verify_locations(str(each))
+    context.load_cert_chain(own)
+    context.verify_mode = ssl.CERT_REQUIRED
+    seen: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        found: Any = request.transport.get_extra_info("peercert")
+        seen.append(found["serialNumber"])
+        return web.Response(text="hello", headers={"Connection": "close"})
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+        yield f"https://localhost:{runner.addresses[0][1]}/", seen
+    finally:
+        await runner.cleanup()

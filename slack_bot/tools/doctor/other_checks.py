@@ -30,7 +30,7 @@ from ...errors import (
     StoreError,
     StoreMissing,
     StoreOutdated,
-    StreamLost,
+    StreamCut,
 )
 from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
 from ...listeners.http_server import check_address
@@ -94,12 +94,12 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             if answered.check == "agent address":
                 answered = await _with_other_binding(http, settings.agent, clock, card) or answered
             yield answered
-    except StreamLost as error:
-        is_without = settings.agent.url.startswith("https:") and settings.agent.client.certificate is None
-        otherwise = _WANTS_CERTIFICATE if is_without else "look at the agent's log"
-        yield split("agent card", str(error), otherwise)
     except (AgentError, SettingsError) as error:
-        yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
+        is_without = settings.agent.url.startswith("https:") and settings.agent.client.certificate is None
+        if is_without and isinstance(error.__cause__, StreamCut):
+            yield failed("agent card", str(error), _WANTS_CERTIFICATE)
+        else:
+            yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
 
 
 def _spoken(at: Interface) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 from cryptography.hazmat.primitives import serialization
 
 from slack_bot.a2a.wire.certificate import Certificate
 from slack_bot.a2a.wire.transport import map_exceptions, new_http
 from slack_bot.errors import AgentError, SettingsError
 from slack_bot.settings.models import AgentSettings, ClientSettings
-from tests.tls import new_certificate
+from tests.tls import new_certificate, strict_agent
 
 
 @pytest.fixture
@@ -27,33 +25,6 @@ def folders(tmp_path: Path) -> Callable[[str], Path]:
         return new_certificate(tmp_path / name, name, "localhost")
 
     return new
-
-
-@asynccontextmanager
-async def strict_agent(own: Path, *wanted: Path) -> AsyncIterator[tuple[str, list[str]]]:
-    """It takes one of these certificates alone. Its address, and the serial numbers it saw."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    for each in wanted:
-        context.load_verify_locations(str(each))
-    context.load_cert_chain(own)
-    context.verify_mode = ssl.CERT_REQUIRED
-    seen: list[str] = []
-
-    async def answer(request: web.Request) -> web.Response:
-        assert request.transport is not None
-        found: Any = request.transport.get_extra_info("peercert")
-        seen.append(found["serialNumber"])
-        return web.Response(text="hello", headers={"Connection": "close"})
-
-    app = web.Application()
-    app.router.add_get("/", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-        yield f"https://localhost:{runner.addresses[0][1]}/", seen
-    finally:
-        await runner.cleanup()
 
 
 async def get(url: str, client: dict[str, Any]) -> str:

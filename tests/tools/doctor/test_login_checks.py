@@ -15,7 +15,7 @@ from slack_bot.tools.doctor.login_checks import check_api_key, refused_login
 from tests.authorization_server import SECRET, TokenServer, authorization_server
 from tests.live_agent import live_agent
 from tests.signing_keys import KeyPair
-from tests.tls import new_certificate
+from tests.tls import new_certificate, strict_agent
 from tests.token_guard import TokenGuard
 
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -227,6 +227,22 @@ async def test_a_certificate_that_can_be_shown(environment: dict[str, str], tmp_
         found = await setup.look()
     assert bad(found) == []
     assert "agent certificate" in [each.check for each in found]
+
+
+async def test_an_agent_that_wants_a_certificate(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agent", "bot"):
+        (tmp_path / name).mkdir()
+    own, bots = new_certificate(tmp_path / "agent", "localhost"), new_certificate(tmp_path / "bot", "bot")
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    async with well(environment) as setup, strict_agent(own, bots) as (url, _):
+        environment["A2A_AGENT_URL"] = url
+        found = await one(setup)
+        assert "broke the connection" in found.text
+        assert f"if it wants a certificate of the bot (mTLS), set {CLIENT}CERTIFICATE" in found.remedy
+        environment[f"{CLIENT}CERTIFICATE"] = str(bots)
+        assert "no agent card" in (await one(setup)).text  # there is none, but the connection is there
 
 
 async def test_a_key_without_a_certificate_is_a_mistake_of_the_settings(environment: dict[str, str]) -> None:
