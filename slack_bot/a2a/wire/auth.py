@@ -131,24 +131,23 @@ class Credentials(httpx.Auth):
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
             return
-        token = None if self._tokens is None else await self._tokens.token()
+        tokens = self._tokens
+        token = None if tokens is None else await tokens.token()
         self._prepare(request, token)
-        response = yield request
-        if self._cookies is not None:
-            keep(self._cookies, response)
-        if self._tokens is None or token is None:
-            return
-        if response.status_code != HTTPStatus.UNAUTHORIZED:
-            self._tokens.accept(token)
-            return
-        token = await self._tokens.renewed(token)
-        if token is None:
-            return
-        await _discard(response)
-        request.headers["Authorization"] = f"Bearer {token}"
-        response = yield request
-        if response.status_code != HTTPStatus.UNAUTHORIZED:
-            self._tokens.accept(token)
+        for may_repeat in (True, False):
+            response = yield request
+            if self._cookies is not None:
+                keep(self._cookies, response)
+            if tokens is None or token is None:
+                return
+            if response.status_code != HTTPStatus.UNAUTHORIZED:
+                tokens.accept(token)
+                return
+            token = await tokens.renewed(token) if may_repeat else None
+            if token is None:
+                return
+            await _discard(response)
+            request.headers["Authorization"] = f"Bearer {token}"
 
     def _prepare(self, request: httpx.Request, token: str | None) -> None:
         request.headers.update(self._headers)

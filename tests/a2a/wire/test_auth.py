@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from slack_bot.a2a.agent import Agent
 from slack_bot.a2a.wire.auth import Credentials, Origin, admits, bare, keep, missing, origin_of
 from slack_bot.a2a.wire.calls import Interface, MessageRequest
 from slack_bot.a2a.wire.card import AgentCard
+from slack_bot.a2a.wire.tokens import FileTokens
 from slack_bot.a2a.wire.transport import new_http
 from slack_bot.app import App
 from slack_bot.clock import system_clock
@@ -408,3 +410,43 @@ def test_https_is_as_good_as_http_on_the_same_port() -> None:
 
 def test_without_a_configured_address_nobody_is() -> None:
     assert not admits("http://agent.example/", "")
+
+
+# -- a token that is renewed
+
+
+def refusal(request: httpx.Request, **headers: str) -> httpx.Response:
+    return httpx.Response(401, headers=headers, stream=httpx.ByteStream(b"no"), request=request)
+
+
+async def test_a_new_token_is_tried_once_and_the_cookies_of_both_answers_are_kept(tmp_path: Path) -> None:
+    file, jar = tmp_path / "token", httpx.Cookies()
+    file.write_text("one")
+    tokens = FileTokens(str(file), "SETTING")
+    flow = Credentials(AgentSettings(url=URL), jar, tokens).async_auth_flow(httpx.Request("POST", URL))
+    request = await anext(flow)
+    assert request.headers["authorization"] == "Bearer one"
+    file.write_text("two")
+    request = await flow.asend(refusal(request, **{"set-cookie": "a=1"}))
+    assert request.headers["authorization"] == "Bearer two"
+    with pytest.raises(StopAsyncIteration):
+        await flow.asend(refusal(request, **{"set-cookie": "b=2"}))
+    assert dict(jar) == {"a": "1", "b": "2"}
+
+
+async def test_the_same_token_is_not_tried_again(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("one")
+    tokens = FileTokens(str(file), "SETTING")
+    flow = Credentials(AgentSettings(url=URL), tokens=tokens).async_auth_flow(httpx.Request("POST", URL))
+    with pytest.raises(StopAsyncIteration):
+        await flow.asend(refusal(await anext(flow)))
+
+
+async def test_no_token_is_read_for_another_server(tmp_path: Path) -> None:
+    tokens = FileTokens(str(tmp_path / "gone"), "SETTING")
+    flow = Credentials(AgentSettings(url=URL), tokens=tokens).async_auth_flow(
+        httpx.Request("POST", "https://evil.example/")
+    )
+    assert "authorization" not in (await anext(flow)).headers
+    await flow.aclose()
