@@ -85,10 +85,12 @@ class Agent:
             raise SettingsError(
                 "A2A_AGENT_URL is not an http or https address, such as https://agent.example/"
             )
+        self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
+        """Key for the store: origin and path of the configured URL, without credentials."""
         self._http, self._settings, self._clock = http, settings, clock
         self._health = health or Health()
         self._tokens = token_source(settings.client, clock)
-        self._auth = self._card_auth = Credentials(settings, tokens=self._tokens)
+        self._auth = self._card_auth = Credentials(settings, tokens=self._tokens, session=self.name)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
         self._turn = ""
@@ -96,14 +98,13 @@ class Agent:
         """The W3C header of that name for the requests of a turn."""
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
-        self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
-        """Key for the store: origin and path of the configured URL, without credentials."""
 
     def in_conversation(self, key: Hashable, turn: str = "") -> Self:
-        """The same agent, with the cookies of one conversation, for a turn."""
+        """The same agent, with the cookies and the session of one conversation, for a turn."""
         found = copy(self)
         found._turn = turn
-        found._auth = Credentials(self._settings, self._jar_of(key), self._tokens)
+        jar, session = self._jar_of(key), f"{self.name} {key}"
+        found._auth = Credentials(self._settings, jar, self._tokens, session)
         return found
 
     @property

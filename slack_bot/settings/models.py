@@ -219,6 +219,9 @@ class AgentSettings(SettingsSection):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
+    session_header: str | None = None
+    """Name of a header whose value is the same for all calls of a conversation, as AWS AgentCore wants it:
+    X-Amzn-Bedrock-AgentCore-Runtime-Session-Id."""
     client: ClientSettings = ClientSettings()
     error_text: Literal["hide", "show"] = "hide"
     """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who

@@ -5,6 +5,7 @@ behind a balancer need their cookie back; one jar for all would give one convers
 """
 
 import base64
+import hashlib
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from copy import copy
@@ -27,6 +28,7 @@ _KEY_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _API_KEY = "SLACK_BOT_AGENT__CLIENT__API_KEY"
 _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
+_SESSION = "SLACK_BOT_AGENT__SESSION_HEADER"
 _CLIENT = "SLACK_BOT_AGENT__CLIENT__*"
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
@@ -106,15 +108,22 @@ class TokenSource(Protocol):
 
 
 class Credentials(httpx.Auth):
-    """The configured credentials, for the addresses that may have them. `cookies`: one conversation's."""
+    """The configured credentials, for the addresses that may have them. `cookies`: one conversation's.
+
+    `session` names the conversation. Its hash goes into the header that the settings name for it.
+    """
 
     def __init__(
         self,
         settings: AgentSettings,
         cookies: httpx.Cookies | None = None,
         tokens: TokenSource | None = None,
+        session: str = "",
     ) -> None:
         self._headers, self._settings, self._cookies = _headers(settings), settings, cookies
+        if settings.session_header is not None:
+            name = _sendable(settings.session_header.strip(), _SESSION)
+            self._headers[name] = hashlib.sha256(session.encode()).hexdigest()
         self._tokens, self._api_keys = tokens, tuple[tuple[str, str], ...]()
 
     def with_api_keys(self, wanted: Sequence[Sequence[str]]) -> Self:

@@ -64,14 +64,14 @@ class AgentCard:
 
 
 def base_of(configured: str) -> str:
-    """The address to ask at, without the card's own path."""
+    """The address to ask at, without the card's own path. A query (AgentCore's qualifier) is kept."""
     parts = urlsplit(bare(configured))
     path, is_below, _ = parts.path.partition("/.well-known/")
     if not is_below:
         if not path.endswith(".json"):
             return bare(configured)
         path = path.rpartition("/")[0]
-    return urlunsplit((parts.scheme, parts.netloc, f"{path}/", "", ""))
+    return urlunsplit((parts.scheme, parts.netloc, f"{path}/", parts.query, ""))
 
 
 def card_urls(configured: str) -> tuple[str, ...]:

@@ -117,7 +117,8 @@ async def capture(
     async with new_http(settings.agent, transport) as http:
         tap = HttpTap(http, (writer, progress), clock, settings.agent.max_event_bytes, masks)
         agent = (Agent if request.streaming else _BlockingAgent)(http, settings.agent, clock)
-        session = _CaptureSession(agent.in_conversation("capture"), tap, request, settings.agent, progress)
+        asked = agent.in_conversation(f"capture {uuid.uuid4()}")
+        session = _CaptureSession(asked, tap, request, settings.agent, progress)
         try:
             async with progress.ticking(tap):
                 was_dropped = await session.ask_all()

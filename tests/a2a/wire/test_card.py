@@ -64,7 +64,7 @@ def test_both_well_known_places_below_the_base() -> None:
 @pytest.mark.parametrize(
     ("url", "base"),
     [
-        (f"{AT}?assistant_id=7", URL),
+        (f"{AT}?assistant_id=7", f"{URL}?assistant_id=7"),
         ("https://agent.example/a/x/.well-known/agent.json", "https://agent.example/a/x/"),
         ("https://agent.example/cards/mine.json", "https://agent.example/cards/"),
     ],
