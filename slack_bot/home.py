@@ -43,7 +43,7 @@ class Home:
 
     async def _introduction(self) -> Introduction | None:
         try:
-            return (await self._agent.ensure_card()).introduction
+            return await self._agent.introduction()
         except AgentError:
             return None
 

@@ -79,6 +79,7 @@ class Live:
     done: asyncio.Event = field(default_factory=asyncio.Event)  # a task is completed
     pushes: list[TaskPushNotificationConfig] = field(default_factory=list)
     before_push: Callable[[], Awaitable[object]] | None = None
+    extended: str = ""
 
 
 class _Executor(AgentExecutor):
@@ -184,7 +185,9 @@ class _App:
                 for version in versions
                 for binding in bindings
             ],
-            capabilities=AgentCapabilities(streaming=streaming, push_notifications=push != "no"),
+            capabilities=AgentCapabilities(
+                streaming=streaming, push_notifications=push != "no", extended_agent_card=bool(live.extended)
+            ),
             default_input_modes=modes,
             default_output_modes=["text/plain"],
             skills=[AgentSkill(id="test", name="Test", description="A test.", tags=["test"])],
@@ -195,6 +198,11 @@ class _App:
             configs = _Configs(live)
             sender = BasePushNotificationSender(self._http, configs)
             pushing = {"push_config_store": configs, "push_sender": sender}
+        if live.extended:
+            secret = AgentSkill(id="x", name=live.extended, description="For those who may.", examples=["q?"])
+            pushing["extended_agent_card"] = more = AgentCard()
+            more.CopyFrom(card)
+            more.skills.append(secret)
         self._handler = DefaultRequestHandler(_Executor(live), _Tasks(live), card, **pushing)
         routes: list[Any] = []
         if "JSONRPC" in bindings:
@@ -233,13 +241,14 @@ async def live_agent(
     bindings: Sequence[str] = ("JSONRPC",),
     port: int = 0,
     guard: Guard | None = None,
+    extended: str = "",
 ) -> AsyncIterator[Live]:
     """Run one; `versions` and `modes` are what its card announces, `compat` whether it speaks 0.3 at all.
 
     `push`: "card" only promises it. `bindings`: of each version, in the card's order; it serves no other.
-    `guard`: of its calls; anybody may read its card.
+    `guard`: of its calls; anybody may read its card. `extended`: a skill that only its extended card names.
     """
-    live = Live()
+    live = Live(extended=extended)
 
     def build(url: str) -> Any:
         live.url = url

@@ -29,11 +29,12 @@ from ..errors import (
 )
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
+from ..turn.record import Introduction
 from .answer.assembler import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
-from .wire.card import AgentCard, fetch_card
+from .wire.card import AgentCard, fetch_card, introduction_of
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
 from .wire.token_endpoint import token_source
@@ -62,6 +63,7 @@ class _Known:
     """What is known about the agent, for all conversations."""
 
     card: AgentCard | None = None
+    extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
     card_until: float = 0.0
     failure: AgentError | None = None
     failed_at: float = 0.0
@@ -175,6 +177,25 @@ class Agent:
                     _log.warning("the agent card is kept though it is old: %s", error)
                 known.card_until, known.url = self._clock.monotonic() + self._settings.card_ttl, ""
             return known.card
+
+    async def introduction(self) -> Introduction:
+        """What the agent says of itself: in its extended card where it has one, else in its card.
+
+        Raises as `ensure_card`.
+        """
+        card, known = await self.ensure_card(), self._known
+        if not card.has_extended:
+            return card.introduction
+        async with known.fetching:
+            if known.extended is None or known.extended[0] is not card:
+                found = card.introduction
+                try:
+                    client = self._client(card, self._interfaces(card)[0])
+                    found = introduction_of(await client.extended_card())
+                except AgentError as error:
+                    _log.warning("the extended agent card cannot be read: %s", error)
+                known.extended = card, found
+            return known.extended[1]
 
     async def ask(self, asking: MessageRequest) -> AsyncGenerator[Received, None]:
         """Ask, and yield what comes, live; one event where the agent does not stream. Use `aclosing`.

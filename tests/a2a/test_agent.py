@@ -557,6 +557,31 @@ async def test_a_live_agent_whose_card_lies() -> None:
 
 
 @BINDINGS
+@pytest.mark.parametrize("wire", ["1.0", "0.3"])
+async def test_a_live_agent_says_more_in_its_extended_card(wire: str, binding: str) -> None:
+    async with live((wire,), bindings=(binding,), extended="Secret skill") as (agent, server):
+        for _ in range(2):
+            found = await agent.introduction()
+            assert [skill.name for skill in found.skills] == ["Test", "Secret skill"]
+            assert found.skills[1].examples == ("q?",)
+        card = await agent.ensure_card()
+        assert [skill.name for skill in card.introduction.skills] == ["Test"]
+        assert len(server.headers) == 2
+
+
+async def test_an_extended_card_that_cannot_be_read_leaves_the_public_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    card_json = faces((URL, "JSONRPC")) | {"name": "Public", "supportsAuthenticatedExtendedCard": True}
+    async with served(card_json, lambda _: json_reply({"detail": "no"}, 403)) as (agent, server):
+        for _ in range(2):
+            assert (await agent.introduction()).name == "Public"
+        assert len(asked_at(server)) == 1
+    said = "the extended agent card cannot be read: agent.example does not allow the bot to ask"
+    assert said in caplog.text
+
+
+@BINDINGS
 async def test_a_live_agent_that_does_not_stream(binding: str) -> None:
     async with live(streaming=False, bindings=(binding,)) as (agent, _):
         (frame,) = await ask(agent, "unicode")

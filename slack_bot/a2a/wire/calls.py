@@ -32,6 +32,7 @@ _METHODS: Mapping[str, Mapping[Wire, str]] = {
     "cancel": {"0.3": "tasks/cancel", "1.0": "CancelTask"},
     "subscribe": {"0.3": "tasks/resubscribe", "1.0": "SubscribeToTask"},
     "list": {"1.0": "ListTasks"},
+    "card": {"0.3": "agent/getAuthenticatedExtendedCard", "1.0": "GetExtendedAgentCard"},
     "set-push": {"0.3": "tasks/pushNotificationConfig/set", "1.0": "CreateTaskPushNotificationConfig"},
     "delete-push": {
         "0.3": "tasks/pushNotificationConfig/delete",
@@ -149,6 +150,11 @@ def list_call(at: Interface, context_id: str | None, since: float, page: str) ->
     return _call(at, "list", f"list-{context_id or since}", params)
 
 
+def card_call(at: Interface) -> Call:
+    """Reads the extended card, which only those see who have a login."""
+    return _call(at, "card", "card", {})
+
+
 def set_push_call(at: Interface, task_id: str, push_id: str, url: str, token: str) -> Call:
     """Has news of a task posted to `url`.
 
@@ -223,32 +229,32 @@ def _rpc_url(url: str, verb: str) -> str:
 
 def _rest(at: Interface, verb: str, params: Json) -> Call:
     """[spec] 11.3; 0.3: below `/v1`."""
-    task = quote(str(params.get("taskId") or params.get("id")), safe="")
-    configs = f"/tasks/{task}/pushNotificationConfigs"
+    task = f"/tasks/{quote(str(params.get('taskId') or params.get('id')), safe='')}"
+    configs, is_new = f"{task}/pushNotificationConfigs", at.wire == "1.0"
+    method, path, body, query = "POST", f"{task}:{verb}", dict[str, Any](), dict[str, Any]()
     match verb:
         case "stream" | "send":
-            body = params if at.wire == "1.0" else params | {"message": _proto_message(params["message"])}
-            return Call("POST", _rest_url(at, f"/message:{verb}"), body)
+            path = f"/message:{verb}"
+            body = params if is_new else params | {"message": _proto_message(params["message"])}
         case "get":
-            query = {name: value for name, value in params.items() if name != "id"}
-            return Call("GET", _rest_url(at, f"/tasks/{task}", query))
+            method, path, query = "GET", task, {"historyLength": params["historyLength"]}
         case "list":
-            return Call("GET", _rest_url(at, "/tasks", params))
+            method, path, query = "GET", "/tasks", params
+        case "card":
+            method, path = "GET", "/extendedAgentCard" if is_new else "/card"
         case "set-push":
-            body = params if at.wire == "1.0" else _proto_push(configs.removeprefix("/"), params)
-            return Call("POST", _rest_url(at, configs), body)
+            path, body = configs, params if is_new else _proto_push(configs[1:], params)
         case "delete-push":
-            push = params["id" if at.wire == "1.0" else "pushNotificationConfigId"]
-            return Call("DELETE", _rest_url(at, f"{configs}/{quote(push, safe='')}"))
-        case _:
-            return Call("POST", _rest_url(at, f"/tasks/{task}:{verb}"), {})
+            push = params["id" if is_new else "pushNotificationConfigId"]
+            method, path = "DELETE", f"{configs}/{quote(push, safe='')}"
+    return Call(method, _rest_url(at, path, query), body if method == "POST" else None)
 
 
-def _rest_url(at: Interface, path: str, query: Mapping[str, object] | None = None) -> str:
+def _rest_url(at: Interface, path: str, query: Mapping[str, object]) -> str:
     """The interface's address with `path` behind it, before its own query."""
     parts = urlsplit(at.url)
     prefix = "/v1" if at.wire == "0.3" else f"/{quote(at.tenant, safe='')}" if at.tenant else ""
-    asked = "&".join(filter(None, (parts.query, urlencode(query or {}))))
+    asked = "&".join(filter(None, (parts.query, urlencode(query))))
     return urlunsplit((parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}{prefix}{path}", asked, ""))
 
 

@@ -42,7 +42,8 @@ class AgentCard:
     """`interfaces` begins with the one to use. `streaming` is None where the card does not say.
 
     `push`: it says that the agent posts news of a task to an address. `takes_json`: data parts are among what
-    it reads by default. `extensions`: those of its own that this bot speaks.
+    it reads by default. `extensions`: those of its own that this bot speaks. `has_extended`: it says more to
+    those who have a login.
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header, query, cookie or other with a name. `token_servers`: addresses that it names for tokens, to be
@@ -56,6 +57,7 @@ class AgentCard:
     token_servers: tuple[str, ...] = ()
     push: bool = False
     introduction: Introduction = field(default_factory=Introduction)
+    has_extended: bool = False
     takes_json: bool = False
     extensions: tuple[str, ...] = ()
 
@@ -173,13 +175,16 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         auth=tuple(_auth(card)),
         token_servers=tuple(_token_servers(card)),
         push=capabilities.get("pushNotifications") is True,
-        introduction=_introduction(card),
+        introduction=introduction_of(card),
+        has_extended=capabilities.get("extendedAgentCard") is True
+        or card.get("supportsAuthenticatedExtendedCard") is True,
         takes_json=isinstance(modes, list) and "application/json" in modes,
         extensions=spoken,
     )
 
 
-def _introduction(card: Object) -> Introduction:
+def introduction_of(card: Object) -> Introduction:
+    """What a card, public or extended, says about the agent itself."""
     skills = map(_skill, objects_of(card.get("skills"))[:_MAX_SKILLS])
     return Introduction(text_of(card.get("name")), text_of(card.get("description")), tuple(skills))
 

@@ -26,6 +26,7 @@ from .calls import (
     MessageRequest,
     TaskVerb,
     ask_call,
+    card_call,
     delete_push_call,
     headers,
     list_call,
@@ -118,6 +119,10 @@ class Client:
             if not page:
                 break
         return None
+
+    async def extended_card(self) -> Object:
+        """What the card says to those who have a login."""
+        return (await self._called(card_call(self._interface), self._settings.card_timeout))[0]
 
     async def set_push(self, task_id: str, push_id: str, url: str, token: str) -> None:
         """Have news of the task posted to `url`, with `token`. AgentFailed -32003: this agent cannot."""
