@@ -101,6 +101,7 @@ _FORM_WANTED = re.compile(
 THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
@@ -321,6 +322,11 @@ def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[
 def _answer(question: str, hits: list[Hit], library: Library) -> str:
     if not hits:
         return "I found nothing about that in the knowledge base.\n"
+    if not library.counts(question, hits[0]):
+        counting = [hit for hit in hits if library.counts(question, hit)]
+        if not counting:
+            return _not_exactly(question, hits[0].section)
+        hits = counting
     first, *more = _chosen(question, hits, library)
     parts = [language_note(question), first.text]
     for section in more:
@@ -328,6 +334,12 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
     titles = list(dict.fromkeys(section.title for section in (first, *more)))
     parts.append(f"**Source{'' if len(titles) == 1 else 's'}:** {' · '.join(titles)}")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _not_exactly(question: str, near: PageSection) -> str:
+    sentence = _SENTENCE_END.split(near.text, maxsplit=1)[0]
+    said = f"I do not know exactly that. Near it is *{near.heading}*: {sentence}"
+    return "\n\n".join(filter(None, [language_note(question), said])) + "\n"
 
 
 def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:

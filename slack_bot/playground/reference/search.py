@@ -3,7 +3,7 @@
 `subjects.toml` says for each section what a question must name, and what it may name besides. Each clause
 that asks is read alone, in words where one stands for all that mean the same. Words that belong to no subject
 and are no plain ones count against all sections. So a question about something else finds nothing, whatever
-everyday words it shares with a page.
+everyday words it shares with a page. The name of another thing says so too, unless this project is named as well.
 """
 
 import re
@@ -23,6 +23,10 @@ _OUTSIDE = 4  # strange words that something counts for which is certainly not i
 _BY_NAME = 6.0  # score of a section that is asked for by its heading
 _CHOOSES = 0.5  # weight of a word of `sections` that is no subject of its own
 _LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
+_SHORT_ASK = 20  # words: what is asked in a long story is clear
+_CLEAR = 3.0  # score from which a section answers a long story where it is not
+_FAINT, _CLOSE = 1.2, 0.15  # scores below the one that are so near to each other say too little
+_WEIGHTY = 1.0  # weight above which a subject is what is asked, not where or by whom
 _OURS = "ours"  # in a pattern: a word says that this project is meant
 _FRAGMENT = 2  # words: so few are about this project
 _GAP = r" (?:[^ ]+ ){0,4}"
@@ -50,6 +54,13 @@ _WONDERS = re.compile(
     r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious"
     r"|explain|show me|question is)\b",
     re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,)\"] )[A-Z]\w+|\b[^\W\d_]\w+(?=['’]s\b)")
+_SHORT_IS = re.compile(r"(?:what|that|it|who|where|there|here|how|let|he|she|when|why|this|which|\w+one|\w+body)\Z", re.I)
+_GERMAN = re.compile(r"\b(?:wie|ist|der|das|und|für|gibt|ich|wir|auf|wer|kann|brauch\w*)\b", re.IGNORECASE)
+_COUNT = re.compile(r" how many (?:more )?([^ ]+) ([^ ]*)")
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|ten|twelve|twenty|thirty|forty|fifty|hundred|thousand|any|no|as many)\b"
 )
 _CLAUSES, _MOST_WORDS = 12, 200  # clauses that ask, words of one: more would take too long
 
@@ -121,8 +132,9 @@ class Subjects:
         self.strong = frozenset(data["strong"].split())
         self._general = frozenset(data["general"].split())
         self._anchors = frozenset(data["anchors"].split())
+        self._ours_alone = frozenset(data["ours_alone"].split())
         self._same = {each: word for word, listed in data["same"].items() for each in _phrases(listed)}
-        self._others = _expression(sorted(self._same, key=len, reverse=True), ending="")
+        self._synonyms = _expression(sorted(self._same, key=len, reverse=True), ending="")
         self._needs = {
             heading: [_pattern(each) for each in section["needs"]]
             for heading, section in data["sections"].items()
@@ -142,6 +154,9 @@ class Subjects:
         self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
         outside = [self._in_same_words(each) for each in _phrases(data["outside"])]
         self._outside = _expression(outside)
+        self._names = _expression(_phrases(data["names"]))
+        self._own = _expression(_phrases(data["own"]))
+        self._courtesy = _expression(_phrases(data["courtesy"]))
         weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
         self._weights = dict.fromkeys(data["groups"], _WEIGHT) | dict.fromkeys(
             used - set(data["groups"]), _CHOOSES
@@ -156,7 +171,56 @@ class Subjects:
 
     def outside_in(self, text: str) -> int:
         """How many things `text` names that are certainly not in the pages."""
-        return len(self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} "))
+        return len(self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} ")) + self._others(text)
+
+    def _others(self, text: str) -> int:
+        """How many other things `text` asks about by their names: none where this project is named as well.
+
+        The name of a thing whose own something is asked counts all the same.
+        """
+        words = words_of(text)
+        unknown, owners = self._unknown_names(text)
+        line = self._courtesy.sub(" ", f" {' '.join(words)} ")
+        if self._own.search(line):
+            return 0 if self._ours_alone & self.named_in(text) else len(owners)
+        return len(unknown | owners) or self._is_asked_of_a_name(line)
+
+    def _unknown_names(self, text: str) -> tuple[set[str], set[str]]:
+        """The names in `text` that no list has, and those of any other thing that something belongs to."""
+        unknown, owners = set[str](), set[str]()
+        words = text.split()
+        if _GERMAN.search(text) or 2 * sum(word[:1].isupper() for word in words) > len(words):
+            return unknown, owners
+        for match in _NAME.finditer(text):
+            word, is_owner = match[0].lower(), text[match.end() : match.end() + 1] in ("'", "’")
+            is_known = word in self._listed or word.removesuffix("s") in self._listed or word.startswith(self._beginnings)
+            if is_owner and not _SHORT_IS.match(word) and (not is_known or self._names.search(f" {word} ")):
+                owners.add(word)
+            elif not is_owner and not is_known:
+                unknown.add(word)
+        return unknown, owners
+
+    def _is_asked_of_a_name(self, line: str) -> bool:
+        """A subject is named that has nothing to do with the name of another thing in `line`."""
+        names = [match[0] for match in self._names.finditer(line)]
+        if not names:
+            return False
+        asked = self.named_in(self._names.sub(" ", line)) - self.named_in(" ".join(names))
+        is_about_us = not self._ours_alone.isdisjoint(asked)
+        return not is_about_us and any(self._weights[name] > _WEIGHTY for name in asked)
+
+    def counts(self, question: str, text: str, names: Iterable[str]) -> bool:
+        """`text` has a number for what `question` counts, or the question counts nothing.
+
+        `names`: the subjects for which `text` was found.
+        """
+        line = f" {self._in_same_words(' '.join(words_of(question)))} "
+        if (count := _COUNT.search(line)) is None:
+            return True
+        if any(" how many " in f" {match[0]} " for name in names for match in self._expressions[name].finditer(line)):
+            return True
+        words = {word.removesuffix("s") for word in self._in_same_words(" ".join(words_of(text))).split()}
+        return _NUMBER.search(text) is not None and any(word.removesuffix("s") in words for word in count.groups())
 
     def named_in(self, text: str) -> frozenset[str]:
         """The subjects that `text` names."""
@@ -218,7 +282,7 @@ class Subjects:
 
     def _in_same_words(self, line: str) -> str:
         """`line` with one word for all that mean the same."""
-        found = self._others.sub(lambda match: self._same[match[0]], f" {line} ")
+        found = self._synonyms.sub(lambda match: self._same[match[0]], f" {line} ")
         return found.strip()
 
     def _spelled(self, word: str) -> str:
@@ -248,7 +312,27 @@ class Library:
         return self._pages.get(page)
 
     def search(self, query: str) -> list[Hit]:
-        """The sections that answer `query`, best first; empty where none does."""
+        """The sections that answer `query`, best first; empty where none does, or it is not clear which."""
+        found = self._ranked(query)
+        return [] if self._is_unsure(query, found) else found
+
+    def _is_unsure(self, query: str, found: list[Hit]) -> bool:
+        if not found or found[0].score >= _CLEAR:
+            return False
+        text = _NO_WORDS.sub(" ", query)
+        is_faint = found[0].score < _FAINT
+        if len(text.split()) > _LONG_STORY:
+            return is_faint or len(" ".join(_asking_clauses(text)).split()) > _SHORT_ASK
+        if len(found) == 1 or not is_faint:
+            return False
+        best, second = found[:2]
+        return best.score - second.score < _CLOSE and best.subjects.isdisjoint(second.subjects)
+
+    def is_unsure(self, query: str) -> bool:
+        """Sections come near to `query`, but it is not clear which of them answers it."""
+        return self._is_unsure(query, self._ranked(query))
+
+    def _ranked(self, query: str) -> list[Hit]:
         text = _NO_WORDS.sub(" ", query)
         asking = _asking_clauses(text)[:_CLAUSES]
         is_story = len(text.split()) > _LONG_STORY
@@ -280,7 +364,14 @@ class Library:
     def near(self, query: str) -> list[str]:
         """The headings that come nearest to `query` where nothing answers it, best first."""
         text = _NO_WORDS.sub(" ", query)
-        if self._subjects.outside_in(text) or len(text.split()) > _LONG_STORY:
+        ranked = self._ranked(query)
+        if len(text.split()) > _LONG_STORY:
+            told = [hit for each in _CLAUSE.split(text)[:_CLAUSES] for hit in self._hits_in(each, 0)[:1]]
+            ranked += sorted(told, key=lambda hit: -round(hit.score, 2))
+            return list(dict.fromkeys(hit.section.heading for hit in ranked))[:_NEAREST]
+        if ranked:
+            return [hit.section.heading for hit in ranked][:_NEAREST]
+        if self._subjects.outside_in(text):
             return []
         found = sorted(self._subjects.found_in(text, strict=False), key=lambda each: -each[1])
         return list(dict.fromkeys(heading for heading, *_ in found))[:_NEAREST]
@@ -288,6 +379,11 @@ class Library:
     def is_whole(self, section: PageSection) -> bool:
         """`section` begins a page that is the answer as a whole."""
         return section.heading in self._subjects.whole
+
+    def counts(self, question: str, hit: Hit) -> bool:
+        """The section has a number for what `question` counts, or the question counts nothing."""
+        section = f"{hit.section.heading} {hit.section.text}"
+        return self._subjects.counts(question, section, hit.subjects - self._subjects.headings)
 
     def strange_words(self, text: str) -> list[str]:
         """The words of `text` that no list of subjects has."""

@@ -65,6 +65,36 @@ _FOLLOW_UP = re.compile(
     r")( please)?\W*\Z",
     re.IGNORECASE,
 )
+_BACK = re.compile(
+    r"\b(?:the|that|your|this) (?:first|second|third|fourth|last|latter|former|other|previous|next)"
+    r" (?:option|one|point|suggestion|paragraph|alternative|possibility|item|bullet|row|link|source"
+    r"|two|answer|reply|message)\b(?! (?:agent|bot|process|replica|workspace))"
+    r"|\b(?:the|that) (?:former|latter)\b|\b(?:as|like) (?:you )?(?:said|mentioned|above|before)\b"
+    r"|\b(?:you|u)(?:ve| have)?(?: just| already)? (?:just )?(?:mentioned|listed|suggested|described)\b"
+    r"|\byour (?:earlier|previous|last|first|second) \w+|\bwhat you (?:just )?(?:said|wrote|told)\b"
+    r"|\A\W*(?:and|but|what about|how about|und|was ist mit)?\W*(?:the )?(?:other|others|rest|second|first|third"
+    r"|die andere|das andere|that one|this one|those)(?: (?:one|ones|two))?\W*\Z",
+    re.IGNORECASE,
+)
+_TOO = (
+    r"(?:way |far |much |a bit |a little |rather |really |just )*(?:too|so) "
+    r"(?:long|short|technical|complicated|complex|wordy|verbose|vague|general|generic|detailed|much (?:text|detail|jargon)"
+    r"|many words|difficult|hard to (?:read|understand))"
+)
+_FORM = re.compile(
+    rf"\b(?:(?:your|these|those|this|that|such|the)(?: last)?(?: (?:answer|reply|text|explanation|response|message)s?)?"
+    rf"|it|thats|its|they)(?: (?:is|are|was|were))? {_TOO}\b(?! (?:for (?:slack|a|one|the)|to))"
+    rf"|\A\W*{_TOO}\b"
+    r"|\b(?:be|keep it|make it|make that|answer|say it)(?: (?:a bit|a little|more|much|really|very|please))* "
+    r"(?:brief|briefly|short|shorter|concise|specific|precise|simple|simpler|clearer|clear|quick)(?! question)\b"
+    r"|\A\W*(?:shorter|simpler|longer|briefer|less text|fewer words|more detail|tl ?dr|in short|in brief|kürzer|kurz)"
+    r"( please| bitte)?\W*\Z"
+    r"|\b(?:like|as if|as though) (?:im|i am|i was|i were|to a) (?:five|5|a child)\b|\beli5\b"
+    r"|\b(?:zu lang|zu technisch|zu kompliziert|kürzer bitte|bitte kürzer|fass dich kurz)\b"
+    r"|\b(?:i|we) (?:do not|dont|cant|cannot) (?:understand|follow|read) (?:your|these|that|this) "
+    r"(?:answers?|jargon|text|words|language)\b",
+    re.IGNORECASE,
+)
 _KINDNESS = re.compile(
     r"\b(you are|youre|ur) (so |very |really )?(great|smart|clever|funny|cute|nice|awesome|amazing|good|cool)"
     r"|nice to meet you|happy (birthday|new year|friday)|merry christmas|congrat\w*",
@@ -104,6 +134,7 @@ _FOREIGN = {
 }
 _OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Greek to Hangul
 _FEW_FOREIGN = 2  # words of another language that a longer sentence must have
+_PLAIN_FORM = 14  # words: a longer message says more than that the form of an answer is not liked
 _FEW_WORDS = 8  # a longer sentence that begins with a greeting has a subject of its own
 _STRANGE = 2  # words of no list: so many are a subject
 
@@ -133,9 +164,21 @@ def is_small_talk(question: str) -> bool:
         return True
     if _PROBE.search(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
         return True
+    if _is_about_form(text) or _points_back(text):
+        return True
     is_short = len(words_of(text)) <= _FEW_WORDS
     talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _KINDNESS.search)
     return is_short and any(talk(text) for talk in talks)
+
+
+def _is_about_form(text: str) -> bool:
+    """Nothing is asked, but how an answer should be written. A question about the bot has one of its words."""
+    return len(words_of(text)) <= _PLAIN_FORM and _FORM.search(text) is not None
+
+
+def _points_back(text: str) -> bool:
+    """A short message is about something that was said before."""
+    return len(words_of(text)) <= _PLAIN_FORM and _BACK.search(text) is not None
 
 
 def has_code(question: str) -> bool:
@@ -168,6 +211,11 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
         "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
         "what it is about.",
+        "form": "I cannot write in another way: I have no language model, and show sections of the guide as they "
+        "are. *Not helpful*, below an answer, offers it again, shorter or with more detail. One thing a question, in "
+        "one sentence, gets the shortest answer.",
+        "unsure": f"I am not sure what you ask, and read one question at a time.{nearest} Write one of these "
+        "headings, and you get what is under it; or ask for one thing in one sentence.",
         "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
         "questions about this bot and about AGNTCY from its guide.",
         "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
@@ -177,7 +225,9 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
     }
     kind = _kind(re.sub(r"['’]", "", question), library)
-    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up"):
+    if kind == "unknown" and near and library.is_unsure(question):
+        kind = "unsure"
+    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form", "unsure"):
         return replies[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
@@ -198,7 +248,8 @@ def _kind(text: str, library: Library) -> str:
         "code": has_code(text),
         "probe": _PROBE.search(text) is not None,
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
-        "follow up": _FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None,
+        "form": _is_about_form(text),
+        "follow up": (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None) or _points_back(text),
         "kindness": _KINDNESS.search(text) is not None and is_short,
         "more than thanks": has_thanks and len(strange) >= _STRANGE,
         "thanks": has_thanks,
