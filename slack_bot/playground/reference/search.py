@@ -441,7 +441,9 @@ def _keep_best(best: dict[str, Hit], hits: Iterable[Hit]) -> None:
     for hit in hits:
         known = best.get(hit.section.heading)
         if known is None or hit.score > known.score:
-            best[hit.section.heading] = replace(hit, clause=hit.clause or (known.clause if known else 0))
+            clause = hit.clause or (known.clause if known else 0)
+            subjects = known.subjects if known and known.clause else hit.subjects
+            best[hit.section.heading] = replace(hit, clause=clause, subjects=subjects)
 
 
 def _phrases(listed: str) -> tuple[str, ...]:
