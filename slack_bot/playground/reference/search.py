@@ -3,7 +3,8 @@
 `subjects.toml` says for each section what a question must name, and what it may name besides. Each clause
 that asks is read alone, in words where one stands for all that mean the same. Words that belong to no subject
 and are no plain ones count against all sections. So a question about something else finds nothing, whatever
-everyday words it shares with a page. The name of another thing says so too, unless this project is named as well.
+everyday words it shares with a page. The name of another thing says so too, unless this project is named as
+well.
 """
 
 import re
@@ -24,7 +25,7 @@ _BY_NAME = 6.0  # score of a section that is asked for by its heading
 _CHOOSES = 0.5  # weight of a word of `sections` that is no subject of its own
 _LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
-_CLEAR = 3.0  # score from which a section answers a long story where it is not
+_CLEAR = 3.6  # score from which a section answers a long story where it is not
 _FAINT, _CLOSE = 1.2, 0.15  # scores below the one that are so near to each other say too little
 _WEIGHTY = 1.0  # weight above which a subject is what is asked, not where or by whom
 _OURS = "ours"  # in a pattern: a word says that this project is meant
@@ -56,11 +57,21 @@ _WONDERS = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[\w,)\"] )[A-Z]\w+|\b[^\W\d_]\w+(?=['’]s\b)")
-_SHORT_IS = re.compile(r"(?:what|that|it|who|where|there|here|how|let|he|she|when|why|this|which|\w+one|\w+body)\Z", re.I)
+_SHORT_IS = re.compile(
+    r"(?:what|that|it|who|where|there|here|how|let|he|she|when|why|this|which|\w+one|\w+body)\Z", re.I
+)
+_ORDER = re.compile(
+    r"\W*(?:please |can you |could you )*(?:deploy|restart|reboot|stop|start|update|upgrade|delete|remove"
+    r"|install|create|send|open|close|cancel|roll back|scale|rename|archive|back ?up)"
+    r" (?:the|my|our|an?|all) [^?]*\Z",
+    re.IGNORECASE,
+)
+_TEAMS = re.compile(r"(?<=[a-zü,] )Teams\b")  # Microsoft's, where no sentence begins
 _GERMAN = re.compile(r"\b(?:wie|ist|der|das|und|für|gibt|ich|wir|auf|wer|kann|brauch\w*)\b", re.IGNORECASE)
 _COUNT = re.compile(r" how many (?:more )?([^ ]+) ([^ ]*)")
 _NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|ten|twelve|twenty|thirty|forty|fifty|hundred|thousand|any|no|as many)\b"
+    r"\d|\b(?:one|two|three|four|five|six|ten|twelve|twenty|thirty|forty|fifty|hundred|thousand|any|no"
+    r"|as many)\b"
 )
 _CLAUSES, _MOST_WORDS = 12, 200  # clauses that ask, words of one: more would take too long
 
@@ -171,19 +182,25 @@ class Subjects:
 
     def outside_in(self, text: str) -> int:
         """How many things `text` names that are certainly not in the pages."""
-        return len(self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} ")) + self._others(text)
+        return len(
+            self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} ")
+        ) + self._others(text)
 
     def _others(self, text: str) -> int:
         """How many other things `text` asks about by their names: none where this project is named as well.
 
         The name of a thing whose own something is asked counts all the same.
         """
-        words = words_of(text)
         unknown, owners = self._unknown_names(text)
-        line = self._courtesy.sub(" ", f" {' '.join(words)} ")
+        line = self._courtesy.sub(" ", f" {' '.join(words_of(text))} ")
         if self._own.search(line):
             return 0 if self._ours_alone & self.named_in(text) else len(owners)
-        return len(unknown | owners) or self._is_asked_of_a_name(line)
+        return len(unknown | owners) or self._is_asked_of_a_name(line) or self._is_order(text)
+
+    def _is_order(self, text: str) -> bool:
+        """`text` orders something about a thing that is not of this project."""
+        order = _ORDER.match(text)
+        return order is not None and not self._read(order[0]).is_ours
 
     def _unknown_names(self, text: str) -> tuple[set[str], set[str]]:
         """The names in `text` that no list has, and those of any other thing that something belongs to."""
@@ -193,7 +210,11 @@ class Subjects:
             return unknown, owners
         for match in _NAME.finditer(text):
             word, is_owner = match[0].lower(), text[match.end() : match.end() + 1] in ("'", "’")
-            is_known = word in self._listed or word.removesuffix("s") in self._listed or word.startswith(self._beginnings)
+            is_known = (
+                word in self._listed
+                or word.removesuffix("s") in self._listed
+                or word.startswith(self._beginnings)
+            )
             if is_owner and not _SHORT_IS.match(word) and (not is_known or self._names.search(f" {word} ")):
                 owners.add(word)
             elif not is_owner and not is_known:
@@ -205,9 +226,9 @@ class Subjects:
         names = [match[0] for match in self._names.finditer(line)]
         if not names:
             return False
-        asked = self.named_in(self._names.sub(" ", line)) - self.named_in(" ".join(names))
-        is_about_us = not self._ours_alone.isdisjoint(asked)
-        return not is_about_us and any(self._weights[name] > _WEIGHTY for name in asked)
+        besides = self.named_in(self._names.sub(" ", line))
+        asked = besides - self.named_in(" ".join(names))
+        return self._ours_alone.isdisjoint(besides) and any(self._weights[name] > _WEIGHTY for name in asked)
 
     def counts(self, question: str, text: str, names: Iterable[str]) -> bool:
         """`text` has a number for what `question` counts, or the question counts nothing.
@@ -217,10 +238,16 @@ class Subjects:
         line = f" {self._in_same_words(' '.join(words_of(question)))} "
         if (count := _COUNT.search(line)) is None:
             return True
-        if any(" how many " in f" {match[0]} " for name in names for match in self._expressions[name].finditer(line)):
+        if any(
+            " how many " in f" {match[0]} "
+            for name in names
+            for match in self._expressions[name].finditer(line)
+        ):
             return True
         words = {word.removesuffix("s") for word in self._in_same_words(" ".join(words_of(text))).split()}
-        return _NUMBER.search(text) is not None and any(word.removesuffix("s") in words for word in count.groups())
+        return _NUMBER.search(text) is not None and any(
+            word.removesuffix("s") in words for word in count.groups()
+        )
 
     def named_in(self, text: str) -> frozenset[str]:
         """The subjects that `text` names."""
@@ -257,6 +284,7 @@ class Subjects:
         return sum(self._weights[name] for name in names)
 
     def _read(self, text: str) -> _Reading:
+        text = _TEAMS.sub("msteams", text)
         words = [self._spelled(word) for word in words_of(text)[:_MOST_WORDS]]
         line = f" {self._in_same_words(' '.join(words))} "
         known = {number for number, word in enumerate(line.split()) if self._is_plain(word)}

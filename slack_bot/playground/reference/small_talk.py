@@ -66,34 +66,37 @@ _FOLLOW_UP = re.compile(
     re.IGNORECASE,
 )
 _BACK = re.compile(
-    r"\b(?:the|that|your|this) (?:first|second|third|fourth|last|latter|former|other|previous|next)"
-    r" (?:option|one|point|suggestion|paragraph|alternative|possibility|item|bullet|row|link|source"
-    r"|two|answer|reply|message)\b(?! (?:agent|bot|process|replica|workspace))"
-    r"|\b(?:the|that) (?:former|latter)\b|\b(?:as|like) (?:you )?(?:said|mentioned|above|before)\b"
-    r"|\b(?:you|u)(?:ve| have)?(?: just| already)? (?:just )?(?:mentioned|listed|suggested|described)\b"
-    r"|\byour (?:earlier|previous|last|first|second) \w+|\bwhat you (?:just )?(?:said|wrote|told)\b"
-    r"|\A\W*(?:and|but|what about|how about|und|was ist mit)?\W*(?:the )?(?:other|others|rest|second|first|third"
-    r"|die andere|das andere|that one|this one|those)(?: (?:one|ones|two))?\W*\Z",
+    r"\b(?:the|that|your) (?:first|second|third|fourth|last|latter|former|other|previous) "
+    r"(?:option|point|suggestion|paragraph|sentence|alternative|possibility|bullet)\b"
+    r"|\b(?:that|your) (?:first|second|last|previous|earlier|other) (?:answer|reply|message|remark)\b"
+    r"|\b(?:the|that) (?:former|latter)\b|\bas (?:you )?(?:said|mentioned|above)\b"
+    r"|\b(?:you|u|youve|you have)(?: just| already)? (?:mentioned|listed|suggested|described)\b"
+    r"|\bwhat you (?:just )?(?:said|wrote|told)\b"
+    r"|\A\W*(?:(?:and|but|so|what|how|why|about|tell me|explain|compared (?:to|with)|und|was ist mit)\W+)*"
+    r"(?:(?:the|that|die|das) )?(?:others?|rest|second|first|third|last|andere|that|this|those)"
+    r"(?: ones?| two)?\W*\Z",
     re.IGNORECASE,
 )
 _TOO = (
-    r"(?:way |far |much |a bit |a little |rather |really |just )*(?:too|so) "
-    r"(?:long|short|technical|complicated|complex|wordy|verbose|vague|general|generic|detailed|much (?:text|detail|jargon)"
-    r"|many words|difficult|hard to (?:read|understand))"
+    r"(?:way |far |much |a bit |a little |rather |really |just )*(?:too|so) (?:long|short|technical|complicated"
+    r"|complex|wordy|verbose|vague|general|generic|detailed|many words|difficult|hard to (?:read|understand)"
+    r"|much (?:text|detail|jargon))\b(?! (?:for (?:slack|a|one|the)|to|that))"
 )
 _FORM = re.compile(
-    rf"\b(?:(?:your|these|those|this|that|such|the)(?: last)?(?: (?:answer|reply|text|explanation|response|message)s?)?"
-    rf"|it|thats|its|they)(?: (?:is|are|was|were))? {_TOO}\b(?! (?:for (?:slack|a|one|the)|to))"
-    rf"|\A\W*{_TOO}\b"
-    r"|\b(?:be|keep it|make it|make that|answer|say it)(?: (?:a bit|a little|more|much|really|very|please))* "
-    r"(?:brief|briefly|short|shorter|concise|specific|precise|simple|simpler|clearer|clear|quick)(?! question)\b"
-    r"|\A\W*(?:shorter|simpler|longer|briefer|less text|fewer words|more detail|tl ?dr|in short|in brief|kürzer|kurz)"
-    r"( please| bitte)?\W*\Z"
+    r"\A(?!\W*(?:what|where|how|when|why|which|does|do|is|are|if|will)\b).*(?:"
+    r"\b(?:(?:your|these|those|this|that|such|the)(?: last)?"
+    r"(?: (?:answers?|repl(?:y|ies)|texts?|explanations?|responses?|messages?))?|thats|its)"
+    rf"(?: (?:is|are|was|were))? {_TOO}|\A\W*{_TOO}"
+    r"|\b(?:be|keep it|make (?:it|that)|answer|say it)(?: (?:a bit|a little|more|much|really|very|please))* "
+    r"(?:brief(?:ly)?|short|shorter|concise|specific|precise|simpler?|clear|clearer)\b"
+    r"|\A\W*(?:shorter|simpler|longer|briefer|less text|fewer words|more detail|tl ?dr|in (?:short|brief)"
+    r"|kürzer|kurz)( please| bitte)?\W*\Z"
+    r"|\bjust (?:(?:give|tell) me |say )?(?:the|a|one) (?:number|figure|fact|sentence|word|answer)\b"
     r"|\b(?:like|as if|as though) (?:im|i am|i was|i were|to a) (?:five|5|a child)\b|\beli5\b"
     r"|\b(?:zu lang|zu technisch|zu kompliziert|kürzer bitte|bitte kürzer|fass dich kurz)\b"
-    r"|\b(?:i|we) (?:do not|dont|cant|cannot) (?:understand|follow|read) (?:your|these|that|this) "
-    r"(?:answers?|jargon|text|words|language)\b",
-    re.IGNORECASE,
+    r"|\b(?:do not|dont|cant|cannot) (?:understand|follow|read) (?:your|these|that|this) "
+    r"(?:answers?|jargon|text|words|language)\b)",
+    re.IGNORECASE | re.DOTALL,
 )
 _KINDNESS = re.compile(
     r"\b(you are|youre|ur) (so |very |really )?(great|smart|clever|funny|cute|nice|awesome|amazing|good|cool)"
@@ -123,7 +126,7 @@ _FOREIGN = {
     "Ich antworte nur auf Englisch.": re.compile(
         r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
         r"|meine|gibt|für|du|dich|mir|mit|ein|eine|sind|habe|hat|wird|werden|lange|ohne|auch|noch|wir|unser"
-        r"|unsere|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
+        r"|unsere|unserem|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
     ),
     "Solo respondo en inglés.": re.compile(
         r"¿|\b(hablas|qué|cómo|puedo|puedes|está|por qué|quién|dónde|español|cuánto|tiene|hola)\b"
@@ -172,7 +175,7 @@ def is_small_talk(question: str) -> bool:
 
 
 def _is_about_form(text: str) -> bool:
-    """Nothing is asked, but how an answer should be written. A question about the bot has one of its words."""
+    """Nothing is asked: it is said how an answer should be written."""
     return len(words_of(text)) <= _PLAIN_FORM and _FORM.search(text) is not None
 
 
@@ -211,9 +214,9 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
         "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
         "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
         "what it is about.",
-        "form": "I cannot write in another way: I have no language model, and show sections of the guide as they "
-        "are. *Not helpful*, below an answer, offers it again, shorter or with more detail. One thing a question, in "
-        "one sentence, gets the shortest answer.",
+        "form": "I cannot write in another way: I have no language model, and show sections of the guide as "
+        "they are. *Not helpful*, below an answer, offers it again, shorter or with more detail. A question "
+        "about one thing, in one sentence, gets the shortest answer.",
         "unsure": f"I am not sure what you ask, and read one question at a time.{nearest} Write one of these "
         "headings, and you get what is under it; or ask for one thing in one sentence.",
         "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
@@ -227,7 +230,17 @@ def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str
     kind = _kind(re.sub(r"['’]", "", question), library)
     if kind == "unknown" and near and library.is_unsure(question):
         kind = "unsure"
-    if kind in ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form", "unsure"):
+    if kind in (
+        "stop",
+        "thanks",
+        "more than thanks",
+        "goodbye",
+        "assent",
+        "kindness",
+        "follow up",
+        "form",
+        "unsure",
+    ):
         return replies[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
@@ -249,7 +262,8 @@ def _kind(text: str, library: Library) -> str:
         "probe": _PROBE.search(text) is not None,
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
         "form": _is_about_form(text),
-        "follow up": (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None) or _points_back(text),
+        "follow up": (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None)
+        or _points_back(text),
         "kindness": _KINDNESS.search(text) is not None and is_short,
         "more than thanks": has_thanks and len(strange) >= _STRANGE,
         "thanks": has_thanks,

@@ -85,6 +85,27 @@ QUESTIONS = {
         "how is it different from slack ai",
         "why not write my own bot with bolt",
     ],
+    "What if the project is abandoned?": [
+        "what's the bus factor here",
+        "will anybody look after this in five years?",
+        "what remains for us if the project is discontinued",
+    ],
+    "Is there commercial support or an SLA?": [
+        "do you sell support contracts?",
+        "Is there an SLA?",
+        "can we pay somebody for support",
+    ],
+    "What does it cost in all?": ["what is the TCO", "Was kostet der Betrieb im Jahr insgesamt?"],
+    "How much work is it to run?": [
+        "how much maintenance does it need",
+        "is the bot a full time job for an admin?",
+        "Wie hoch ist der Aufwand im Betrieb?",
+    ],
+    "ECS, Cloud Run and other container platforms": [
+        "does it also run on Fargate, or only on Kubernetes",
+        "can I host it on Cloud Run?",
+        "Läuft das auf ECS?",
+    ],
     "How was it tested?": ["is it production ready?", "how well is this tested"],
     "Cost and licence": [
         "what does it cost",
@@ -166,6 +187,8 @@ QUESTIONS = {
         "does it work with teams",
         "is there a discord version?",
         "and in Google Chat?",
+        "Is Teams planned, and if so, when?",
+        "We use Slack, but some of us are on Teams. Is Teams supported too?",
     ],
     "Can several agents stand behind one app?": ["can one bot have several agents"],
     "Which platforms does it run on?": ["does it run on windows"],
@@ -176,7 +199,11 @@ QUESTIONS = {
     "Several replicas and Redis": ["can I run three replicas", "do I need redis"],
     "Rate limits of Slack": ["what about slack's rate limits", "how do you handle a 429"],
     "How many questions may I ask?": ["how many questions may I ask per day"],
-    "How many people can use it at once?": ["how many users can it serve at the same time"],
+    "How many people can use it at once?": [
+        "how many users can it serve at the same time",
+        "how many concurrent users can one instance take",
+        "Wie viele Leute können gleichzeitig fragen?",
+    ],
     "Health, metrics and logs": ["are there prometheus metrics"],
     "When the agent fails": [
         "what do people see when the agent is down",
@@ -208,6 +235,17 @@ QUESTIONS = {
         "how do I archive a channel in Slack",
         "is my laptop too old",
         "restart the payroll service",
+        "What is Miro's price for a team?",
+        "what is okta's rate limit",
+        "How long does Bitbucket keep logs?",
+        "Is our data in Snowflake encrypted?",
+        "What does Datadog charge for logs?",
+        "Can you tell me which permissions a Jenkins agent needs?",
+        "what is the share price of Salesforce",
+        "Deploy the web shop to production, please",
+        "stop all the old virtual machines",
+        "why is my printer so slow",
+        "my train is late, what happens with the connection",
         "blorp purple fnord",
         "",
         "the of and",
@@ -261,6 +299,51 @@ def test_each_half_of_a_question_has_its_answer(question: str, headings: dict[in
 
 def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
     assert GUIDE.near("what is kubernetes?") == ["Docker and Kubernetes"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How is it different from Glean's assistant?",
+        "Can we put it behind Okta?",
+        "Does the bot cost more than Databricks?",
+        "Is Teams on the roadmap?",
+        "Why this and not Copilot?",
+        "Wie ist das mit Slack Connect und Datenschutz?",
+    ],
+)
+def test_a_name_beside_that_of_this_project_is_no_obstacle(question: str) -> None:
+    assert GUIDE.search(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_counted"),
+    [
+        ("how many people can use it at once", True),
+        ("how many stars does the repository have", False),
+        ("which people can use it", True),
+    ],
+)
+def test_what_is_counted_must_have_a_number_in_the_section(question: str, is_counted: bool) -> None:
+    load = GUIDE.search("how many people can use it at once")[0]
+    assert GUIDE.counts(question, load) is is_counted
+
+
+STORY = (
+    "Last year we bought a tool for our forty colleagues, it was slow, nobody liked it, and it is gone now. "
+    * 3
+)
+
+
+def test_a_long_story_without_a_clear_question_gets_no_answer_but_what_comes_near() -> None:
+    asked = (
+        f"{STORY} What I would like to know before we decide is whether something of this kind could "
+        "serve as the one place where people ask, what it would leave to others, and whether a group like ours should "
+        "pay for that."
+    )
+    assert GUIDE.search(asked) == []
+    assert GUIDE.is_unsure(asked)
+    assert GUIDE.near(asked)
 
 
 def test_code_and_addresses_are_no_words() -> None:
@@ -320,6 +403,10 @@ def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> N
         ("what is a dog?", []),
         ("what is an old dog", ["About dogs"]),
         ("weather", []),
+        ("does acme sell food for a cat", []),
+        ("Can you tell what Zorp does about food of cats", []),
+        ("zorp's food of a cat, pet", []),
+        ("is the food of a cat, pet, of Zorp", ["Food"]),
     ],
 )
 def test_all_subjects_must_be_named_and_strange_words_count_against(
