@@ -78,8 +78,9 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _TOO = (
-    r"(?:way |far |much |a bit |a little |rather |really |just )*(?:too|so) (?:long|short|technical|complicated"
-    r"|complex|wordy|verbose|vague|general|generic|detailed|many words|difficult|hard to (?:read|understand)"
+    r"(?:way |far |much |a bit |a little |rather |really |just )*(?:too|so) "
+    r"(?:long|short|technical|complicated|complex|wordy|verbose|vague|general|generic|detailed"
+    r"|many words|difficult|hard to (?:read|understand)"
     r"|much (?:text|detail|jargon))\b(?! (?:for (?:slack|a|one|the)|to|that))"
 )
 _FORM = re.compile(
