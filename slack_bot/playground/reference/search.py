@@ -160,19 +160,16 @@ class Subjects:
             name for needs in self._needs.values() for each in needs for name in each.named | each.unnamed
         }
         groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
-        groups |= {name: (name,) for name in used - set(groups)}
+        choosing = used - set(groups)
+        groups |= {name: (name,) for name in choosing}
         phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
         self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
         outside = [self._in_same_words(each) for each in _phrases(data["outside"])]
         self._outside = _expression(outside)
-        self._names = _expression(_phrases(data["names"]))
-        self._own = _expression(_phrases(data["own"]))
-        self._courtesy = _expression(_phrases(data["courtesy"]))
+        said_of_whom = (_expression(_phrases(data[each])) for each in ("names", "own", "courtesy"))
+        self._names, self._own, self._courtesy = said_of_whom
         weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
-        self._weights = dict.fromkeys(data["groups"], _WEIGHT) | dict.fromkeys(
-            used - set(data["groups"]), _CHOOSES
-        )
-        self._weights |= weights
+        self._weights = dict.fromkeys(groups, _WEIGHT) | dict.fromkeys(choosing, _CHOOSES) | weights
         self._plain = frozenset(data["plain"].split()) | self._anchors | set(self._same.values())
         listed = [*self._same, *outside, *(each for listed in phrases.values() for each in listed)]
         words = {word for each in listed for word in each.split()}
@@ -182,14 +179,13 @@ class Subjects:
 
     def outside_in(self, text: str) -> int:
         """How many things `text` names that are certainly not in the pages."""
-        return len(
-            self._outside.findall(f" {self._in_same_words(' '.join(words_of(text)))} ")
-        ) + self._others(text)
+        line = f" {self._in_same_words(' '.join(words_of(text)))} "
+        return len(self._outside.findall(line)) + self._others(text)
 
     def _others(self, text: str) -> int:
-        """How many other things `text` asks about by their names: none where this project is named as well.
+        """How many other things `text` asks about: none where this project is named as well.
 
-        The name of a thing whose own something is asked counts all the same.
+        A thing in the genitive (*Glean's pricing*) counts all the same.
         """
         unknown, owners = self._unknown_names(text)
         line = self._courtesy.sub(" ", f" {' '.join(words_of(text))} ")
