@@ -149,6 +149,37 @@ _JOKES = (
     "There are two hard things in chat bots: naming things, delivering messages exactly once, and delivering "
     "messages exactly once.",
 )
+_REPLIES = {
+    "stop": "Nothing of mine is running here, so there is nothing to stop.",
+    "thanks": "You are welcome. Ask me again whenever you like.",
+    "more than thanks": "You are welcome. Ask me again whenever you like. I only know this project, and "
+    "can do nothing else.",
+    "goodbye": "Goodbye. Ask me again whenever you like.",
+    "assent": "All right. Ask me again whenever you like.",
+    "kindness": "That is kind of you. Ask me again whenever you like.",
+    "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
+    "complaint": "I am sorry that this was no answer to your question. I have no language model: I look "
+    "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
+    "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
+    "what it is about.",
+    "form": "I cannot write in another way: I have no language model, and show sections of the guide as "
+    "they are. *Not helpful*, below an answer, offers it again, shorter or with more detail. A question "
+    "about one thing, in one sentence, gets the shortest answer.",
+    "unsure": "I am not sure what you ask, and read one question at a time.{near} Write one of these "
+    "headings, and you get what is under it; or ask for one thing in one sentence.",
+    "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
+    "questions about this bot and about AGNTCY from its guide.",
+    "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
+    "and `slack-bot doctor` says what is wrong with an agent's card.",
+    "probe": "I have no system prompt and no secrets to show: I am a small program without a language "
+    "model, and answer questions about this bot and about AGNTCY from its guide.",
+    "unknown": "I do not know that. I only know this project, and answer from its guide.{near}",
+}
+"""What is said to each kind; `{near}` is where headings that come near are named."""
+_SHORT = frozenset(
+    ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form", "unsure")
+)
+"""Kinds after which it is not said what the agent knows."""
 
 
 def wants_joke(question: str) -> bool:
@@ -202,50 +233,14 @@ def language_note(question: str) -> str:
 def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str:
     """What is said to a question that no page answers. `near`: headings that come near it."""
     nearest = f" Near it are: {', '.join(f'*{each}*' for each in near)}." if near else ""
-    replies = {
-        "stop": "Nothing of mine is running here, so there is nothing to stop.",
-        "thanks": "You are welcome. Ask me again whenever you like.",
-        "more than thanks": "You are welcome. Ask me again whenever you like. I only know this project, and "
-        "can do nothing else.",
-        "goodbye": "Goodbye. Ask me again whenever you like.",
-        "assent": "All right. Ask me again whenever you like.",
-        "kindness": "That is kind of you. Ask me again whenever you like.",
-        "anger": "I am sorry that I was of no help. I only know this project, and answer from its guide.",
-        "complaint": "I am sorry that this was no answer to your question. I have no language model: I look "
-        "for words that I know. Ask once more in other words, or press *Not helpful* below the answer.",
-        "follow up": "I read each message alone, and do not know what came before it. Ask once more, with "
-        "what it is about.",
-        "form": "I cannot write in another way: I have no language model, and show sections of the guide as "
-        "they are. *Not helpful*, below an answer, offers it again, shorter or with more detail. A question "
-        "about one thing, in one sentence, gets the shortest answer.",
-        "unsure": f"I am not sure what you ask, and read one question at a time.{nearest} Write one of these "
-        "headings, and you get what is under it; or ask for one thing in one sentence.",
-        "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
-        "questions about this bot and about AGNTCY from its guide.",
-        "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
-        "and `slack-bot doctor` says what is wrong with an agent's card.",
-        "probe": "I have no system prompt and no secrets to show: I am a small program without a language "
-        "model, and answer questions about this bot and about AGNTCY from its guide.",
-        "unknown": f"I do not know that. I only know this project, and answer from its guide.{nearest}",
-    }
     kind = _kind(re.sub(r"['’]", "", question), library)
     if kind == "unknown" and near and library.is_unsure(question):
         kind = "unsure"
-    if kind in (
-        "stop",
-        "thanks",
-        "more than thanks",
-        "goodbye",
-        "assent",
-        "kindness",
-        "follow up",
-        "form",
-        "unsure",
-    ):
-        return replies[kind] + "\n"
+    if kind in _SHORT:
+        return _REPLIES[kind].format(near=nearest) + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
-    parts = [language_note(question), f"{replies[kind]} I know about:", about]
+    parts = [language_note(question), f"{_REPLIES[kind].format(near=nearest)} I know about:", about]
     if kind == "unknown":
         parts.append("Ask me about one of these, in one sentence.")
     return "\n\n".join(filter(None, parts)) + "\n"
