@@ -117,8 +117,7 @@ class TaskView:
         """
         frame = received.frame
         self.heard += not is_polled
-        self.ids.take(received.event_id)
-        reads_all_again = self._note_kind(frame)
+        reads_all_again = self._note(received)
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
         self._size += size
@@ -187,8 +186,11 @@ class TaskView:
                 happened.insert(0, events.AuthCompleted(f"task is {parser.state}"))
             parsed.append(("" if self._on_raw is None else parser.kind_of(each), happened))
 
-    def _note_kind(self, frame: Frame) -> bool:
-        """Note what `frame` is. True: all that was said may be read again for it."""
+    def _note(self, received: Received) -> bool:
+        """Note what came. True: all that was said may be read again for it."""
+        frame = received.frame
+        if received.event_id:
+            self.ids.take(received.event_id)
         self.is_understood = self.is_understood or not isinstance(frame, Unknown)
         if isinstance(frame, StatusUpdate):
             self.is_stream_final = frame.final is True

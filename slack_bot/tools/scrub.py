@@ -31,9 +31,9 @@ _PROTOCOL_KEYS = (
 _PROTOCOL = frozenset(_PROTOCOL_KEYS.split())
 _KEYS = (
     "append artifact artifactId artifact_id artifactUpdate artifact_update artifacts content contextId",
-    "context_id data description error extensions file fileWithBytes file_with_bytes fileWithUri",
-    "file_with_uri filename fileUrl final history id index jsonrpc kind lastChunk last_chunk mediaType",
-    "media_type message messageId message_id metadata method mimeType mime_type msg name params parts",
+    "context_id data description detail details error extensions file fileWithBytes file_with_bytes",
+    "fileWithUri file_with_uri filename fileUrl final history id index jsonrpc kind lastChunk last_chunk",
+    "mediaType media_type message messageId message_id metadata method mimeType mime_type msg name params parts",
     "bytes raw base64 referenceTaskIds result role seq state status statusUpdate status_update task taskId",
     "task_id text timestamp total type update uri url",
     "artifact_name asked code content_type http_status retry_after wire",

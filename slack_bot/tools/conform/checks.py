@@ -80,7 +80,7 @@ def _content_delivered(m: Measures, over: float = 20) -> Verdict:
     """Content before an error does not count: the reader was told that it is incomplete."""
     bad = next((outcome for outcome in m.outcomes if outcome not in _GOOD), None)
     why = f", and then the turn ended as {bad} ({m.result['reason']})" if bad else ""
-    return m.total > over and bad is None, f"{m.total}c delivered{why}"
+    return m.total > over and bad is None, f"{m.total} characters delivered{why}"
 
 
 @_check("A stream was opened (startStream)")
@@ -91,7 +91,7 @@ def _stream_opened(m: Measures) -> Verdict:
 @_check("The answer was streamed, not kept for stopStream")
 def _live_streamed(m: Measures) -> Verdict:
     begun = f", {m.begun} of them with startStream" if m.begun else ""
-    return m.streamed > 0, f"{m.streamed}c via appendStream{begun}"
+    return m.streamed > 0, f"{m.streamed} characters by appendStream{begun}"
 
 
 @_check("No text in both appendStream and stopStream")

@@ -91,7 +91,11 @@ def main(args: argparse.Namespace) -> int:
     ]
     earlier = [list(_earlier(path, args.after, args.key)) for path in paths]
     if missing := set(args.after) - {name for each in earlier for name, _ in each}:
-        raise UnreadableInput(f"--after {min(missing)}: no such file, and no such case beside a recording")
+        name = min(missing)
+        raise UnreadableInput(
+            f"--after {name}: there is no such file, and beside no recording NAME_CASE lies a NAME_{name};"
+            " name a file, or call the recordings so"
+        )
     for recording in recordings:
         tell_unread(recording.name, unread_events(recording.capture))
     plays, line = list[TruePlay](), LiveLine(sys.stderr)

@@ -170,8 +170,10 @@ async def _opened(kept: StoreSettings) -> Diagnosis:
             summary = await store.summary()
         is_held = not kept.is_redis and await _is_held(kept.url)
     except StoreMissing:
-        place = without_password(kept.url) if kept.is_redis else file_of(kept.url)
-        return ok("store", f"{place} is made at the first start")
+        if kept.is_redis:
+            place = without_password(kept.url)
+            return ok("store", f"{place} has nothing of the bot yet: the first start prepares it")
+        return ok("store", f"{file_of(kept.url)} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
     except (StoreError, SettingsError) as error:

@@ -84,7 +84,7 @@ def explain(account: Provenance, seen: Observation, unread: Sequence[UnreadEvent
         ("Cards", _cards(each for turn in account.turns for each in turn.cards)),
         ("Beside the text", _cards(each for turn in account.turns for each in turn.beside)),
         ("Sent again, and shown once", _unshown(each for turn in account.turns for each in turn.repeated)),
-        ("Not part of the answer's text", _unshown(each for turn in account.turns for each in turn.unshown)),
+        ("Not part of the answer's text", _unshown(_left_out(account))),
         (
             "Calls that failed",
             (f"{_time(each.at)}  {each.method}: {each.error or 'no answer'}" for each in account.failed),
@@ -101,13 +101,20 @@ def _summary(account: Provenance, seen: Observation, unread: Sequence[UnreadEven
     as_far = ", as far as it was understood" if unread else ""
     yield f"Whole:    {_whole(account)}{as_far}"
     yield f"Live:     {_live(account, seen)}"
-    unshown = [each for turn in account.turns for each in turn.unshown]
+    unshown = list(_left_out(account))
     left_out = [
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
         *([f"{sum(each.chars for each in unshown):,} characters that are not the answer"] if unshown else []),
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
+
+
+def _left_out(account: Provenance) -> Iterator[ExplainedNews]:
+    """What was said and did not become the answer in the end either."""
+    for turn in account.turns:
+        brought = {by.number for _, by in turn.produced}
+        yield from (each for each in turn.unshown if each.cause.number not in brought)
 
 
 def _whole(account: Provenance) -> str:
@@ -117,7 +124,11 @@ def _whole(account: Provenance) -> str:
     end = f"{ended.outcome}: {ended.reason}" if ended.reason else ended.outcome
     if ended.is_whole:
         return f"yes, {len(account.text):,} characters ({end})"
-    return f"no ({end})" if ended.is_whole is False else f"there was no answer to be had ({end})"
+    if ended.is_whole is False:
+        return f"no ({end})"
+    if shown := len(account.text.strip()):
+        return f"the answer was not finished; {shown:,} characters stand ({end})"
+    return f"there was no answer to be had ({end})"
 
 
 def _live(account: Provenance, seen: Observation) -> str:

@@ -246,7 +246,7 @@ class TurnProvenance:
             return
         because = replace(cause, reason=action.reason)
         if not isinstance(event, events.FinalAnswer | events.AnswerReplaced):
-            status = f"shown as status: {action.text}" if isinstance(action, actions.ShowStatus) else ""
+            status = f"for the status line: {action.text}" if isinstance(action, actions.ShowStatus) else ""
             self._not_shown(event, because, status or "not shown")
         elif not equivalent(self._answer(), event.text):
             known = [answer for answer, _ in self._waiting]

@@ -15,15 +15,19 @@ MEASURES = measured()
 
 # -- the CAIPE suite -----------------------------------------------------------------------------------------
 
-ENDED = f"{len(TEXT)}c delivered, and then the turn ended as failed (None)"
+ENDED = f"{len(TEXT)} characters delivered, and then the turn ended as failed (None)"
 
 
 @pytest.mark.parametrize(
     ("name", "params", "detail"),
     [
-        ("content_delivered", {"over": 20}, f"{len(TEXT)}c delivered"),
+        ("content_delivered", {"over": 20}, f"{len(TEXT)} characters delivered"),
         ("stream_opened", {}, "opened"),
-        ("live_streamed", {}, f"{len(TEXT)}c via appendStream, {len(FIRST)} of them with startStream"),
+        (
+            "live_streamed",
+            {},
+            f"{len(TEXT)} characters by appendStream, {len(FIRST)} of them with startStream",
+        ),
         ("no_duplicate", {}, f"appendStream={len(TEXT)}c, stopStream=0c"),
         ("final_answer_latched", {}, "True"),
         ("tools_used", {}, "tools: {'search': 1}"),
@@ -38,9 +42,9 @@ def test_what_holds(name: str, params: dict[str, Any], detail: str) -> None:
 @pytest.mark.parametrize(
     ("name", "changed", "params", "detail"),
     [
-        ("content_delivered", {}, {"over": 200}, f"{len(TEXT)}c delivered"),
+        ("content_delivered", {}, {"over": 200}, f"{len(TEXT)} characters delivered"),
         ("content_delivered", {"outcomes": ("asked", "failed")}, {}, ENDED),
-        ("live_streamed", {"streamed": 0, "begun": 0}, {}, "0c via appendStream"),
+        ("live_streamed", {"streamed": 0, "begun": 0}, {}, "0 characters by appendStream"),
         ("no_duplicate", {"stopped": 3}, {}, f"appendStream={len(TEXT)}c, stopStream=3c"),
         ("no_tools", {}, {}, "tools: {'search': 1}"),
         ("tools_used", {}, {"any": ("fetch_document",)}, "tools: {'search': 1}"),

@@ -291,7 +291,7 @@ def test_an_agent_that_never_ends_is_judged_as_it_stands(
     assert main(["conform", "--url", foreign, "--suite", suite(here, case), "--limit", "1"]) == 1
     said = capsys.readouterr().out
     assert "outcomes: interrupted (nobody waited longer than 1.00 s for its end)" in said
-    assert "content_delivered: 36c delivered, and then the turn ended as interrupted" in said
+    assert "content_delivered: 36 characters delivered, and then the turn ended as interrupted" in said
     assert "1 of 3 checks passed" in said
 
 

@@ -133,7 +133,10 @@ def test_what_was_learned_from_another_answer_counts(here: Path, capsys: pytest.
     assert (by_case.pop("play"), by_file.pop("play")) == ("after hello", "after other_hello.jsonl")
     assert by_case == by_file and by_case["live_share"] > 0.8
     assert main([*wanted, "helo"]) == 2
-    assert "--after helo: no such file, and no such case beside a recording" in capsys.readouterr().err
+    assert (
+        "--after helo: there is no such file, and beside no recording NAME_CASE lies a NAME_helo"
+        in capsys.readouterr().err
+    )
 
 
 RAW = b"\n\n".join(

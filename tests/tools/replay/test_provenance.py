@@ -116,7 +116,7 @@ def test_narration_late_text_and_duplicates_are_kept_apart() -> None:
     assert [
         (each.what, each.cause.number, each.cause.reason, each.chars) for each in turn_of(seen).unshown
     ] == [
-        ("shown as status: is responding...", 1, "narration: flag", 10),
+        ("for the status line: is responding...", 1, "narration: flag", 10),
         ("not shown", 2, "equal to what was delivered", 4),
         ("dropped, it came too late", 3, "flag", 4),
     ]
