@@ -95,3 +95,16 @@ async def test_a_playground_that_is_started_again_shows_its_own_yesterday_and_lo
         shown = "[...document.querySelectorAll('#roots .message')].map((one) => one.dataset.ts)"
         await page.until(f"{shown}.length === 1 && {shown}[0] !== '{before}'")
         assert await page.value(f"{field}.value") == "@slack_bot half a thought"
+
+
+async def test_a_page_whose_playground_has_ended_says_how_to_start_it_again(browser: Browser) -> None:
+    told = "document.querySelector('#link').innerText"
+    async with open_playground() as first:
+        page = await browser.open(first.url, 1440, 900)
+        await page.until(READY)
+        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
+    await page.until(f"{told}.includes('reconnecting')")
+    await page.until(f"{told}.includes('slack-bot play')", 15)
+    await picture(page, "ended")
+    async with open_playground(port=port):
+        await page.until("document.querySelector('#link').hidden")

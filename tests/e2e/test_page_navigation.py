@@ -384,3 +384,63 @@ async def test_escape_closes_what_is_open(page: Page) -> None:
     assert await page.value(f"{FOCUS} === document.querySelector('#say-root textarea')")
     await page.click("#roots .replies")
     assert "half a thought" in await page.value("document.querySelector('#say-reply textarea').value")
+
+
+# -- at a phone's width
+
+
+FIELD = "document.querySelector('#say-root textarea')"
+IS_WHOLE = f"{FIELD}.clientHeight > 20 && {FIELD}.scrollHeight <= {FIELD}.clientHeight"
+
+
+@pytest.mark.parametrize("way", ["asked", "reloaded"])
+async def test_the_channel_s_field_is_whole_when_it_is_seen_again(page: Page, way: str) -> None:
+    await page.size(390, 844)
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+    if way == "reloaded":
+        await page.send("Page.reload")
+        await page.until(f"{READY} && document.querySelector('{ANSWER}')")
+    await page.click("#leave-thread")
+    await page.until(f"{FIELD}.checkVisibility()")
+    await picture(page, f"back-{way}")
+    await page.until(IS_WHOLE, 5)
+    await page.click("#say-root textarea")
+    await page.type("a text of some length that takes two lines at this width")
+    await page.click("#roots .replies")
+    await page.until(f"!{FIELD}.checkVisibility()")
+    await page.size(600, 844)
+    await page.click("#leave-thread")
+    await page.until(IS_WHOLE, 5)
+
+
+async def test_the_side_bar_closes_when_a_person_is_chosen(page: Page) -> None:
+    await page.size(390, 844)
+    await page.click("#menu")
+    await page.click("#people [title='Be Jonas']")
+    assert not await page.value("document.querySelector('#side').checkVisibility({visibilityProperty: true})")
+    await mention(page, "tell me a joke")
+    await page.until(SEALED)
+
+
+async def test_the_side_bar_closes_when_a_question_comes_from_it(page: Page) -> None:
+    await page.size(390, 844)
+    await page.click("#menu")
+    await page.click("#faults")
+    await page.click("#fault-demo")
+    await page.until("document.querySelector('#thread [data-action=retry]')")
+    assert not await page.value("document.querySelector('#side').checkVisibility({visibilityProperty: true})")
+
+
+# -- a question that is not taken
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+async def test_who_is_refused_is_led_to_where_it_is_said(page: Page, width: int) -> None:
+    await page.size(width, 844)
+    await page.value("document.querySelector('#people [title=\"Be River (partner)\"]').click()")
+    await mention(page, "tell me a joke")
+    await page.until("document.querySelector('#roots .private')?.checkVisibility()", 10)
+    await picture(page, f"refused-{width}")
+    assert await page.value("document.body.dataset.view") == "room"
+    assert await page.value(f"{FOCUS} === {FIELD}")

@@ -25,6 +25,7 @@ const $ = (id) => document.getElementById(id);
 const byId = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
 const DRAWN_EVERY_MS = 80;
 const CLOCK_EVERY_MS = 100;
+const ENDED_AFTER_MS = 4000; // a connection that is lost for longer may not come back by itself
 const BESIDE = matchMedia("(min-width: 75.01rem)"); // a thread stands beside its channel
 
 const model = new Model();
@@ -61,7 +62,9 @@ const HANDLERS = {
     change("people", "room", "thread", "inside");
   },
   message({ message }) {
-    if (model.keep(message)) change("places", "prompts");
+    const isNew = model.keep(message);
+    if (isNew) change("places", "prompts");
+    if (isNew && standsBehind(message)) { leaveThread(); change("thread", "inside"); }
     if (model.isElsewhere) change("typing"); // it may have begun or ended
     due.messages.set(`${message.channel} ${message.ts}`, message);
     recount(message.channel, rootOf(message));
@@ -117,6 +120,12 @@ const HANDLERS = {
     if (!link.settle(n, false, text)) complain(text);
   },
 };
+
+/** What only the visitor sees of a question that was not taken: it stands in the channel, not in the question's thread, which stays empty. */
+function standsBehind(message) {
+  const open = view.thread;
+  return open?.channel === message.channel && message.for === view.me && isRoot(message) && message.ts > open.ts && !model.repliesTo(open.channel, open.ts).length;
+}
 
 function recount(channel, root) { due.roots.set(threadKey(channel, root), [channel, root]); }
 
@@ -179,6 +188,7 @@ function act(message, block, element, value) {
 
 function openThread(channel, ts) {
   view.thread = { channel, ts };
+  openMenu(false);
   look("thread");
   change("thread", "inside");
   keepAddress();
@@ -252,14 +262,15 @@ function showLastThread() {
   look("thread");
 }
 
-/** The thread was deleted: its draft moves to the channel. */
+/** The thread was deleted, or nothing will come there: its draft moves to the channel, and so does the focus. */
 function leaveThread() {
-  const draft = composers.reply.draft();
+  const draft = composers.reply.draft(), wasTyping = document.activeElement === composers.reply.field;
   view.thread = null;
   keepAddress();
   look("room");
   const begun = composers.root.draft();
   if (draft) composers.root.write(begun ? `${begun}\n${draft.replace(`@${model.bot.name} `, "")}` : draft);
+  if (wasTyping) composers.root.field.focus();
 }
 
 function look(name) {
@@ -277,6 +288,7 @@ function become(id) {
   const dm = model.directOf(id);
   if (model.isDm(view.place) && dm) view.place = dm.id;
   view.me = id;
+  openMenu(false);
   if (view.thread && model.isDm(view.thread.channel) && view.thread.channel !== dm?.id) { view.thread = null; look("room"); }
   if (!model.isDm(view.place)) view.tab = "messages";
   else visitApp();
@@ -385,7 +397,10 @@ function deeds(message, shown) {
 
 function send(order, settled) { return link.send({ user: view.me, ...order }, settled); }
 
-function linkChanged(up) {
+function linkChanged(up, lost) {
+  const words = lost < ENDED_AFTER_MS ? "Connection lost, reconnecting…"
+    : `Still no connection. The playground may have ended: start it again with “slack-bot ${model.isElsewhere ? "workspace" : "play"}”. This page goes on trying.`;
+  if (!up && $("link").textContent !== words) $("link").textContent = words;
   $("link").hidden = up;
   change("sizes");
   if (up) replay.goOn();

@@ -36,6 +36,12 @@ export class Composer {
     this.sender = h("button", { type: "submit", class: "bare", "aria-label": "Send", title: "Send", data: { sends: "" } }, icon("send"));
     this.stopper = stop && h("button", { type: "button", class: "button small stop", id: "stop", title: "Stop the answer", hidden: true, data: { sends: "" }, on: { click: () => stop(this.place) } }, icon("stop"), "Stop");
     form.append(this.sender, this.stopper ?? "", this.hint);
+    let width = 0; // a hidden field cannot be measured: it is fitted when it is shown, and when its lines break elsewhere
+    new ResizeObserver(() => {
+      if (this.field.clientWidth === width) return;
+      width = this.field.clientWidth;
+      requestAnimationFrame(() => this.fit());
+    }).observe(this.field);
     this.attached = new Attachments(form, this.field, { complain, changed: () => { this.say(""); this.offer(); } });
   }
 
@@ -82,7 +88,7 @@ export class Composer {
 
   fit() {
     this.field.style.height = "auto";
-    this.field.style.height = `${Math.min(this.field.scrollHeight + 2, TALLEST)}px`;
+    if (this.field.checkVisibility()) this.field.style.height = `${Math.min(this.field.scrollHeight + 2, TALLEST)}px`;
     this.offer();
   }
 

@@ -4,11 +4,12 @@
 const AGAIN_MS = 1000;
 
 export class Link {
-  /** `receive(updates)` gets what comes; `changed(up)`: the connection is up or lost. */
+  /** `receive(updates)` gets what comes; `changed(up, lost)`: the connection is up, or has been lost for so many milliseconds. */
   constructor(receive, changed) {
     this.receive = receive;
     this.changed = changed;
     this.up = false;
+    this.lostAt = null;
     this.number = 0;
     this.waiting = new Map();
   }
@@ -19,12 +20,15 @@ export class Link {
       const fresh = !this.up;
       this.up = true; // the first message is the snapshot, and only with it an order makes sense
       this.receive(JSON.parse(event.data));
-      if (fresh) this.changed(true);
+      if (!fresh) return;
+      this.lostAt = null;
+      this.changed(true, 0);
     });
     socket.addEventListener("close", () => {
       this.up = false;
       for (const number of [...this.waiting.keys()]) this.settle(number, false);
-      this.changed(false);
+      this.lostAt ??= performance.now();
+      this.changed(false, performance.now() - this.lostAt);
       setTimeout(() => this.connect(), AGAIN_MS);
     });
   }
