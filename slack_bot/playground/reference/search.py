@@ -27,7 +27,8 @@ _LONG_STORY = 45  # words: of a longer text the clauses that ask are the questio
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
 _CLEAR = 3.6  # score from which a section answers a long story where it is not
 _FAINT, _CLOSE = 1.2, 0.15  # scores below the one that are so near to each other say too little
-_WEIGHTY = 1.0  # weight above which a subject is what is asked, not where or by whom
+_WEAK = 1.0  # weight of a pattern that fits only where nothing else is said
+_BIT = 3  # words: a later clause that is no longer says nothing without the one before it
 _OURS = "ours"  # in a pattern: a word says that this project is meant
 _FRAGMENT = 2  # words: so few are about this project
 _GAP = r" (?:[^ ]+ ){0,4}"
@@ -61,9 +62,10 @@ _SHORT_IS = re.compile(
     r"(?:what|that|it|who|where|there|here|how|let|he|she|when|why|this|which|\w+one|\w+body)\Z", re.I
 )
 _ORDER = re.compile(
-    r"\W*(?:please |can you |could you )*(?:deploy|restart|reboot|stop|start|update|upgrade|delete|remove"
-    r"|install|create|send|open|close|cancel|roll back|scale|rename|archive|back ?up)"
-    r" (?:the|my|our|an?|all) [^?]*\Z",
+    r"\W*(?:please )?(?:deploy|restart|reboot|stop|start|update|upgrade|delete|remove|install|create|send"
+    r"|open|close|cancel|roll back|scale|rename|archive|back ?up) (?:the|my|our|an?|all) [^?]*\Z"
+    r"|\W*(?:can|could|would|will) you (?:please )?"
+    r"((?:deploy|restart|reboot|upgrade|open|close|create|book|order|rename) (?:the|an?) .*)",
     re.IGNORECASE,
 )
 _TEAMS = re.compile(r"(?<=[a-zü,] )Teams\b")  # Microsoft's, where no sentence begins
@@ -143,7 +145,7 @@ class Subjects:
         self.strong = frozenset(data["strong"].split())
         self._general = frozenset(data["general"].split())
         self._anchors = frozenset(data["anchors"].split())
-        self._ours_alone = frozenset(data["ours_alone"].split())
+        self._ours_alone, self._vague = (frozenset(data[each].split()) for each in ("ours_alone", "vague"))
         self._same = {each: word for word, listed in data["same"].items() for each in _phrases(listed)}
         self._synonyms = _expression(sorted(self._same, key=len, reverse=True), ending="")
         self._needs = {
@@ -187,16 +189,18 @@ class Subjects:
 
         A thing in the genitive (*Glean's pricing*) counts all the same.
         """
+        if self._is_order(text):
+            return 1
         unknown, owners = self._unknown_names(text)
         line = self._courtesy.sub(" ", f" {' '.join(words_of(text))} ")
         if self._own.search(line):
             return 0 if self._ours_alone & self.named_in(text) else len(owners)
-        return len(unknown | owners) or self._is_asked_of_a_name(line) or self._is_order(text)
+        return len(unknown | owners) or self._is_asked_of_a_name(line)
 
     def _is_order(self, text: str) -> bool:
         """`text` orders something about a thing that is not of this project."""
         order = _ORDER.match(text)
-        return order is not None and not self._read(order[0]).is_ours
+        return order is not None and not self._read(order[1] or order[0]).is_ours
 
     def _unknown_names(self, text: str) -> tuple[set[str], set[str]]:
         """The names in `text` that no list has, and those of any other thing that something belongs to."""
@@ -224,7 +228,8 @@ class Subjects:
             return False
         besides = self.named_in(self._names.sub(" ", line))
         asked = besides - self.named_in(" ".join(names))
-        return self._ours_alone.isdisjoint(besides) and any(self._weights[name] > _WEIGHTY for name in asked)
+        is_subject = any(self._weights[name] > _CHOOSES for name in asked - self._vague)
+        return self._ours_alone.isdisjoint(besides) and is_subject
 
     def counts(self, question: str, text: str, names: Iterable[str]) -> bool:
         """`text` has a number for what `question` counts, or the question counts nothing.
@@ -271,7 +276,10 @@ class Subjects:
                 also = self._also[heading] & reading.named - pattern.named
                 borne = borne_ours + _BORNE_STRONG * len(pattern.named & self.strong)
                 is_general = reading.is_definition and not also and pattern.named <= self._general
-                besides = 0 if reading.is_ours else len(reading.besides(pattern.named | also))
+                if self._sum(pattern.named) <= _WEAK:
+                    besides = len(reading.besides(pattern.named))
+                else:
+                    besides = 0 if reading.is_ours else len(reading.besides(pattern.named | also))
                 if not strict or (strange + besides <= borne and not is_general):
                     score = self._sum(pattern.named) + _ALSO * self._sum(also) - _LESS * strange
                     yield heading, score, pattern.named | also
@@ -364,6 +372,8 @@ class Library:
         outside = 0 if is_story else self._subjects.outside_in(text)
         best: dict[str, Hit] = {}
         for number, clause in enumerate(asking, 1):
+            if number > 1 and not best and len(clause.split()) <= _BIT:
+                continue
             found = self._hits_in(clause, outside)
             found[:1] = [replace(hit, clause=number) for hit in found[:1]]
             _keep_best(best, found)

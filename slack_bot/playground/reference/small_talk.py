@@ -50,6 +50,7 @@ _COMPLAINT = re.compile(
     r"|make (any )?sense)|makes no sense"
     r"|(that|this|thats|answer)( is| was|s)? (completely |totally |just |simply )?"
     r"(wrong|nonsense|incorrect|irrelevant|off topic|beside the point|not (right|true|correct))"
+    r"|(?:asked|asking) (?:you )?(?:for|about|if|whether|how|what)\b.*\b(?:and|but) (?:you|got|it)\b"
     r"|wrong answer|missed the point|read my question|answer(ed)? something else"
     r"|you (always|only|just|keep) (say|repeat|tell)\w*)\b",
     re.IGNORECASE | re.DOTALL,

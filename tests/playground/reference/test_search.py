@@ -28,6 +28,7 @@ plain = "a about and do does how is of the what"
 anchors = "pet"
 names = "hamster; acme"
 ours_alone = "differ"
+vague = "old"
 own = "pet; your"
 courtesy = "can you tell"
 outside = "moon; outer space"
@@ -98,6 +99,7 @@ QUESTIONS = {
     "What does it cost in all?": ["what is the TCO", "Was kostet der Betrieb im Jahr insgesamt?"],
     "How much work is it to run?": [
         "how much maintenance does it need",
+        "how many hours will our admins have to spend on it?",
         "is the bot a full time job for an admin?",
         "Wie hoch ist der Aufwand im Betrieb?",
     ],
@@ -206,6 +208,7 @@ QUESTIONS = {
     ],
     "Health, metrics and logs": ["are there prometheus metrics"],
     "When the agent fails": [
+        "what happens if an answer stops by itself",
         "what do people see when the agent is down",
     ],
     "Nothing happens: the bot does not answer": [
@@ -244,6 +247,8 @@ QUESTIONS = {
         "what is the share price of Salesforce",
         "Deploy the web shop to production, please",
         "stop all the old virtual machines",
+        "could you reboot the mail server?",
+        "where is the log of my app in Netlify",
         "why is my printer so slow",
         "my train is late, what happens with the connection",
         "blorp purple fnord",

@@ -36,6 +36,7 @@ UNKNOWN = "I do not know that. I only know this project"
         ("ok", "All right."),
         ("you are useless", "I am sorry that I was of no help"),
         ("That's not what I asked.", "I am sorry that this was no answer to your question."),
+        ("I asked for the price, but you told me the weather", "I am sorry that this was no answer"),
         ("your answer makes no sense", "I am sorry that this was no answer to your question."),
         ("can you explain that again?", "I read each message alone"),
         ("I don't get it", "I read each message alone"),
