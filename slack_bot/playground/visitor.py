@@ -30,21 +30,21 @@ GROUP = "S0OPS"
 """A user group: Maya and Priya."""
 SUGGESTIONS = (
     "What is this bot?",
-    "What does it cost?",
     "How does streaming work?",
-    "What is AGNTCY?",
     "Plan a release",
     "Restart the search service",
+    "Show me a chart",
+    "Write a long answer",
+    "Fail on purpose",
+    "What does it cost?",
+    "What is AGNTCY?",
     "Connect my calendar",
     "Deploy the bot",
     "Show me a table",
-    "Show me a chart",
     "Show me a file",
-    "Write a long answer",
     "Tell me a joke",
-    "Fail on purpose",
 )
-"""Questions that can be asked with one click. Each is posted as it reads."""
+"""Questions that can be asked with one click, the most telling ones first. Each is posted as it reads."""
 _LONGEST_FILE_NAME = 40
 
 

@@ -15,7 +15,7 @@ _ANSWER = """\
 ## Mention me, and read along
 I write the agent's answer into a thread **while the agent is still at work**.
 
-- In that thread you go on without another mention.
+- In that thread you go on without another mention, for a day.
 - *Stop* ends an answer. What was written stays.
 - In a direct message, each message is a question.
 

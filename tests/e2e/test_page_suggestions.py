@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import pytest
+
 from slack_bot.playground.server import Playground
 from tests.playground import scenes
 
 from .chromium import Page
-from .visitor import SEALED, mention, text_of
+from .visitor import SEALED, mention, picture, text_of
 
 _FOCUS = "document.activeElement"
 _OPEN = "!document.querySelector('#chips [role=menu]').hidden"
 
 
 async def test_suggestions_become_one_menu_with_the_first_message(page: Page, playground: Playground) -> None:
-    await page.until("document.querySelectorAll('#chips > button').length > 5")
-    labels = (await text_of(page, "#chips")).split("\n")
-    await page.value("document.querySelector('#chips button[title=\"Tell me a joke\"]').focus()")
+    await page.until("document.querySelectorAll('#chips > button').length === 7")
+    assert "one of the questions below" in await text_of(page, ".welcome")
+    labels = await page.value("[...document.querySelectorAll('#chips [title]')].map((one) => one.title)")
+    assert len(labels) > 7
+    await page.value("document.querySelector('#chips button[title=\"What is this bot?\"]').focus()")
     await page.enter()
     await page.until("document.querySelector('#chips [aria-haspopup=menu]')")
     assert await text_of(page, "#chips") == "Try…"
+    assert "a question from “Try…”" in await text_of(page, ".welcome")
     await page.until(SEALED)
     # The chip that had the focus is gone: its place has it, not the whole page.
     assert await page.value(f"{_FOCUS}.innerText") == "Try…"
@@ -30,7 +35,7 @@ async def test_suggestions_become_one_menu_with_the_first_message(page: Page, pl
 
 async def test_the_menu_is_used_by_keys_alone(page: Page, playground: Playground) -> None:
     await scenes.say(playground, scenes.MAYA, "lunch?")
-    await page.until("document.querySelector('#chips [aria-haspopup=menu]')")
+    await page.until("document.querySelector('#chips').innerText === 'Try…'")
     await page.value("document.querySelector('#chips [aria-haspopup=menu]').focus()")
     await page.enter()
     items = "[...document.querySelectorAll('#chips [role=menuitem]')]"
@@ -70,7 +75,20 @@ async def test_a_press_elsewhere_closes_the_menu(page: Page) -> None:
 
 async def test_where_one_pane_is_seen_the_focus_follows_a_suggestion_into_its_thread(page: Page) -> None:
     await page.size(420, 800)
-    await page.value("document.querySelector('#chips button[title=\"Tell me a joke\"]').focus()")
+    await page.value("document.querySelector('#chips button[title=\"What is this bot?\"]').focus()")
     await page.enter()
     await page.until(SEALED)
     assert await page.value(f"{_FOCUS} === document.querySelector('#say-reply textarea')")
+
+
+@pytest.mark.parametrize("width", [390, 800, 1440])
+async def test_the_questions_that_are_not_shown_at_once_are_behind_more(page: Page, width: int) -> None:
+    await page.size(width, 844)
+    assert (await text_of(page, "#chips")).split("\n")[-1] == "More…"
+    await page.click("#chips [aria-haspopup=menu]")
+    await picture(page, f"more-{width}")
+    box = "document.querySelector('#chips [role=menu]').getBoundingClientRect()"
+    assert await page.value(f"{box}.left >= 0 && {box}.right <= innerWidth && {box}.top >= 0")
+    await page.click("#chips [role=menuitem][title='Tell me a joke']")
+    await page.until(SEALED)
+    assert "Tell me a joke" in await text_of(page, "#thread .message")

@@ -366,10 +366,10 @@ async def test_a_dropped_tape_is_read_as_its_head_says(page: Page) -> None:
 
 async def test_a_suggestion_is_a_click_away_and_keys_are_enough(page: Page) -> None:
     assert await page.value("document.activeElement === document.querySelector('#say-root textarea')")
-    await page.value("document.querySelector('#chips button[title=\"Tell me a joke\"]').focus()")
+    await page.value("document.querySelector('#chips button[title=\"What is this bot?\"]').focus()")
     await page.enter()
     await outcome(page, "answered")
-    assert "joke" in await text_of(page, "#thread .message")
+    assert "What is this bot?" in await text_of(page, "#thread .message")
 
 
 async def test_every_width_is_usable(page: Page) -> None:

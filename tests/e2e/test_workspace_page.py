@@ -274,7 +274,7 @@ async def test_light_and_dark_by_a_switch_that_is_kept(page: Page) -> None:
 
 async def test_suggested_prompts_of_the_direct_message_are_a_click_away(page: Page) -> None:
     await page.click("#places [data-kind=im]")
-    chip = "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'what is agntcy')"
+    chip = "[...document.querySelectorAll('#chips button')].some((one) => one.title === 'What is AGNTCY?')"
     await page.until(chip)
     await picture(page, "prompts")
     await page.click("#chips button")

@@ -25,6 +25,7 @@ const $ = (id) => document.getElementById(id);
 const byId = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
 const DRAWN_EVERY_MS = 80;
 const CLOCK_EVERY_MS = 100;
+const CHIPS_AT_ONCE = 7;
 const ENDED_AFTER_MS = 4000; // a connection that is lost for longer may not come back by itself
 const BESIDE = matchMedia("(min-width: 75.01rem)"); // a thread stands beside its channel
 
@@ -331,7 +332,10 @@ function showPrompts() {
   const here = { channel: view.place, ts: null };
   const own = suggested(model, view.place, "");
   const hasBegun = [...model.messagesOf(view.place).values()].some((one) => room.wants(one) && !model.isPast(one.channel, one.ts)); // then there are things to read
-  showChips($("chips"), model.isDm(view.place) ? own : model.suggestions, (text) => say(here, begun(here) + text), hasBegun);
+  const found = model.isDm(view.place) ? own : model.suggestions;
+  showChips($("chips"), found, (text) => say(here, begun(here) + text), hasBegun ? 0 : CHIPS_AT_ONCE);
+  const orTake = !found.length ? "" : hasBegun ? ", or take a question from “Try…”" : ", or take one of the questions below";
+  for (const told of document.querySelectorAll(".welcome .or-take")) if (told.textContent !== orTake) told.textContent = orTake;
   const open = view.thread;
   const isFresh = open && !model.repliesTo(open.channel, open.ts).length;
   showChips($("prompts"), isFresh ? suggested(model, open.channel, open.ts) : [], (text) => say(open, text));
@@ -342,8 +346,8 @@ function welcome() {
   const isDm = model.isDm(view.place);
   return h("div", { class: "welcome" },
     h("h2", { text: isDm ? "Talk to the bot alone" : "Ask the bot something" }),
-    h("p", { text: isDm ? "No mention is needed here: every message of yours is a question."
-      : `Mention @slack_bot${model.suggestions.length ? ", or take one of the questions below" : ""}. The answer is written into a thread while the agent is still at work.` }),
+    isDm ? h("p", { text: "No mention is needed here: every message of yours is a question." })
+      : h("p", {}, "Mention @slack_bot", h("span", { class: "or-take" }), ". The answer is written into a thread while the agent is still at work."),
     h("p", { class: "dim inside-note", text: "“Inside the bot” shows what the agent sent, what the bot decided and why, and what it told Slack. Drop a captured event file anywhere to replay it." }));
 }
 

@@ -14,6 +14,7 @@ export function menuNode(name, choices) {
   function open(isOpen) {
     list.hidden = !isOpen;
     button.setAttribute("aria-expanded", String(isOpen));
+    list.classList.toggle("leftward", isOpen && button.getBoundingClientRect().left + list.offsetWidth > node.parentElement.getBoundingClientRect().right);
     if (isOpen) items.find((item) => !item.disabled)?.focus();
   }
 

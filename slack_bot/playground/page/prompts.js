@@ -36,15 +36,16 @@ export function suggested(model, channel, ts) {
   return (model.prompts.get(threadKey(channel, ts)) ?? []).map((one) => ({ label: one.title, text: one.message }));
 }
 
-/** `found` as chips, or all of it behind one button: `isFolded`. `ask(text)` for the one that is chosen. */
-export function showChips(box, found, ask, isFolded = false) {
+/** The first `atOnce` of `found` as chips, the others behind one button. `ask(text)` for the one that is chosen. */
+export function showChips(box, found, ask, atOnce = found.length) {
   asks.set(box, ask);
-  const key = JSON.stringify([found, isFolded]);
+  const key = JSON.stringify([found, atOnce]);
   if (drawn.get(box) === key) return; // a press on a button that is drawn anew meanwhile would be no click
   drawn.set(box, key);
   const hadFocus = box.contains(document.activeElement);
   const choices = found.map(({ label, text }) => ({ label, title: text, run: () => asks.get(box)(text) }));
-  refill(box, isFolded && found.length ? [menuNode("Try…", choices)]
-    : choices.map(({ label, title, run }) => h("button", { type: "button", class: "chip", title, data: { sends: "" }, on: { click: run } }, label)));
+  const chips = choices.slice(0, atOnce).map(({ label, title, run }) => h("button", { type: "button", class: "chip", title, data: { sends: "" }, on: { click: run } }, label));
+  const others = choices.slice(atOnce);
+  refill(box, others.length ? [...chips, menuNode(atOnce ? "More…" : "Try…", others)] : chips);
   if (hadFocus && !box.contains(document.activeElement)) box.querySelector("button")?.focus();
 }

@@ -12,7 +12,7 @@ from a2a.types import Part
 from .event_writer import EventWriter
 from .voice_splitter import Voice
 
-EXAMPLES = ("show me a table", "show me a chart", "show me a file", "show me your sources")
+EXAMPLES = ("Show me a table", "Show me a chart", "Show me a file", "Show me your sources")
 """Questions that lead here."""
 _ASKED = re.compile(
     r"\s*(?:please )?(?:(?:show|give|send) me )?(?:an? |the |your )?(table|chart|file|sources)"
