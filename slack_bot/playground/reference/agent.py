@@ -1,4 +1,4 @@
-"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3 on one port."""
+"""The playground's agent: a real A2A server on a2a-sdk, 1.0 and 0.3, JSON-RPC and HTTP+JSON on one port."""
 
 import argparse
 import asyncio
@@ -13,6 +13,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import (
     AgentCapabilities,
@@ -136,7 +137,8 @@ def agent_card(url: str) -> AgentCard:
         description="Answers questions about this bot and about AGNTCY from a small bundled knowledge base.",
         version="1.0.0",
         supported_interfaces=[
-            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
+            AgentInterface(url=url, protocol_binding=binding, protocol_version=version)
+            for binding in ("JSONRPC", "HTTP+JSON")
             for version in ("1.0", "0.3")
         ],
         capabilities=AgentCapabilities(streaming=True, extensions=EXTENSIONS),
@@ -182,7 +184,8 @@ class AgentApp:
         store = InMemoryTaskStore(use_copying=False)
         self._handler = DefaultRequestHandler(agent_executor=self._agent, task_store=store, agent_card=card)
         rpc = create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=True)
-        self.asgi = Starlette(routes=[Route(AGENT_CARD_WELL_KNOWN_PATH, _card), *rpc])
+        rest = create_rest_routes(self._handler, enable_v0_3_compat=True)
+        self.asgi = Starlette(routes=[Route(AGENT_CARD_WELL_KNOWN_PATH, _card), *rpc, *rest])
 
     async def aclose(self) -> None:
         """End all running tasks, and with them their streams."""

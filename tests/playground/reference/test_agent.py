@@ -22,6 +22,8 @@ from slack_bot.playground.command_line import MODES
 from slack_bot.playground.reference.agent import agent_card, chosen_agent, load_knowledge, serve
 from slack_bot.settings.models import ReferenceSettings
 from slack_bot.testing.harness import free_port
+from slack_bot.tools.replay.scenario import make_scenario
+from tests.live_agent import replay_live
 
 Json = dict[str, Any]
 ROOT = Path(__file__).parents[3]
@@ -77,16 +79,26 @@ def updates(results: list[Json]) -> list[Json]:
     return [each for each in found if "artifact" in each]
 
 
-async def test_the_card_names_both_wires(url: str) -> None:
+FACES = [("1.0", "JSONRPC"), ("0.3", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "HTTP+JSON")]
+
+
+async def test_the_card_names_both_wires_in_both_bindings(url: str) -> None:
     async with httpx.AsyncClient() as http:
         card = (await http.get(url + ".well-known/agent-card.json")).json()
-    assert [(each["url"], each["protocolVersion"]) for each in card["supportedInterfaces"]] == [
-        (url, "1.0"),
-        (url, "0.3"),
-    ]
+    faces = card["supportedInterfaces"]
+    assert [(each["protocolVersion"], each["protocolBinding"]) for each in faces] == FACES
+    assert {each["url"] for each in faces} == {url}
     assert card["url"] == url
     assert card["capabilities"]["streaming"] is True
     assert agent_card(url).skills[0].examples
+
+
+@pytest.mark.parametrize(("wire", "binding"), FACES)
+async def test_each_face_answers_the_same(url: str, wire: str, binding: str) -> None:
+    settings = {"protocol_version": wire, "binding": binding}
+    result = await replay_live(make_scenario({"text": "what is agntcy", "settings": settings}), url)
+    assert result["outcome"] == "answered"
+    assert result["visible"].startswith("AGNTCY (say ")
 
 
 async def test_the_card_names_the_address_by_which_the_asker_reaches_the_agent(url: str) -> None:
