@@ -72,7 +72,8 @@ _BACK = re.compile(
     r"|\b(?:that|your) (?:first|second|last|previous|earlier|other) (?:answer|reply|message|remark)\b"
     r"|\b(?:the|that) (?:former|latter)\b|\bas (?:you )?(?:said|mentioned|above)\b"
     r"|\b(?:you|u|youve|you have)(?: just| already)? (?:mentioned|listed|suggested|described)\b"
-    r"|\bwhat you (?:just )?(?:said|wrote|told)\b"
+    r"|\bwhat you (?:just )?(?:said|wrote|told)\b|\b(?:did|have) i (?:just )?(?:ask|say|said)(?:ed)?\W*\Z"
+    r"|\bi meant (?:the|that|this|another|something)\b"
     r"|\A\W*(?:(?:and|but|so|what|how|why|about|tell me|explain|compared (?:to|with)|und|was ist mit)\W+)*"
     r"(?:(?:the|that|die|das) )?(?:others?|rest|second|first|third|last|andere|that|this|those)"
     r"(?: ones?| two)?\W*\Z",
@@ -128,7 +129,7 @@ _FOREIGN = {
     "Ich antworte nur auf Englisch.": re.compile(
         r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
         r"|meine|gibt|für|du|dich|mir|mit|ein|eine|sind|habe|hat|wird|werden|lange|ohne|auch|noch|wir|unser"
-        r"|unsere|unserem|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
+        r"|unsere|unserem|unterscheidet|euch|von|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
     ),
     "Solo respondo en inglés.": re.compile(
         r"¿|\b(hablas|qué|cómo|puedo|puedes|está|por qué|quién|dónde|español|cuánto|tiene|hola)\b"

@@ -42,6 +42,7 @@ UNKNOWN = "I do not know that. I only know this project"
         ("I don't get it", "I read each message alone"),
         ("What about the third point on your list?", "I read each message alone"),
         ("how does that compare with the other one you described", "I read each message alone"),
+        ("no, I meant another one", "I read each message alone"),
         ("and the second one?", "I read each message alone"),
         ("Honestly, your replies are much too long.", "I cannot write in another way"),
         ("that's way too technical", "I cannot write in another way"),
