@@ -127,6 +127,18 @@ async def test_a_fault_that_does_not_exist_is_told(page: Page, fault: str, told:
     await picture(page, "refused")
 
 
+async def test_the_panel_explains_its_written_form_by_an_example_that_it_takes(page: Page) -> None:
+    await page.click("#faults")
+    example = "[...document.querySelectorAll('#fault-panel code')].at(-1).innerText"
+    told = await text_of(page, "#fault-panel")
+    assert "refuses the second call for two seconds and no other" in told
+    await page.click("#fault-panel .fault input")
+    await page.type(await page.value(example))
+    chosen = "[...document.querySelectorAll('#fault-panel .fault select')].map((one) => one.selectedOptions[0].text)"  # noqa: E501
+    assert (await page.value(chosen))[1:] == ["rate limit, 2 s", "on the 2nd call"]
+    await picture(page, "faults-explained")
+
+
 @pytest.mark.parametrize("way", ["Escape", "Cancel"])
 async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> None:
     await choose(page, cut=7, faults="-, internal_error")

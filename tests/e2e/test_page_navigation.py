@@ -444,3 +444,6 @@ async def test_who_is_refused_is_led_to_where_it_is_said(page: Page, width: int)
     await picture(page, f"refused-{width}")
     assert await page.value("document.body.dataset.view") == "room"
     assert await page.value(f"{FOCUS} === {FIELD}")
+    await look_inside(page)
+    await page.until("document.querySelector('#figures [data-outcome=ignored]')")
+    assert await page.value("document.querySelector('#thinking').hidden"), "there is none"

@@ -105,7 +105,16 @@ async def test_the_lanes_show_what_happened_and_why(page: Page) -> None:
         ("calls", "chat.startStream"),
     ):
         assert word in await text_of(page, f".lane-{lane}")
-    assert "is_final_answer" in await text_of(page, ".lane-decisions")
+    story = await text_of(page, ".lane-decisions")
+    for words in ("ids noted", "text added", "marked by the agent as the answer (is_final_answer on"):
+        assert words in story
+    assert "latched" not in story
+    names = "[...document.querySelectorAll('.lane-decisions .named')].map((one) => one.innerText)"
+    assert {"SaveIds", "AppendText", "EndTurn"} <= set(await page.value(names))
+    assert await page.value(
+        "[...document.querySelectorAll('.lane-decisions summary:has(.named)')].every((one) => one.title)"
+    )
+    assert "first sign of the agent" in await text_of(page, "#figures")
     await look_at_raw(page)
     await page.click(".lane-events .row:last-child summary")
     await page.until("document.querySelector('.lane-events .row:last-child pre')?.textContent.includes('{')")

@@ -1,5 +1,7 @@
 // Facts about turns become what Inside shows: rows of the lanes, the narration, the figures.
 
+import { because, happened, heard } from "./words.js";
+
 /** The rows that one fact adds to the lanes; `began` is the turn's start on the bot's clock. */
 export function rows(fact, began) {
   const time = Math.max(0, fact.at - began).toFixed(2);
@@ -32,9 +34,9 @@ function decisionRows(fact, base) {
     const isStopped = fact.late && fact.state === "stopping";
     const name = isStopped ? "stopped" : fact.late ? "late" : "nothing";
     const note = isStopped ? "not shown, the human had stopped it" : fact.late ? "came too late, dropped" : "nothing to do";
-    return [{ ...base, lane: "decisions", name, note: `${from}: ${note}`, look: fact.late && !isStopped ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
+    return [{ ...base, lane: "decisions", name, note: `${heard(from)}: ${note}`, look: fact.late && !isStopped ? "bad" : "quiet", raw: { event: fact.event, state: fact.state } }];
   }
-  return fact.actions.map((action) => ({ ...base, lane: "decisions", name: action.name, note: action.reason || `on ${from}`,
+  return fact.actions.map((action) => ({ ...base, lane: "decisions", name: action.name, note: action.reason ? because(action.reason) : heard(from),
     look: action.name === "NoOp" ? "quiet" : "", raw: { event: fact.event, action, state: fact.state } }));
 }
 
@@ -62,8 +64,7 @@ function argumentNotes(args) {
 }
 
 function closedNote(fact) {
-  const latched = Object.entries(fact.latches).filter(([, set]) => set).map(([name]) => name);
-  return [fact.reason, latched.length ? `latched: ${latched.join(", ")}` : "", fact.late ? `${fact.late} late` : ""].filter(Boolean).join(" · ");
+  return [fact.reason, happened(fact.latches).join(", "), fact.late ? `${fact.late} came too late` : ""].filter(Boolean).join(" · ");
 }
 
 /** What a chunk of a growing artifact adds; undefined for events that are whole in themselves. */
@@ -126,13 +127,16 @@ export class TurnStory {
     this.fresh = false;
   }
 
-  /** [label, value] pairs for the line above the lanes. `now` is the time on the clock of the facts. */
+  /** [label, value, what it means] for the line above the lanes. `now` is the time on the clock of the facts. */
   figures(now) {
     if (this.outcome === "ignored") return [["outcome", "ignored"], ["why", this.reason]];
     const until = this.outcome ? this.until : Math.max(this.until, now);
     const since = (at) => (at === undefined ? "–" : seconds(at - this.began));
-    return [["outcome", this.outcome ?? "running"], ["first answer event", since(this.answerAt)], ["first sign", since(this.signAt)], ["first visible", since(this.visibleAt)],
-      ["took", since(until)], ["events", this.counts.events], ["Slack calls", this.counts.calls]];
+    return [["outcome", this.outcome ?? "running"],
+      ["first answer event", since(this.answerAt), "When the agent sent the first text of its answer"],
+      ["first sign of the agent", since(this.signAt), "When the first card or text of the agent stood in the thread. “is thinking…” comes from the bot itself, at once, and does not count."],
+      ["first visible text", since(this.visibleAt), "When the first text of the answer stood in the thread"],
+      ["took", since(until), "From the question to the end"], ["agent events", this.counts.events, "Events that the agent sent"], ["Slack calls", this.counts.calls, "Calls of Slack's Web API"]];
   }
 }
 

@@ -9,6 +9,7 @@ const KINDS = [["ratelimited:2", "rate limit, 2 s"], ["internal_error", "error, 
   ["message_not_in_streaming_state", "stream is over"], ["channel_type_not_supported", "not in this channel"]];
 const CALLS = [["-, X, -", "on the 2nd call"], ["X, -", "on the 1st call"], ["-, -, X, -", "on the 3rd call"], ["X", "on every call"], ["-, X", "from the 2nd call on"]];
 const NO_FAULT = "-";
+const EXAMPLE = "-, ratelimited:2, -";
 const NONE = { slack_faults: {}, cut_after: null, away: false };
 
 export class FaultPanel {
@@ -34,7 +35,8 @@ export class FaultPanel {
       h("form", { method: "dialog", on: { submit: (event) => { event.preventDefault(); send(order(), settled); }, input: () => { this.why.textContent = ""; } } },
         h("label", { class: "field" }, this.away, "The agent is away until somebody presses “Try again”"),
         h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
-        h("div", {}, h("p", { class: "dim", text: "Slack's answers. In the written form: call by call, the last one repeats, - is none." }), this.rows,
+        h("div", {}, h("p", { class: "dim" }, "What Slack answers, by method. The two lists fill the field, which can also be written by hand: one entry for each call of an answer, with commas between. ",
+          h("code", { text: NO_FAULT }), " is a call without a fault, and the last entry stands for all calls after it. Example: ", h("code", { text: EXAMPLE }), " refuses the second call for two seconds and no other."), this.rows,
           h("button", { type: "button", class: "button small", on: { click: () => this.add() } }, "One more method")),
         this.why,
         h("div", { class: "deeds" },
@@ -68,7 +70,7 @@ export class FaultPanel {
     const choice = (label, options) => h("select", { "aria-label": label }, ...options.map(([value, text]) => h("option", { value, text })));
     const kind = choice("What goes wrong", [["", "nothing"], ...KINDS, ["own", "as written"]]);
     const call = choice("On which call", [...CALLS, ["own", "as written"]]);
-    const written = h("input", { type: "text", "aria-label": "As it is written", value: entries, placeholder: "-, ratelimited:2, -", spellcheck: "false" });
+    const written = h("input", { type: "text", "aria-label": "As it is written", value: entries, placeholder: EXAMPLE, spellcheck: "false" });
     const write = () => {
       if (kind.value === "own") return;
       if (call.value === "own") call.value = CALLS[0][0];

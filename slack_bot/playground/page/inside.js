@@ -95,11 +95,12 @@ export class Inside {
 
   showStory() {
     const { story, nodes } = this;
-    nodes.figures.hidden = nodes.thinking.hidden = !story;
+    nodes.figures.hidden = !story;
     nodes.export.hidden = !story?.outcome || story.outcome === "ignored";
     const figures = story?.figures(this.model.now + (performance.now() - this.model.receivedAt) / 1000) ?? [];
     lines(nodes.figures, figures.length, () => h("div", {}, h("span"), h("b")), (box, index) => {
-      const [label, value] = figures[index];
+      const [label, value, meaning = ""] = figures[index];
+      box.title = meaning;
       write(box.firstElementChild, label);
       write(box.lastElementChild, String(value));
       if (label === "outcome") box.dataset.outcome = value;
@@ -109,7 +110,7 @@ export class Inside {
       write(line.firstElementChild, seconds(thoughts[index].at - story.began));
       write(line.lastElementChild, thoughts[index].text);
     });
-    nodes.thinking.classList.toggle("none", thoughts.length === 0);
+    nodes.thinking.hidden = thoughts.length === 0;
     this.narration.follow();
     this.showSent(story?.sent ?? null);
   }

@@ -5,9 +5,10 @@
 
 import { h } from "./dom.js";
 import { stickToEnd } from "./frames.js";
+import { DECISIONS } from "./words.js";
 
 const LANES = {
-  decisions: ["Decisions", "of the bot and why, and what went wrong around it", "Nothing yet. Ask something: what the bot does with it stands here."],
+  decisions: ["Decisions", "of the bot, with their names in the code, and why; and what went wrong around it", "Nothing yet. Ask something: what the bot does with it stands here."],
   events: ["Events", "from the agent", "Nothing yet."],
   calls: ["Slack calls", "and their answers", "Nothing yet."],
 };
@@ -187,8 +188,10 @@ class Row {
     this.times = h("span", { class: "times" });
     this.words = h("span");
     this.list = h("div", { class: "inner" });
+    const [plain, meaning] = (entry.lane === "decisions" && DECISIONS[entry.name]) || [];
+    const name = plain ? [h("b", { text: plain }), h("small", { class: "named", text: entry.name })] : [h("b", {}, ...breakable(entry.name))];
     return h("details", { class: "row", data: { look: entry.look ?? "" }, on: { toggle: () => this.open() } },
-      h("summary", { tabindex: "-1" }, h("span", { class: "line" }, h("time", { text: entry.time }), h("b", {}, ...breakable(entry.name))),
+      h("summary", { tabindex: "-1", title: meaning }, h("span", { class: "line" }, h("time", { text: entry.time }), ...name),
         h("span", { class: "note" }, this.times, this.words)), this.list);
   }
 
