@@ -153,11 +153,13 @@ async def test_what_is_typed_before_the_connection_stays_with_its_caret(
     page: Page, playground: Playground
 ) -> None:
     await early(page)
+    assert await text_of(page, "#roots") == "Connecting…"
     await page.type("tell a joke")
     for _ in range(len("a joke")):
         await page.press("ArrowLeft", 37)
     await page.value("window.answer()")
     await page.until("document.body.dataset.ready")
+    assert "Connecting…" not in await text_of(page, "#roots")
     assert await page.value(f"{FIELD}.value") == "@slack_bot tell a joke"
     await page.type("me ")
     assert await page.value(f"{FIELD}.value") == "@slack_bot tell me a joke"
