@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -15,6 +15,7 @@ from aiohttp import (
     ClientSession,
     ClientTimeout,
     ClientWebSocketResponse,
+    ClientWSTimeout,
     FormData,
     WSMsgType,
     WSServerHandshakeError,
@@ -405,7 +406,7 @@ async def test_a_warned_socket_is_used_until_slack_closes_it() -> None:
 
 
 async def test_an_app_has_ten_connections_and_the_next_one_is_told_so() -> None:
-    async with a_server() as (_, face, http):
+    async with a_server() as (_, face, http), AsyncExitStack() as stack:
         ten = [await connect(face, http) for _ in range(10)]
         url = f"{face.api_url}apps.connections.open"
         for _ in range(2):
@@ -416,7 +417,8 @@ async def test_an_app_has_ten_connections_and_the_next_one_is_told_so() -> None:
             assert (await socket.receive()).type is WSMsgType.CLOSE
         assert face.sockets.connections == 10
         await ten.pop().close()
-        await connect(face, http)
+        for socket in (*ten, await connect(face, http)):
+            stack.push_async_callback(socket.close)
 
 
 @pytest.mark.parametrize("answers_pings", [False, True])
@@ -427,7 +429,7 @@ async def test_a_frozen_socket_hears_and_says_nothing_and_others_get_what_it_swa
         headers = {"Authorization": f"Bearer {APP_TOKEN}"}
         async with http.post(f"{face.api_url}apps.connections.open", headers=headers) as response:
             url = (await response.json())["url"]
-        frozen = await http.ws_connect(url, autoping=False)
+        frozen = await http.ws_connect(url, autoping=False, timeout=ClientWSTimeout(ws_close=0.1))
         await frozen.receive_json()
         other = await connect(face, http)
         face.sockets.freeze(answers_pings=answers_pings)
@@ -443,6 +445,8 @@ async def test_a_frozen_socket_hears_and_says_nothing_and_others_get_what_it_swa
         else:
             with pytest.raises(TimeoutError):
                 await frozen.receive(0.05)
+        await frozen.close()
+        await other.close()
 
 
 async def test_a_socket_that_goes_away_is_forgotten_and_another_gets_the_envelope() -> None:
