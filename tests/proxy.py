@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 _METHOD = re.compile(rb'"method": ?"([A-Za-z/]+)"')
 _PATH = re.compile(rb"([A-Z]+ )(?:/v1)?(/message:[a-z]+|/tasks)(?:/[^/:? ]+)?([^? ]*)")  # of HTTP+JSON
-_EVENT = re.compile(rb"data: ")
+_EVENT = re.compile(rb"data: \{")
 QUESTIONS = ("message/stream", "SendStreamingMessage", "POST /message:stream")
 
 

@@ -471,6 +471,14 @@ REASON = {
         (404, {"error": STATUS}, "application/json", -32001),
         (400, {"error": REASON}, "application/json", -32002),
         (501, {"error": {"code": 501, "status": "UNIMPLEMENTED"}}, "application/json", -32004),
+        # a2a-sdk 0.3
+        (404, {"message": "Task not found"}, "application/json", -32001),
+        (409, {"message": "Task cannot be canceled"}, "application/json", -32002),
+        (501, {"message": "This operation is not supported"}, "application/json", -32004),
+        # the JavaScript SDK on 0.3
+        (404, {"code": -32001, "message": "Task not found: t"}, "application/json", -32001),
+        (400, {"code": -32002, "message": "Task cannot be canceled"}, "application/json", -32002),
+        (404, {"type": "about:blank", "title": "Not found"}, "application/problem+json", -32001),
     ],
 )
 async def test_errors_of_http_json_are_those_of_json_rpc(
@@ -483,6 +491,33 @@ async def test_errors_of_http_json_are_those_of_json_rpc(
         with pytest.raises(AgentFailed) as caught:
             await agent.task("cancel", "t")
         assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<html>no backend</html>", "text/html"),
+        (b'"Not Found"', "application/json"),
+        (b'{"detail": "Not Found"}', "application/json"),  # FastAPI has no such path
+    ],
+)
+async def test_a_path_that_is_not_there_says_nothing_of_the_task(body: bytes, kind: str) -> None:
+    def answer(_: httpx.Request) -> Any:
+        return reply(body, status=404, headers={"content-type": kind})
+
+    async with served(faces((URL, "HTTP+JSON")), answer) as (agent, _):
+        with pytest.raises(AgentRefused):
+            await agent.task("get", "t")
+
+
+async def test_an_error_without_an_envelope_is_the_agents_answer_to_the_question() -> None:
+    def answer(_: httpx.Request) -> Any:
+        return json_reply({"code": -32004, "message": "The task is over"}, 400)
+
+    async with served(faces((URL, "HTTP+JSON")), answer) as (agent, _):
+        with pytest.raises(AgentFailed) as caught:
+            await ask(agent)
+        assert (caught.value.code, caught.value.said) == (-32004, "The task is over")
 
 
 # --- a live server on a2a-sdk -------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ _METHODS: Mapping[str, Mapping[Wire, str]] = {
     },
 }
 _STREAM_PATH = "/message:stream"
+_CODES_OF_TASK: Mapping[int, int] = {404: -32001, 409: -32002, 501: -32004}
+"""a2a-sdk 0.3 has nothing but a sentence in the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,16 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One HTTP request. `body` is sent as JSON; None: there is none. `last_id`: of the last event."""
+    """One HTTP request. `body` is sent as JSON; None: there is none. `last_id`: of the last event.
+
+    `codes`: what an HTTP status means in the answer to it, where the body has no number.
+    """
 
     method: str
     url: str
     body: Json | None = field(default=None, repr=False)
     last_id: str = ""
+    codes: Mapping[int, int] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +253,8 @@ def _rest(at: Interface, verb: str, params: Json) -> Call:
         case "delete-push":
             push = params["id" if is_new else "pushNotificationConfigId"]
             method, path = "DELETE", f"{configs}/{quote(push, safe='')}"
-    return Call(method, _rest_url(at, path, query), body if method == "POST" else None)
+    codes = _CODES_OF_TASK if path.startswith(task) else {}
+    return Call(method, _rest_url(at, path, query), body if method == "POST" else None, codes=codes)
 
 
 def _rest_url(at: Interface, path: str, query: Mapping[str, object]) -> str:

@@ -189,7 +189,7 @@ class Client:
         ) as response:
             content.release()
             if not response.is_success:
-                raise await transport.error_from_status(response, self._host)
+                raise await transport.error_from_status(response, self._host, call.codes)
             yield response
 
     async def _result(self, response: httpx.Response) -> tuple[Object, int]:

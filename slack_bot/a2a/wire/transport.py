@@ -31,7 +31,7 @@ from ...errors import (
     WrongAddress,
 )
 from ...settings.models import AgentSettings, ClientSettings
-from ...turn.json_values import object_of, read_json
+from ...turn.json_values import Object, object_of, read_json
 from ...turn.redaction import Redactor
 from .auth import origin_of
 from .certificate import Certificate
@@ -49,6 +49,8 @@ _THREADS = 2  # a second one, so that a small answer does not wait for a huge on
 _executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
 _ERROR_BODY_BYTES = 64 * 1024
 _PROBLEM = "problem+json"  # RFC 9457
+_NO_PATH: tuple[Object, ...] = ({}, {"detail": "Not Found"})
+"""Bodies that say nothing of a task: no object, and FastAPI's for a path that it does not have."""
 _CHUNKS_AT_ONCE = 100
 """Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
 
@@ -200,14 +202,19 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
         raise BadAgentData(f"{host} sent something that is not JSON") from error
 
 
-async def error_from_status(response: httpx.Response, host: str) -> AgentError:
-    """What an HTTP status other than 2xx means."""
+async def error_from_status(
+    response: httpx.Response, host: str, codes: Mapping[int, int] | None = None
+) -> AgentError:
+    """What an HTTP status other than 2xx means. `codes`: of the call (`Call`)."""
     status = response.status_code
     error, said = None, ""
     # the status says enough where the body cannot be had
     with suppress(httpx.HTTPError, BadAgentData, ValueError, RecursionError):
         body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
-        error = body if _PROBLEM in media_type(response) else body.get("error")
+        error = body if _is_error(body, response) else body.get("error")
+        code = (codes or {}).get(status)
+        if code is not None and body not in _NO_PATH and failure(object_of(error)).code >= 0:
+            error = {**(object_of(error) or body), "code": code}
     if status in _REFUSALS:
         says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
     elif isinstance(error, Mapping) and (failed := failure(error)).code:
@@ -226,6 +233,12 @@ async def error_from_status(response: httpx.Response, host: str) -> AgentError:
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         refused.safe = "The agent does not take a question this large."
     return refused
+
+
+def _is_error(body: Object, response: httpx.Response) -> bool:
+    """Problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends it on 0.3."""
+    code = body.get("code")
+    return _PROBLEM in media_type(response) or (isinstance(code, int) and code < 0)
 
 
 def _challenge(response: httpx.Response) -> str:
