@@ -12,7 +12,7 @@ from tests.live_agent import live_agent, replay_live
 
 FACES = [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"), ("0.3", "HTTP+JSON")]
 _SETTINGS = {"input_required_grace": 0.05}
-_REFERENCE = re.compile(r"Reference: \w+")
+_OWN = re.compile(r"Reference: \w+|\d{10}\.\d{6}")  # of each turn
 
 
 async def thread(
@@ -25,8 +25,9 @@ async def thread(
     settings = {**_SETTINGS, "protocol_version": wire, "binding": binding}
     result = await replay_live(make_scenario({"text": text, "settings": settings, **scenario}), url)
     states = {message["state"] for message in result["thread"]}
-    under = [_REFERENCE.sub("", str(each)) for message in result["thread"] if (each := message.get("extras"))]
-    return result["outcome"], result["visible"], states, under
+    under = [each["blocks"] for each in result["thread"]][-1:]
+    said = [_OWN.sub("", str(each)) for each in under]
+    return result["outcome"], result["visible"], states, said
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,6 @@ async def thread(
         ("long", "answered", {}),
         ("ask", "asked", {}),
         ("fail", "failed", {}),
-        ("raise", "failed", {}),
         ("slow", "stopped", {"stop_at": 0.5}),
         ("held", "stopped", {"stop_at": 3.0}),
     ],
@@ -53,3 +53,12 @@ async def test_both_bindings_on_both_wires_give_the_same_thread(
     assert seen[0][1] or seen[0][3]
     asked = {headers.get("a2a-version") for headers in live.headers}
     assert {"1.0", "0.3"} <= asked
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_an_agent_that_breaks_has_failed_on_each(face: tuple[str, str]) -> None:
+    """a2a-sdk ends the connection there on HTTP+JSON of 0.3, and reports an error everywhere else."""
+    async with live_agent(bindings=("JSONRPC", "HTTP+JSON")) as live:
+        outcome, visible, _, under = await thread(live.url, *face, "raise")
+    assert (outcome, visible) == ("failed", "")
+    assert "Try again" in str(under)
