@@ -226,7 +226,8 @@ class RawWriter(ExchangeListener):
         self._is_question = call.verb == "ask" and self._id in (None, call.id)
         if self._is_question:
             self._id, self._held, self._times, self._has_ended = call.id, None, [], False
-            self._request = b"# >>> POST " + call.method.encode() + b"\n# >>> " + body + b"\n"
+            verb = "" if call.method.startswith("POST ") else "POST "  # of HTTP+JSON it is said already
+            self._request = f"# >>> {verb}{call.method}\n# >>> ".encode() + body + b"\n"
 
     def on_response(self, t: float, status: int, headers: Mapping[str, str]) -> None:
         """Only the headers that say how to read the body: others may hold secrets."""

@@ -109,8 +109,10 @@ async def test_tape_and_live_thread_say_the_same(
     assert f"-> {tmp_path / 'tape'}" in said
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
-async def test_without_streaming_and_as_raw_bytes(binding: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("binding", "asked"), [("JSONRPC", "SendStreamingMessage"), ("HTTP+JSON", "/message:stream")]
+)
+async def test_without_streaming_and_as_raw_bytes(binding: str, asked: str, tmp_path: Path) -> None:
     async with live_agent(bindings=(binding,)) as live:
         status, tape, _ = await captured(
             tmp_path / "one", live.url, CaptureRequest(("unicode",), streaming=False)
@@ -119,6 +121,7 @@ async def test_without_streaming_and_as_raw_bytes(binding: str, tmp_path: Path) 
         status, raw, _ = await captured(tmp_path / "two", live.url, CaptureRequest(("unicode",), raw=True))
     assert status == 0
     assert isinstance(raw, Recording) and raw.status == 200 and len(raw.chunks) > 3
+    assert (tmp_path / "two").read_text().startswith(f"# >>> POST {asked}\n")
     for each in (tape, raw):
         assert (await asyncio.to_thread(result_of, each))["visible"] == UNICODE
 
