@@ -23,7 +23,7 @@ from ...testing.tape.tape import Recording, Tape, turns_of
 from ...turn.masking import mask_secrets
 from ..files import kind_of, open_capture, read_text, taped
 from ..not_understood import tell_unread, unread_events
-from ..replay.diff import CHANCE, matches
+from ..replay.diff import not_kept
 from ..replay.replay import replayed
 from ..replay.result import live_chars
 from ..replay.scenario import Scenario
@@ -234,7 +234,7 @@ def played(
     outputs = [entry for entry in turn.entries if isinstance(entry, AgentOutput)]
     sent = sent_curve(outputs, truth)
     live, whole = live_chars(turn, late_from(turn, sent))
-    taken_back = max((_not_kept(look, m.text) for look in m.looks), default=0)
+    taken_back = max((not_kept(look, m.text) for look in m.looks), default=0)
     verdict, why = _judged(m, truth, taken_back, list(all_sayings(_events(recording.capture))))
     return TruePlay(
         recording.name,
@@ -260,14 +260,6 @@ def _first_text(turn: LoggedTurn, truth: str, sent: float) -> float | None:
     begins = visible_chars(truth)[:_FIRST]
     seen = (change.at for change, text in turn.texts() if begins in visible_chars(text[len(turn.before) :]))
     return next((round(max(0.0, at - sent), 3) for at in seen), None)
-
-
-def _not_kept(look: str, end: str) -> int:
-    """How many characters of `look` are not there in the `end`."""
-    if end.startswith(look):
-        return 0
-    one, other = (" ".join(text.split()) for text in (look, end))
-    return len(one) - sum(each.size for each in matches(one, other, CHANCE))
 
 
 def _judged(m: Measures, truth: str, taken_back: int, sayings: Sequence[str]) -> tuple[str, str]:

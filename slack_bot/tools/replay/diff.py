@@ -57,3 +57,11 @@ def _by_words(one: str, other: str) -> Iterator[Match]:
 
 def _tokens(text: str) -> list[tuple[str, int]]:
     return [(found.group(), found.start()) for found in _TOKEN.finditer(text)]
+
+
+def not_kept(look: str, end: str) -> int:
+    """How many characters of `look` are not there in the `end`."""
+    if end.startswith(look):
+        return 0
+    one, other = (" ".join(text.split()) for text in (look, end))
+    return len(one) - sum(each.size for each in matches(one, other, CHANCE))

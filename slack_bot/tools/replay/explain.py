@@ -6,7 +6,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from ...testing.slack.rendering import SeenMessage
@@ -16,7 +16,7 @@ from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
 from ..store import turn_tape
-from .diff import matches
+from .diff import matches, not_kept
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import read_scenario_file, replayed, tell_assumed
 from .result import Observation, holds_answer, words_in
@@ -57,6 +57,7 @@ _OWN_MARKUP = "markup that the bot closed and opened again, because a message en
 _OWN_WORDS = "the bot's own words"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 3  # a table's head is repeated, a fence names its language
+_MOST_LOOKS = 40  # at a text of which something was taken away
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ def _summary(account: Provenance, seen: Observation, unread: Sequence[UnreadEven
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
+    if taken_back := max(map(_taken_back, account.turns), default=0):
+        yield f"Taken back: {taken_back:,} characters were shown and did not stay"
 
 
 def _left_out(account: Provenance) -> Iterator[ExplainedNews]:
@@ -115,6 +118,13 @@ def _left_out(account: Provenance) -> Iterator[ExplainedNews]:
     for turn in account.turns:
         brought = {by.number for _, by in turn.produced}
         yield from (each for each in turn.unshown if each.cause.number not in brought)
+
+
+def _taken_back(turn: TurnProvenance) -> int:
+    """The most characters that a reader saw and that are not there in the end."""
+    looks, changes = [text for _, text in turn.turn.texts()], turn.turn.changes[1:]
+    shrunk = (look for look, change in zip(looks, changes, strict=False) if change.kept < len(look))
+    return max((not_kept(look, looks[-1]) for look in islice(shrunk, _MOST_LOOKS)), default=0)
 
 
 def _whole(account: Provenance) -> str:

@@ -13,8 +13,9 @@ import pytest
 from slack_bot.cli import main
 from slack_bot.observe.facts import TurnEnded, TurnStarted
 from slack_bot.testing.slack.rendering import SeenMessage
-from slack_bot.testing.tape.builders import answer
-from slack_bot.testing.tape.tape import write_tape
+from slack_bot.testing.tape.builders import answer, chunk, status, task
+from slack_bot.testing.tape.items import Moment
+from slack_bot.testing.tape.tape import Tape, write_tape
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replayed
@@ -69,6 +70,23 @@ def test_with_faults_too(faults: dict[str, tuple[str | None, ...]]) -> None:
     sizes = [int(line.split(" shows ")[1].split(" ")[0]) for line in text.splitlines() if " shows " in line]
     assert sum(sizes) == len(replayed(answer(TEXT, seconds=6.0), around).result()["visible"])
     assert "Calls that failed" in text
+
+
+def test_what_was_shown_and_did_not_stay_is_said() -> None:
+    first, second = "Something else is written here at first. ", "It is taken back, all of it, in the end."
+    moments = [
+        Moment(0.1, event=task()),
+        Moment(0.2, event={**chunk(first), "append": False}),
+        Moment(3.0, event=chunk(second)),
+        Moment(6.0, event={**chunk(TEXT), "append": False}),
+        Moment(6.1, event=status("completed")),
+        Moment(6.2, end="closed"),
+    ]
+    said = explain_capture(Tape({"wire": "0.3"}, tuple(moments)), Scenario()).splitlines()
+    assert replayed(Tape({"wire": "0.3"}, tuple(moments))).result()["visible"] == TEXT
+    (line,) = (each for each in said if each.startswith("Taken back: "))
+    assert int(line.split()[2]) > len(second)
+    assert "Taken back" not in explain_capture(answer(TEXT, seconds=6.0), Scenario())
 
 
 def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
