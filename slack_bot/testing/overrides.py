@@ -17,8 +17,9 @@ def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Setti
 
 
 def _path_of(name: str) -> SettingPath:
-    """A name that only one section has needs no section."""
+    """A name that only one section has needs no section; a section within another gives way."""
     found = [path for path in FIELDS if name in (path[1], dotted(path))]
+    found = [path for path in found if dotted(path).count(".") == 1] or found
     if len(found) == 1:
         return found[0]
     if found:

@@ -32,6 +32,13 @@ def test_every_setting_can_be_named_with_its_section(section: str, model: type[S
         assert value_of(same, (section, leaf)) == field.get_default(call_default_factory=True)
 
 
+def test_a_section_within_another_gives_way_to_the_name_as_tapes_have_it() -> None:
+    settings = load({}, env_file=None, secrets_dir=None)
+    assert with_overrides(settings, {"audience": "everyone"}).channel.audience == "everyone"
+    changed = with_overrides(settings, {"agent.client.audience": "https://agent.example"})
+    assert changed.agent.client.audience == "https://agent.example"
+
+
 def test_a_setting_keeps_to_its_section_where_two_have_the_name() -> None:
     changed = with_overrides(Settings(), {"slack.write_timeout": 3, "agent.write_timeout": 4})
     assert (changed.slack.write_timeout, changed.agent.write_timeout) == (3, 4)

@@ -15,6 +15,7 @@ from slack_bot.testing.tape.builders import answer, chunk, question, status, tas
 from slack_bot.testing.tape.tape import Moment, Tape, write_tape
 from slack_bot.tools.conform import truth
 from slack_bot.tools.conform.truth import TruePlay, TrueRecording, played, plays_of, read_truth
+from slack_bot.tools.replay.diff import not_kept
 from tests.tools.conform.measured import TEXT, measured
 
 ANSWER = "Streams are opened once. Nothing that was said is said twice, and nothing is left out of it."
@@ -284,7 +285,7 @@ def test_each_play_learns_from_those_before() -> None:
 def judged(*messages: str, looks: Sequence[str] = (), said: Sequence[str] = ("x",), text: str = TEXT) -> str:
     seen = replace(measured(), texts=messages)
     verdict, why = truth._judged(
-        seen, text, max((truth._not_kept(each, "".join(messages)) for each in looks), default=0), said
+        seen, text, max((not_kept(each, "".join(messages)) for each in looks), default=0), said
     )
     return f"{verdict}: {why}"
 
