@@ -167,7 +167,7 @@ class StreamConsumer:
                     try:
                         await view.on_frame(received)
                         self._silent_since = max(self._silent_since, view.news_at)
-                        if self._is_quiet_notified or (self._grace_until is None and view.state in _LAST):
+                        if self._is_quiet_notified or (self._grace_until is None) is (view.state in _LAST):
                             self._move_deadline()
                     finally:
                         self._busy.release()
@@ -182,7 +182,9 @@ class StreamConsumer:
     def _move_deadline(self) -> None:
         self._is_quiet_notified = False
         state, settings = self._view.state, self._settings
-        if self._grace_until is None and state in _LAST:
+        if state not in _LAST:
+            self._grace_until = None  # it works again: that it waited was old, or is over
+        elif self._grace_until is None:
             grace = settings.terminal_grace if state.is_terminal else settings.input_required_grace
             self._grace_until = self._silent_since + grace
         self._wake.set()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from slack_bot.testing.harness import BotHarness, run_bot
-from slack_bot.testing.tape.builders import answer, chunk, on_wire, status, task
+from slack_bot.testing.tape.builders import answer, chunk, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.a2a.memory_server import capture
@@ -236,3 +236,27 @@ async def test_a_question_on_a_stream_that_stays_open_is_shown_within_seconds(wi
             [REPLY],
             ["asked"],
         )
+
+
+@pytest.mark.parametrize("wire", ["0.3", "1.0"])
+@on_virtual_time
+async def test_an_agent_that_begins_its_answer_with_the_task_as_it_waited_is_heard_to_the_end(
+    wire: str,
+) -> None:
+    """Servers on the JavaScript SDK must begin with the task; that it waits is over when it works again."""
+    played = tape(
+        (0.1, task("input-required", text="Which one?")),
+        (0.2, status("working")),
+        (30.0, chunk("The ")),
+        (60.0, chunk("first.")),
+        (60.1, status("completed")),
+        end=60.2,
+        wire=wire,
+    )
+    async with run_bot(on_wire(question("Which one?"), wire), played) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.outcomes == ["asked"]
+        await bot.say("the first", thread_ts=root)
+        await bot.idle()
+        assert (bot.outcomes, bot.read(root)) == (["asked", "answered"], ["Which one?", "The first."])
