@@ -21,8 +21,7 @@ async def test_suggestions_become_one_menu_with_the_first_message(page: Page, pl
     assert len(labels) > 7
     await page.value("document.querySelector('#chips button[title=\"What is this bot?\"]').focus()")
     await page.enter()
-    await page.until("document.querySelector('#chips [aria-haspopup=menu]')")
-    assert await text_of(page, "#chips") == "Try…"
+    await page.until("document.querySelector('#chips').innerText.trim() === 'Try…'")
     assert "a question from “Try…”" in await text_of(page, ".welcome")
     await page.until(SEALED)
     # The chip that had the focus is gone: its place has it, not the whole page.
