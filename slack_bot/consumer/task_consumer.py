@@ -214,8 +214,9 @@ class TaskConsumer:
 
     async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
         view = self.view
-        self._has_gap = self._has_gap or view.ids.has_gap
-        if view.has_ended(cut=cut) and not self._has_gap:
+        if view.has_ended(cut=cut):
+            if view.ids.has_gap and view.task_id is not None:
+                await self.poll()  # what was left out is in the task, if it can be had
             return StreamEnded(StreamEnd.CLOSED, reason=why)
         if view.task_id is None or self._handle.must_exit:
             return StreamEnded(StreamEnd.LOST, safe, reason=why)

@@ -50,6 +50,8 @@ class Numbered:
     cut: int | None = None
     left_out: Sequence[int] = ()
     resumes: bool = True
+    keeps_tasks: bool = True
+    events: Sequence[dict[str, Any]] = tuple(EVENTS)
     methods: list[str] = field(default_factory=list)
     last_ids: list[str | None] = field(default_factory=list)
 
@@ -63,7 +65,8 @@ class Numbered:
         method = (await request.json())["method"]
         self.methods.append(method)
         if method == "GetTask":
-            return web.json_response({"jsonrpc": "2.0", "id": 1, "result": DONE})
+            found = {"result": DONE} if self.keeps_tasks else {"error": {"code": -32601, "message": "no"}}
+            return web.json_response({"jsonrpc": "2.0", "id": 1, **found})
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
         if method == "SubscribeToTask":
@@ -72,7 +75,7 @@ class Numbered:
             start = self.ids.index(last) + 1 if self.resumes and last in self.ids else len(EVENTS) - 1
             await self._send(response, range(start, len(EVENTS)))
             return response
-        await self._send(response, range(len(EVENTS) if self.cut is None else self.cut))
+        await self._send(response, range(len(self.events) if self.cut is None else self.cut))
         if self.cut is not None:
             assert request.transport is not None
             request.transport.close()
@@ -82,7 +85,7 @@ class Numbered:
         for number in numbers:
             if number in self.left_out:
                 continue
-            data = json.dumps({"jsonrpc": "2.0", "id": 1, "result": EVENTS[number]})
+            data = json.dumps({"jsonrpc": "2.0", "id": 1, "result": self.events[number]})
             await response.write(f"id: {self.ids[number]}\ndata: {data}\n\n".encode())
             await asyncio.sleep(0)
 
@@ -136,3 +139,16 @@ async def test_nobody_is_asked_where_nothing_is_left_out() -> None:
     result = await answered(agent)
     assert (result["outcome"], result["visible"]) == ("answered", ANSWER)
     assert agent.methods == ["SendStreamingMessage"]
+
+
+TIMES = ("1795800001", "1795800007", "1795800020", "1795800021", "1795800040", "1795800041")
+REPLY = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": ANSWER}]}}
+
+
+@pytest.mark.parametrize("events", [EVENTS, [REPLY, REPLY]])
+async def test_ids_that_are_times_lose_no_answer_where_no_task_can_be_read(
+    events: Sequence[dict[str, Any]],
+) -> None:
+    agent = Numbered(ids=TIMES, keeps_tasks=False, events=events)
+    result = await answered(agent)
+    assert (result["outcome"], result["visible"]) == ("answered", ANSWER)
