@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from slack_bot.testing.harness import run_bot
-from slack_bot.testing.tape.builders import chunk, status, task
-from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.house import walks
+from tests.house.walks import Function, callers, function_of
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(\S+\.py)` \| `(\S+)` \|", re.MULTILINE)
@@ -26,8 +21,6 @@ NAMED = re.compile(r"`([\w./-]+\.(?:py|js|md|json|txt|yml|toml|sse))`")
 """A file that the page names; not a pattern of files."""
 HELD = re.compile(r"`([A-Za-z_][\w.]*)` (?:of|in) `([\w./-]+\.(?:py|js))`")
 """What the page says to be in a file."""
-Function = tuple[str, str]
-"""A file of the package and a function in it; a method by its own name."""
 
 
 class Trace:
@@ -39,64 +32,19 @@ class Trace:
         self.ends: set[str] = set()
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        if event != "call" or (function := _function(frame)) is None:
+        if event != "call" or (function := function_of(frame)) is None:
             return
         self.ran.add(function)
         if function in {("turn/buffer.py", "push"), ("slack/api.py", "_send")}:
             self.ends.add(function[1])
-            above: FrameType | None = frame
-            while above is not None:
-                if (found := _function(above)) is not None:
-                    self.at_ends.add(found)
-                above = above.f_back
-
-
-def _function(frame: FrameType) -> Function | None:
-    code = frame.f_code
-    _, found, path = code.co_filename.partition(f"{ROOT}/slack_bot/")
-    if not found or path.startswith("testing/") or code.co_name.startswith("<"):
-        return None
-    return path, code.co_name
-
-
-@contextmanager
-def traced() -> Iterator[Trace]:
-    trace = Trace()
-    before = sys.getprofile()
-    sys.setprofile(trace)
-    try:
-        yield trace
-    finally:
-        sys.setprofile(before)
+            self.at_ends.update(callers(frame))
 
 
 def one_chunk() -> Trace:
     """The trace of one chunk that ends a line, in a message that is open."""
-    traces: list[Trace] = []
-    tape = Tape(
-        {"wire": "0.3"},
-        (
-            Moment(0.1, event=task()),
-            Moment(0.5, event=chunk("The first line.\n")),
-            Moment(5.0, event=chunk("The second line.\n")),
-            Moment(9.0, event=status("completed")),
-            Moment(9.1, end="closed"),
-        ),
-    )
-
-    @on_virtual_time
-    async def story() -> None:
-        async with run_bot(tape) as bot:
-            await bot.ask("hi")
-            await asyncio.sleep(4.5)
-            with traced() as trace:
-                await asyncio.sleep(1.0)
-            assert len(bot.calls("chat.appendStream")) == 1
-            traces.append(trace)
-            await bot.idle()
-
-    story()
-    return traces[0]
+    trace = Trace()
+    on_virtual_time(walks.one_chunk)(trace)
+    return trace
 
 
 def test_the_path_of_an_event_is_as_the_page_says() -> None:
