@@ -94,6 +94,14 @@ class NoCard(CardError):
         self.tried = tried
 
 
+class CardRefused(CardError):
+    """The server gives the card only to those who log in (HTTP 401, 403). `tried`: where and why not."""
+
+    def __init__(self, tried: str, remedy: str) -> None:
+        super().__init__(f"{tried}; {remedy}")
+        self.tried = tried
+
+
 class AgentRefused(AgentError):
     """The agent's server did not accept the question. `status` is HTTP's."""
 

@@ -68,7 +68,8 @@ MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     ),
 }  # fmt: skip
 EXPLAINED = re.findall("`(.*?)`", "".join(re.findall(r"(?m)^\| (`.*?) \|", GUIDE.partition("|---|")[2])))
-OF_APP_AND_AGENT = {"Socket Mode is off", "refuses the bot's credentials"}
+OF_THE_AGENT = ("no credentials are set for it", "refuses the bot's credentials")
+OF_APP_AND_AGENT = {"Socket Mode is off", *OF_THE_AGENT}
 NEEDED = "the app does not subscribe to app_mention", "chat:write is missing: no answer can be written"
 
 
@@ -243,7 +244,11 @@ async def test_the_doctor_finds_what_is_wrong_with_the_app_and_the_agents_token(
     ):
         _, failed = await look(tmp_path, {**env, "A2A_AGENT_URL": url})
         found = {each["check"]: each for each in failed}
-        told = {words for words in OF_APP_AND_AGENT if any(words in each["text"] for each in failed)}
+        _, refused = await look(
+            tmp_path, {**env, "A2A_AGENT_URL": url, "SLACK_BOT_AGENT__BEARER_TOKEN": "wrong"}
+        )
+        texts = [each["text"] for each in (*failed, *refused)]
+        told = {words for words in OF_APP_AND_AGENT if any(words in text for text in texts)}
         assert told == OF_APP_AND_AGENT
         assert "switch it on" in found["connections"]["remedy"]
         assert "SLACK_BOT_AGENT__BEARER_TOKEN" in found["agent login"]["remedy"]

@@ -30,6 +30,11 @@ _BEARER = "SLACK_BOT_AGENT__BEARER_TOKEN"
 _HEADER = "SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__HEADER_VALUE"
 _SESSION = "SLACK_BOT_AGENT__SESSION_HEADER"
 _CLIENT = "SLACK_BOT_AGENT__CLIENT__*"
+SET_CREDENTIALS = (
+    f"set {_BEARER} to the token that the agent takes, {_HEADER} to its header, or {_CLIENT} where tokens are"
+    " fetched"
+)
+"""The remedy where the agent wants a login, and the bot has none or a wrong one."""
 _MOST_COOKIES = 50
 _MOST_BYTES = 8 * 1024
 """Of all cookies in a jar, and of those in one answer: few servers read a longer header."""
@@ -230,6 +235,13 @@ def _has(settings: AgentSettings, scheme: str) -> bool:
 def has_tokens(client: ClientSettings) -> bool:
     """Tokens are fetched, or read from a file."""
     return client.fetches_tokens or client.token_file is not None
+
+
+def has_credentials(settings: AgentSettings) -> bool:
+    """Anything is configured by which an agent could tell this bot from anybody else."""
+    client = settings.client
+    is_known = client.api_key is not None or client.certificate is not None
+    return is_known or has_tokens(client) or bool(_headers(settings))
 
 
 def keep(jar: httpx.Cookies, response: httpx.Response) -> None:

@@ -13,11 +13,19 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import httpx
 
-from ...errors import BadAgentData, BadEncoding, CardError, ForeignBinding, NoCard, StreamLost
+from ...errors import (
+    BadAgentData,
+    BadEncoding,
+    CardError,
+    CardRefused,
+    ForeignBinding,
+    NoCard,
+    StreamLost,
+)
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
-from .auth import KEY_PLACES, admits, bare, origin_of
+from .auth import KEY_PLACES, SET_CREDENTIALS, admits, bare, has_credentials, origin_of
 from .calls import Binding, Interface, Wire
 from .transport import map_exceptions, media_type, parse_json, read_body
 
@@ -27,6 +35,7 @@ _MAX_SKILLS = 20  # and examples of each
 _ACCEPT = {"Accept": "application/json", "Accept-Encoding": "identity"}
 _SPOKEN = re.compile(r"/(ui/form_request|interactions/approval)/v1\Z")  # AgentStack's (facts: A2A 3)
 _NOTHING = frozenset(f"HTTP {status}" for status in (400, 404, 405, 410, 501))
+_LOCKED = frozenset({"HTTP 401", "HTTP 403"})
 _USE_OURS = "set SLACK_BOT_AGENT__USE_CONFIGURED_URL=true to ask at the configured address instead"
 _BINDINGS: Mapping[str, Binding] = {
     "JSONRPC": "JSONRPC",
@@ -105,6 +114,11 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
     except (StreamLost, BadAgentData) as error:
         raise CardError(f"the agent card cannot be read: {error}") from error
     url, reason = next((miss for miss in misses[:2] if miss[1] not in _NOTHING), misses[0])
+    if reason in _LOCKED:
+        said = f"refuses the bot's credentials with {reason}"
+        if not has_credentials(settings):
+            said = f"answers {reason}, and no credentials are set for it"
+        raise CardRefused(f"no agent card at {url}: the server {said}", SET_CREDENTIALS)
     if reason not in _NOTHING:
         why = f": {reason}" if "; " in reason else f" ({reason})"  # with a remedy, or without one
         raise CardError(f"no agent card at {url}{why}")
@@ -132,11 +146,6 @@ async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object 
 
 
 def _refused(status: int) -> str:
-    if status in (401, 403):
-        return (
-            f"the server wants other credentials (HTTP {status}); see SLACK_BOT_AGENT__BEARER_TOKEN,"
-            " SLACK_BOT_AGENT__HEADER_NAME and SLACK_BOT_AGENT__CLIENT__*"
-        )
     if 300 <= status < 400:
         return f"the server redirects (HTTP {status}), which is not followed; use the final address"
     if status >= 500 and (nothing := f"HTTP {status}") not in _NOTHING:

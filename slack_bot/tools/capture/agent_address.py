@@ -9,15 +9,17 @@ from pathlib import Path
 import httpx
 
 from ...a2a.agent import Agent
-from ...a2a.wire.auth import admits, origin_of
+from ...a2a.wire.auth import SET_CREDENTIALS, admits, has_credentials, origin_of
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.transport import new_http
 from ...clock import system_clock
 from ...errors import (
     CARD_ADDRESS,
     AgentError,
+    AgentRefused,
     AgentUnreachable,
     BotError,
+    CardRefused,
     NoCard,
     UnreadableInput,
     WrongAddress,
@@ -26,6 +28,7 @@ from ...settings.load import FIELDS, Settings, secrets_of, value_of
 from ...settings.names import dotted
 from ...testing.overrides import with_overrides
 from ...turn.redaction import Redactor
+from ..doctor.login_checks import NO_TASK, WANTS_LOGIN, refused_login
 from ..files import kind_of
 
 _URL = ("agent", "url")
@@ -84,25 +87,55 @@ def masks_of(*settings: Settings) -> Redactor:
 async def card_of(settings: Settings, argument: str) -> AgentCard:
     """The card of the agent of `settings`, whose address `argument` of the command line gave.
 
-    Raises BotError, with the remedy, where no agent answers or its card cannot be used.
+    Raises BotError, with the remedy, where no agent answers, its card cannot be used, or it wants a login
+    that the settings do not have.
     """
     async with new_http(settings.agent, None) as http:
+        agent = Agent(http, settings.agent, system_clock())
         try:
-            return await Agent(http, settings.agent, system_clock()).ensure_card()
+            card = await agent.ensure_card()
+            await _try_login(agent)
         except AgentError as error:
-            raise with_remedy(error, argument, masks_of(settings)) from error
+            raise with_remedy(error, argument, settings) from error
+    return card
 
 
-def with_remedy(problem: AgentError, argument: str, masks: Redactor) -> BotError:
+async def _try_login(agent: Agent) -> None:
+    """Raises AgentRefused where the agent wants a login. Whatever else it answers, the question will show."""
+    try:
+        await agent.task("get", NO_TASK)
+    except AgentRefused as error:
+        if error.status in WANTS_LOGIN:
+            raise
+    except AgentError:
+        return
+
+
+def with_remedy(
+    problem: AgentError, argument: str, settings: Settings, masks: Redactor | None = None
+) -> BotError:
     """`problem` with the remedy, without secrets: it may quote the agent.
 
-    `argument` of the command line gave the address, not a setting as in the bot's own sentence.
+    `argument` of the command line gave the address, not a setting as in the bot's own sentence. `settings`:
+    with which the agent was asked. `masks` (default: of `settings`) take the secrets out.
     """
     match problem:
+        case AgentRefused(status=status) if status in WANTS_LOGIN:
+            found = refused_login(problem, settings.agent)
+            sentence = f"{found.text}; {_at_this_address(found.remedy, settings)}"
+        case CardRefused(tried=tried):
+            sentence = f"{tried}; {_at_this_address(SET_CREDENTIALS, settings)}"
         case AgentUnreachable() if not isinstance(problem, WrongAddress):
             sentence = f"{problem}; is the agent running at this address?"
         case NoCard(tried=tried):
             sentence = f"{tried}; {argument} {CARD_ADDRESS}"
         case _:
             sentence = str(problem)
-    return BotError(masks.text(sentence))
+    return BotError((masks or masks_of(settings)).text(sentence))
+
+
+def _at_this_address(remedy: str, settings: Settings) -> str:
+    """Credentials count for the settings' own agent only, which the address may not belong to."""
+    if has_credentials(settings.agent):
+        return remedy
+    return f"set A2A_AGENT_URL to this address, and {remedy}"

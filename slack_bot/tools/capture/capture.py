@@ -134,8 +134,8 @@ async def capture(
             writer.flush()
     if not file.has_content:
         nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
-        raise nothing if problem is None else with_remedy(problem, request.argument, masks)
-    how = "" if problem is None else f", and then: {masks.text(str(problem))}"
+        raise nothing if problem is None else with_remedy(problem, request.argument, settings, masks)
+    how = "" if problem is None else f", and then: {with_remedy(problem, request.argument, settings, masks)}"
     count = f"{progress.events:,} events, {progress.chars:,} characters"
     count += f", {progress.errors:,} error{'s' * (progress.errors > 1)}" if progress.errors else ""
     progress.say(f"{count} in {tap.now():.2f} s -> {file.path}{how}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
-from ...a2a.wire.auth import KEY_PLACES, has_tokens, origin_of
+from ...a2a.wire.auth import KEY_PLACES, SET_CREDENTIALS, has_credentials, has_tokens, origin_of
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.certificate import Certificate
 from ...a2a.wire.token_endpoint import token_source
@@ -14,11 +14,11 @@ from ...errors import AgentRefused, SettingsError, TokenRefused, TokenUnavailabl
 from ...settings.models import AgentSettings, ClientSettings
 from .findings import Diagnosis, failed, ok, split, warning
 
+NO_TASK = "slack-bot-doctor"
+"""A task that no agent has: what an agent answers to it shows whether it takes calls."""
+WANTS_LOGIN = frozenset((401, 403))
+"""HTTP of an agent that does not take the bot's login."""
 _PREFIX = "SLACK_BOT_AGENT__CLIENT__"
-CREDENTIALS = (
-    "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, SLACK_BOT_AGENT__HEADER_NAME and"
-    f" SLACK_BOT_AGENT__HEADER_VALUE to its header, or {_PREFIX}* where tokens are fetched"
-)
 _SCOPE = (
     f"set {_PREFIX}SCOPE to the scope that the agent wants, and allow it for {_PREFIX}ID at the token server"
 )
@@ -60,18 +60,21 @@ def check_api_key(client: ClientSettings, card: AgentCard) -> Diagnosis | None:
     return warning("agent login", text, "let the card say it, or set SLACK_BOT_AGENT__HEADER_NAME instead")
 
 
-def refused_login(error: AgentRefused, agent: AgentSettings, card: AgentCard) -> Diagnosis:
-    """Why the agent answers 401 or 403, as far as it says so."""
+def refused_login(error: AgentRefused, agent: AgentSettings, token_servers: Sequence[str] = ()) -> Diagnosis:
+    """Why the agent answers 401 or 403, as far as it says so. `token_servers`: of its card."""
     client, said = agent.client, f": {error.said}" if error.said else ""
+    if not has_credentials(agent):
+        text = f"the agent answers HTTP {error.status}, and no credentials are set for it{said}"
+        return failed("agent login", text, SET_CREDENTIALS)
     if not has_tokens(client):
         text = f"the agent refuses the bot's credentials with HTTP {error.status}{said}"
-        return failed("agent login", text, CREDENTIALS)
+        return failed("agent login", text, SET_CREDENTIALS)
     text = f"the agent refuses the bot's token with HTTP {error.status}{said}"
     if error.status == 403 or error.said.startswith("insufficient_scope"):
         return failed("agent login", text, _SCOPE)
     if client.token_file is not None:
         return failed("agent login", text, _FILE)
-    named = dict.fromkeys(str(origin) for each in card.token_servers if (origin := origin_of(each)))
+    named = dict.fromkeys(str(origin) for each in token_servers if (origin := origin_of(each)))
     if named and _place_of(client) not in named:
         text = f"{text}; its card says that tokens are from {' or '.join(named)}, not {_place_of(client)}"
         return failed("agent login", text, f"correct {_PREFIX}ISSUER or {_PREFIX}TOKEN_URL, or the card")

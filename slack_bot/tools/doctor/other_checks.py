@@ -16,7 +16,7 @@ import httpx
 
 from ...a2a.agent import Agent
 from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
-from ...a2a.wire.auth import missing
+from ...a2a.wire.auth import SET_CREDENTIALS, missing
 from ...a2a.wire.calls import Binding, Interface
 from ...a2a.wire.card import AgentCard
 from ...a2a.wire.transport import new_http
@@ -45,12 +45,11 @@ from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
-from .login_checks import CREDENTIALS, check_api_key, check_login, refused_login
+from .login_checks import NO_TASK, WANTS_LOGIN, check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
 _NOT_THERE = frozenset((404, 405, 410, 501))  # HTTP of a server that has no A2A at this address
-_NOBODY = "slack-bot-doctor"  # a task that no agent has
 _PROBE = aiohttp.ClientTimeout(total=2.0)  # seconds
 _LITTLE = 200_000_000  # bytes of free disk
 _ROOM = "make room on that disk"
@@ -87,7 +86,7 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
             lacking = missing(card.auth, settings.agent)
             if lacking:
-                yield warning("agent login", lacking, CREDENTIALS)
+                yield warning("agent login", lacking, SET_CREDENTIALS)
             if (unplaced := check_api_key(settings.agent.client, card)) is not None:
                 yield unplaced
             answered = await _login(agent, card, settings.agent)
@@ -109,11 +108,11 @@ def _spoken(at: Interface) -> str:
 async def _login(agent: Agent, card: AgentCard, settings: AgentSettings) -> Diagnosis:
     at = card.interfaces[0]  # where it says that it takes calls
     try:
-        await agent.task("get", _NOBODY)
+        await agent.task("get", NO_TASK)
     except AgentRefused as error:
-        return (
-            refused_login(error, settings, card) if error.status in (401, 403) else _refused(error.status, at)
-        )
+        if error.status in WANTS_LOGIN:
+            return refused_login(error, settings, card.token_servers)
+        return _refused(error.status, at)
     except AgentFailed as error:
         if error.code in (TASK_NOT_FOUND, *NOT_OFFERED):
             return ok("agent login", "the agent takes calls")

@@ -402,7 +402,7 @@ async def test_the_more_telling_place_is_told() -> None:
     def answer(path: str) -> httpx.Response:
         return reply(status=401) if path.endswith("/agent.json") else reply(status=404)
 
-    assert "other credentials" in await failing(answer)
+    assert "no credentials are set" in await failing(answer)
 
 
 async def test_nobody_answers() -> None:

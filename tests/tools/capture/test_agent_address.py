@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -101,12 +103,18 @@ class Nothing(BaseHTTPRequestHandler):
         """Silent."""
 
 
-@pytest.fixture
-def elsewhere() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), Nothing) as server:
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    with serving(Nothing) as url:
+        yield url
 
 
 VERBS = [
@@ -159,6 +167,79 @@ def test_nobody_at_the_address_is_one_sentence_that_names_it(
     assert list(tmp_path.iterdir()) == []
 
 
+class Locked(BaseHTTPRequestHandler):
+    """An agent that wants a login: for its card too, or for questions only. Both answer `status`."""
+
+    status = 401
+    is_card_public = True
+
+    def do_GET(self) -> None:
+        if not self.is_card_public:
+            self.send_error(self.status)
+            return
+        host, port = self.server.server_address[:2]
+        body = json.dumps(
+            {
+                "name": "Locked",
+                "url": f"http://{host}:{port}/",
+                "protocolVersion": "0.3.0",
+                "capabilities": {"streaming": True},
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(self.status)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+LOGIN_VERBS = [
+    ["trace", "{}", "hi"],
+    ["capture", "{}", "hi", "-o", "x.jsonl"],
+    ["conform", "--url", "{}"],
+    ["play", "--port", "0", "--url", "{}"],
+]
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["no credentials", "wrong credentials"])
+@pytest.mark.parametrize("is_card_public", [True, False], ids=["public card", "locked card"])
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("words", LOGIN_VERBS, ids=[words[0] for words in LOGIN_VERBS])
+def test_an_agent_that_wants_a_login_is_one_sentence_that_names_the_settings(
+    words: list[str],
+    status: int,
+    is_card_public: bool,
+    is_known: bool,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("A2A_AGENT_URL", raising=False)
+    handler = type("Handler", (Locked,), {"status": status, "is_card_public": is_card_public})
+    with serving(handler) as url:
+        if is_known:
+            monkeypatch.setenv("A2A_AGENT_URL", url)
+            monkeypatch.setenv("SLACK_BOT_AGENT__BEARER_TOKEN", "wrong-token-0042")
+        assert main([word.format(url) for word in words]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    *progress, sentence = said.err.splitlines()
+    assert progress == [] or words[0] == "capture"
+    assert f"HTTP {status}" in sentence
+    assert "set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes" in sentence
+    assert ("no credentials are set for it; set A2A_AGENT_URL to this address" in sentence) is not is_known
+    assert ("refuses the bot's credentials" in sentence) is is_known
+    assert "wrong-token-0042" not in said.err
+
+
 async def test_who_is_there_shows_a_card() -> None:
     async with live_agent() as live:
         assert (await card_of(bot_settings({}, live.url), "URL")).name
@@ -166,11 +247,12 @@ async def test_who_is_there_shows_a_card() -> None:
 
 def test_any_other_problem_is_told_as_it_is() -> None:
     refused = AgentRefused("HTTP 503", status=503)
-    assert str(with_remedy(refused, "URL", Redactor())) == "HTTP 503"
+    assert str(with_remedy(refused, "URL", given())) == "HTTP 503"
 
 
 def test_a_problem_that_quotes_a_secret_is_told_without_it() -> None:
-    refused = AgentRefused("the agent said: no key-0042-here", status=403)
+    refused = AgentRefused("the agent said: no key-0042-here", status=400)
     assert (
-        str(with_remedy(refused, "URL", Redactor(["key-0042-here"]))) == "the agent said: no [secret removed]"
+        str(with_remedy(refused, "URL", given(), Redactor(["key-0042-here"])))
+        == "the agent said: no [secret removed]"
     )

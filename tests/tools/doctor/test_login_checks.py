@@ -154,16 +154,13 @@ def test_a_token_of_another_issuer_than_the_card_names() -> None:
     settings = AgentSettings.model_validate({"client": {"id": "bot", "issuer": "https://ours.example"}})
     error = AgentRefused("no", status=401, said="invalid_token")
 
-    def card(*token_servers: str) -> AgentCard:
-        return AgentCard("A", (), streaming=True, token_servers=token_servers)
-
-    found = refused_login(error, settings, card("https://theirs.example/token", "nonsense"))
+    found = refused_login(error, settings, ("https://theirs.example/token", "nonsense"))
     assert found.text.endswith("its card says that tokens are from theirs.example, not ours.example")
     assert found.remedy == f"correct {CLIENT}ISSUER or {CLIENT}TOKEN_URL, or the card"
-    for same in (card("https://ours.example/.well-known/openid-configuration"), card()):
+    for same in (["https://ours.example/.well-known/openid-configuration"], []):
         assert found.text.partition(";")[0] == refused_login(error, settings, same).text
     of_file = AgentSettings.model_validate({"client": {"token_file": "t"}})
-    assert f"{CLIENT}TOKEN_FILE" in refused_login(error, of_file, card("https://theirs.example")).remedy
+    assert f"{CLIENT}TOKEN_FILE" in refused_login(error, of_file, ["https://theirs.example"]).remedy
 
 
 async def test_an_api_key_for_which_the_card_has_no_place(environment: dict[str, str]) -> None:

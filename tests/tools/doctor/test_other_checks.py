@@ -38,7 +38,10 @@ async def test_6_an_agent_that_is_not_there_and_one_that_refuses_the_key(environ
             for each in (asked, refused):
                 assert "SLACK_BOT_AGENT__BEARER_TOKEN" in each.remedy
             environment["SLACK_BOT_AGENT__BEARER_TOKEN"] = "wrong"
-            assert (await one(setup)).text == refused.text
+            wrong = await one(setup)
+            assert (wrong.check, wrong.remedy) == (refused.check, refused.remedy)
+            assert "no credentials are set" in refused.text
+            assert "refuses the bot's credentials with HTTP 401" in wrong.text
             environment["SLACK_BOT_AGENT__BEARER_TOKEN"] = "s3cret"
             assert bad(await setup.look()) == []
 

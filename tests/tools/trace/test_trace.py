@@ -189,7 +189,6 @@ def error(code: int) -> bytes:
 @pytest.mark.parametrize(
     "answer,status,why",
     [
-        ((401, b""), 1, "the agent's server refused with HTTP 401"),
         ((404, b"{}"), 1, "the agent's server refused with HTTP 404"),
         ((500, b"oops"), 1, "the agent's answer could not be read"),
         (None, 1, "the connection to the agent was cut"),
