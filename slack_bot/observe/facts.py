@@ -1,12 +1,20 @@
 """PURE. Facts about turns, and about messages that led to none. Times are monotonic seconds."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..turn.open_form import OpenForm
 from ..turn.progress import MessageRecord, TurnRecord
+
+_TURN_NAME = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")
+
+
+def is_turn_name(text: str) -> bool:
+    """`text` may be a turn's reference (`reference_of`) or its key."""
+    return _TURN_NAME.fullmatch(text) is not None
 
 
 def reference_of(turn: str) -> str:

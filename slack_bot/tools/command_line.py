@@ -84,7 +84,7 @@ def _add_replay(add: AddVerb, playground: PlaygroundParts) -> None:
 def _add_explain(add: AddVerb) -> None:
     about = "say why each part of an answer went where it went, and what was left out"
     option = add("explain", _tool, about, "slack-bot explain export.json").add_argument
-    option("file", metavar="FILE|TURN", help=f"{_CAPTURE}; or a turn of the store, as for store export-tape")
+    option("file", metavar="FILE|TURN", help=f"{_CAPTURE}; or a turn of the store, as store turns names it")
     option("--scenario", metavar="FILE", help="as for replay")
     option("--key", metavar="NAME", help=_KEY)
     option("--strict", action="store_true", help=_STRICT)
@@ -197,12 +197,23 @@ def _add_store(add: AddVerb) -> None:
             "--user", metavar="U...", required=True, type=_person, help="the person's id at Slack"
         )
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
+    turns = add_what("turns", "the last turns: reference, key, time, end and question, the newest in the end")
+    turns.add_argument("--last", metavar="N", type=_count, default=20, help="how many (default: %(default)s)")
     add_what("feedback", "what people said of answers, as JSON Lines, the oldest first")
     tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
-    tape.add_argument("turn", metavar="TURN", help="its key, as show and the logs name it, or its reference")
+    tape.add_argument("turn", metavar="TURN", help="its reference or its key, as turns and the logs name it")
+    output = "where the tape is written (default: standard output)"
+    tape.add_argument("-o", "--output", metavar="FILE", help=output)
+    tape.add_argument("--force", action="store_true", help=_FORCE)
     backup = add_what("backup", "copy it while the bot runs; the copy is private, and no log belongs to it")
     backup.add_argument("file", metavar="FILE", help="where the copy is written")
     backup.add_argument("--force", action="store_true", help="replace FILE")
+
+
+def _count(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of turns; give 1 or more")
 
 
 def _person(text: str) -> str:

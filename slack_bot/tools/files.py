@@ -13,6 +13,7 @@ from typing import Self, cast
 from .. import paths
 from ..a2a.wire.sse import SseReader
 from ..errors import UnreadableInput
+from ..observe.facts import is_turn_name
 from ..settings.names import nearest
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.tape import LONG, Recording, Tape, read_tape
@@ -212,11 +213,21 @@ def keep_what_is_there(path: Path) -> None:
     raise UnreadableInput(f"{path} is there already: give another file, or --force to write over it")
 
 
+def make_tape(name: str) -> str:
+    """What to do where a tool reads files only, and `name` is a turn's (`is_turn_name`)."""
+    return (
+        "if it is a turn of the store, this makes a file of it:"
+        f" slack-bot store export-tape {name} -o {name.replace(':', '-')}.jsonl"
+    )
+
+
 def _cannot_read(name: str, error: OSError) -> UnreadableInput:
     match error:
         case IsADirectoryError():
             return UnreadableInput(f"{name} is a directory; name a file in it")
         case FileNotFoundError():
+            if is_turn_name(name):
+                return UnreadableInput(f"{name}: no such file; {make_tape(name)}")
             path = Path(name)
             beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
             meant = nearest(path.name, beside)

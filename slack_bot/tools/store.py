@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import json
-import re
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -27,14 +26,28 @@ from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
 from ..turn.redaction import Redactor, StreamRedactor
+from .files import OutputFile, keep_what_is_there
+from .trace.table import printable
 
 _NOTHING = PersonRecords((), (), ())
-_TURN = re.compile(r"[0-9a-f]{8}|\w+:\w+:[\d.]+(:\d+)?")  # a reference, or a key
+_EXCERPT = 50  # characters of a question
+LIST_TURNS = "slack-bot store turns lists those that are kept"
+"""How to find a turn's name."""
 
 
 def main(args: argparse.Namespace) -> int:
-    """The verb. `args`: what, and the options of that. Returns 0. Raises StoreError and SettingsError."""
-    sys.stdout.write(asyncio.run(_output(args)))
+    """The verb. `args`: what, and the options of that. Returns 0.
+
+    Raises StoreError, SettingsError, and UnreadableInput for a file that cannot be written.
+    """
+    if args.what != "export-tape" or args.output is None:
+        sys.stdout.write(asyncio.run(_output(args)))
+        return 0
+    if not args.force:
+        keep_what_is_there(Path(args.output))
+    with OutputFile(args.output) as file:
+        file.text(asyncio.run(_output(args)))
+    sys.stderr.write(f"-> {args.output}\n")
     return 0
 
 
@@ -56,25 +69,23 @@ async def _output(args: argparse.Namespace) -> str:
             case "show":
                 summary = await store.summary()
                 return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+            case "turns":
+                return "".join([f"{line}\n" async for line in _listed(store, args.last)])
             case "feedback":
                 rows, masks = await store.feedback(), _masks()
                 return "".join(json.dumps(masks.value(as_json(each))) + "\n" for each in rows)
-            case "export":
-                return _exported(args, await store.person(args.user, args.team))
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))
-            case "erase":
-                known = await store.person(args.user, args.team) != _NOTHING
-                erased = await store.erase(args.user, args.team)
-                return _said(args.user, erased) if known else f"{_nothing_of(args)}\n"
+            case "export" | "erase":
+                return await _of_person(store, args)
             case _:
                 await store.backup(Path(args.file), overwrite=args.force)
                 return f"Copied to {args.file}.\n"
 
 
-def turn_tape(name: str) -> Tape | None:
-    """The tape of a turn in the store. None: `name` is no turn's. Raises as `main` does."""
-    return asyncio.run(_found_tape(name)) if _TURN.fullmatch(name) else None
+def turn_tape(name: str) -> Tape:
+    """The tape of a turn in the store. Raises StoreError and SettingsError."""
+    return asyncio.run(_found_tape(name))
 
 
 async def _found_tape(name: str) -> Tape:
@@ -82,16 +93,25 @@ async def _found_tape(name: str) -> Tape:
         return await _tape_of(store, name)
 
 
+async def _listed(store: StoreAdmin, last: int) -> AsyncIterator[str]:
+    """The `last` turns, the newest in the end."""
+    masks = _masks()
+    found = [turn for key in (await store.keys())[-last:] if (turn := await store.turn(key)) is not None]
+    for turn in sorted(found, key=lambda turn: turn.accepted_at):
+        words = " ".join(masks.text(turn.question.text).split())
+        words = words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 3]}..."
+        state = turn.outcome or turn.stage
+        yield f"{reference_of(turn.key)}  {turn.key}  {_day(turn.accepted_at)}  {state}  {printable(words)}"
+
+
 async def _tape_of(store: StoreAdmin, name: str) -> Tape:
     key = next((key for key in await store.keys() if name in (key, reference_of(key))), name)
     if (turn := await store.turn(key)) is None:
-        raise StoreError(
-            f"The store has no turn {name}; give its key (T...:C...:ts) or the reference that its note has."
-        )
+        raise StoreError(f"There is no turn {name} in the store, and no file of that name; {LIST_TURNS}.")
     if not (events := await store.events(key)):
         raise StoreError(
-            f"No events of the agent were kept of turn {name}: set SLACK_BOT_STORE__EVENT_BYTES and ask"
-            " again."
+            f"No events of the agent were kept of turn {name}: set SLACK_BOT_STORE__EVENT_BYTES for the bot,"
+            " to 1000000 for example, start it again, and ask again."
         )
     begun = turn.sent_at or events[0].at
     masks = _masks()
@@ -103,6 +123,14 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
     masked = [replace(each, event=masks.value(each.event)) for each in (*moments, *rows.end())]
     end = Moment(masked[-1].t, end="cut" if turn.outcome is Outcome.LOST else "closed")
     return Tape({"question": masks.text(turn.question.text)}, (*masked, end))
+
+
+async def _of_person(store: StoreAdmin, args: argparse.Namespace) -> str:
+    found = await store.person(args.user, args.team)
+    if args.what == "export":
+        return _exported(args, found)
+    erased = await store.erase(args.user, args.team)
+    return _said(args.user, erased) if found != _NOTHING else f"{_nothing_of(args)}\n"
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:

@@ -217,9 +217,77 @@ def test_a_turn_becomes_a_tape_and_is_explained(
         assert "These words came from the agent." in explained
 
 
+def test_a_turn_becomes_a_file_that_is_not_written_over(
+    url: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    key = asyncio.run(answer_one("These words came from the agent.", url))
+    words = ["store", "export-tape", reference_of(key), "-o", "turn.jsonl"]
+    assert main(words) == 0
+    assert capsys.readouterr() == ("", "-> turn.jsonl\n")
+    assert main(["trace", "turn.jsonl"]) == 0
+    assert "characters sent  answer 32" in capsys.readouterr().out
+    kept = (tmp_path / "turn.jsonl").read_bytes()
+    assert main(words) == 2
+    assert "turn.jsonl is there already" in capsys.readouterr().err
+    assert main([*words[:2], "0123abcd", "-o", "other.jsonl"]) == 1
+    assert not (tmp_path / "other.jsonl").exists()
+    assert main([*words, "--force"]) == 0
+    assert (tmp_path / "turn.jsonl").read_bytes() == kept
+
+
+def test_the_last_turns_are_listed_by_their_names(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with bot_running(url):
+        assert main(["store", "turns"]) == 0
+        listed = capsys.readouterr().out.splitlines()
+        assert listed == [
+            f"{reference_of('T1:C1:1.0')}  T1:C1:1.0  1970-01-01 00:00:01Z  ended  hi",
+            f"{reference_of('T1:C1:2.0')}  T1:C1:2.0  1970-01-01 00:00:02Z  sent  hi",
+        ]
+        assert main(["store", "turns", "--last", "1"]) == 0
+        assert capsys.readouterr().out.splitlines() == listed[1:]
+        with pytest.raises(SystemExit):
+            main(["store", "turns", "--last", "0"])
+        assert "'0' is no number of turns; give 1 or more" in capsys.readouterr().err
+
+
+def test_a_word_that_names_no_turn_and_no_file_is_told_where_turns_are_listed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "T123"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "T123: no such file, and no turn is named so" in said.err
+    assert "slack-bot store turns" in said.err
+
+
+def test_a_turns_name_without_a_store_is_no_file_either(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "5f0c1a2b"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "There is no file 5f0c1a2b. If it is a turn: There is no store at bot.sqlite" in said.err
+
+
+@pytest.mark.parametrize("name", ["5f0c1a2b", "T1:C1:1.0"])
+@pytest.mark.parametrize("verb", ["trace", "replay", "compare", "scrub"])
+def test_a_tool_that_reads_files_says_how_a_turn_becomes_one(
+    verb: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = {"compare": ["other.jsonl"], "scrub": ["-o", "out.jsonl"]}.get(verb, [])
+    assert main([verb, name, *more]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert f"slack-bot store export-tape {name} -o " in said.err
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("T1:C1:1.0", "No events of the agent were kept"), ("0123abcd", "The store has no turn 0123abcd")],
+    [
+        ("T1:C1:1.0", "No events of the agent were kept of turn T1:C1:1.0: set SLACK_BOT_STORE__EVENT_BYTES"),
+        (
+            "0123abcd",
+            "There is no turn 0123abcd in the store, and no file of that name; slack-bot store turns",
+        ),
+    ],
 )
 def test_a_turn_that_cannot_be_a_tape_is_one_sentence(
     url: str, name: str, told: str, capsys: pytest.CaptureFixture[str]

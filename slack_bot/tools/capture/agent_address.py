@@ -24,12 +24,13 @@ from ...errors import (
     UnreadableInput,
     WrongAddress,
 )
+from ...observe.facts import is_turn_name
 from ...settings.load import FIELDS, Settings, secrets_of, value_of
 from ...settings.names import dotted
 from ...testing.overrides import with_overrides
 from ...turn.redaction import Redactor
 from ..doctor.login_checks import NO_TASK, WANTS_LOGIN, refused_login
-from ..files import kind_of
+from ..files import kind_of, make_tape
 
 _URL = ("agent", "url")
 _SECTIONS = frozenset({"agent", "agent__client"})
@@ -47,6 +48,8 @@ def check_there(*targets: str) -> None:
     """Raises UnreadableInput for what is neither an address nor the path of something."""
     for target in targets:
         if not is_address(target) and kind_of(Path(target)) is None:
+            if is_turn_name(target):
+                raise UnreadableInput(f"{target}: no such file; {make_tape(target)}")
             raise UnreadableInput(
                 f"{target}: no such file, and an agent's address begins with http:// or https://"
             )

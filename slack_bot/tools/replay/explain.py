@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
+from ...errors import StoreMissing, UnreadableInput
+from ...observe.facts import is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...turn.compare import contains
 from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
-from ..store import turn_tape
+from ..store import LIST_TURNS, turn_tape
 from .diff import matches, not_kept
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import read_scenario_file, replayed, tell_assumed
@@ -30,11 +32,26 @@ def main(args: argparse.Namespace) -> int:
     """
     around = read_scenario_file(args.scenario)
     path = Path(args.file)
-    tape = turn_tape(args.file) if kind_of(path) is None else None
+    tape = _turn_named(args.file) if kind_of(path) is None else None
     capture = tape or open_capture(path, args.key, around)
     unread = unread_events(capture)
     sys.stdout.write(explain_capture(capture, around, args.file, unread))
     return exit_status(0, [unread], strict=args.strict)
+
+
+def _turn_named(name: str) -> Tape | None:
+    """The tape of a turn in the store; None: `name` can only be a file's."""
+    if is_turn_name(name):
+        try:
+            return turn_tape(name)
+        except StoreMissing as error:
+            raise StoreMissing(f"There is no file {name}. If it is a turn: {error}") from error
+    if Path(name).name != name or Path(name).suffix:
+        return None
+    raise UnreadableInput(
+        f"{name}: no such file, and no turn is named so; a turn has a reference (such as 5f0c1a2b) and a key"
+        f" (T...:C...:TS): {LIST_TURNS}"
+    )
 
 
 def explain_capture(
