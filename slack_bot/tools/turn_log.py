@@ -28,7 +28,10 @@ from ..turn import events
 from ..turn.actions import ShowForm
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
+from ..turn.redaction import Redactor
 from .replay.diff import common_prefix
+
+_SAID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class LoggedTurn:
 
     `first_answer` is when answer text first came, `first_end` when the first event said that no more of it
     will come, `settled` when the agent itself said so. `forms`: what it asked. `news`: when anything new
-    could be read in the thread: text, a card, a form, a note.
+    could be read in the thread: text, a card, a form, a note. `said`: the agent's words on its failure, on
+    one line, cut, without secrets.
     """
 
     number: int = 0
@@ -83,6 +87,13 @@ class LoggedTurn:
     is_stopped: bool = False
     forms: list[Form] = field(default_factory=list)
     news: list[float] = field(default_factory=list)
+    said: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why it ended so, with what the agent said of it."""
+        why = "" if self.ended is None else self.ended.reason or ""
+        return f"{why}: {self.said}" if why and self.said else why
 
     @property
     def calls(self) -> list[SlackCalled]:
@@ -212,10 +223,17 @@ def _note(turn: LoggedTurn, fact: EventHandled) -> None:
         event, events.FinalAnswer | events.TaskEnded | events.StreamEnded
     ):
         turn.first_end = fact.at
+    if isinstance(event, events.TaskEnded | events.StreamEnded) and event.end != events.TaskEnd.COMPLETED:
+        turn.said = _shortened(Redactor().text(event.text)) or turn.said
     if turn.settled is None and isinstance(
         event, events.TaskEnded | events.InputRequired | events.FinalAnswer
     ):
         turn.settled = None if is_guessed(event) else fact.at
+
+
+def _shortened(text: str) -> str:
+    text = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return text if len(text) <= _SAID_CHARS else f"{text[: _SAID_CHARS - 3]}..."
 
 
 def is_answer(event: object) -> bool:

@@ -145,10 +145,10 @@ def _taken_back(turn: TurnProvenance) -> int:
 
 
 def _whole(account: Provenance) -> str:
-    ended = account.turns[-1].turn.ended
-    if ended is None:
+    turn = account.turns[-1].turn
+    if (ended := turn.ended) is None:
         return "no, the bot did not take the question"
-    end = f"{ended.outcome}: {ended.reason}" if ended.reason else ended.outcome
+    end = f"{ended.outcome}: {turn.reason}" if turn.reason else ended.outcome
     if ended.is_whole:
         return f"yes, {len(account.text):,} characters ({end})"
     if ended.is_whole is False:
@@ -295,7 +295,8 @@ def _end(turn: TurnProvenance) -> Iterator[str]:
     if (ended := turn.turn.ended) is None:
         yield f"{_MARGIN}the bot did not take the question"
         return
-    yield f"{_MARGIN}{ended.outcome}" + (f": {ended.reason}" if ended.reason else "")
+    reason = turn.turn.reason
+    yield f"{_MARGIN}{ended.outcome}" + (f": {reason}" if reason else "")
     if turn.closing is not None:
         yield from _because([turn.closing[1]])
     if ended.masked:

@@ -291,7 +291,7 @@ def _texts(value: Any) -> list[str]:
 def pace_of(turn: LoggedTurn) -> str:
     """How a turn went, on one line without its end. Times count from the question."""
     ended, calls, failed = turn.ended, turn.calls, len(failed_calls(turn))
-    reason = ended.reason if ended else _NOT_TAKEN
+    reason = turn.reason if ended else _NOT_TAKEN
     words = [
         (ended.outcome if ended else "not taken") + (f" ({reason})" if reason else ""),
         *(asked for form in turn.forms if (asked := in_words(form))),

@@ -150,7 +150,7 @@ def _turn_line(
     answered = turn.first_answer
     summary = Summary(
         outcome=turn.ended.outcome if turn.ended else "not taken",
-        reason=turn.ended.reason if turn.ended else None,
+        reason=builder.clean(turn.reason) or None,
         first_event=round(events[0].t - t, 4) if events else None,
         first_answer=None if answered is None else round(builder.since(answered) - t, 4),
         first_sign=round(news[0] - t, 4) if news else None,

@@ -123,7 +123,7 @@ class TimelineBuilder:
         self.rows: list[Row] = []
         self.written: list[tuple[float, int]] = []
         self.starts = [TurnStart()]
-        self._clean = clean
+        self.clean = clean
         self._known: dict[Decision, Decision] = {}  # thousands are alike
         self._held = 0  # characters that may turn out to be no answer
         self._open: Row | None = None  # the agent's last event, and since then:
@@ -176,7 +176,7 @@ class TimelineBuilder:
         return self.written[-1][1] if self.written else 0
 
     def _event_row(self, output: AgentOutput) -> Row:
-        text = self._clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
+        text = self.clean(_excerpt(output.new_text)) if len(self.rows) < EXCERPTS else ""
         t, chars, is_read = self.since(output.at), len(output.new_text), output.number is None
         return Row(t, "agent", "", output.name, text, chars=chars, asked=is_read)
 
@@ -187,7 +187,7 @@ class TimelineBuilder:
             self.asked_at = fact.at
         if turn.number:
             self.starts.append(TurnStart(len(self.rows), len(self.written), self._size))
-            text = self._clean(_excerpt(fact.text))
+            text = self.clean(_excerpt(fact.text))
             self.rows.append(Row(self.since(fact.at), "decision", "asking", fact.user, text))
 
     def _decide(self, fact: EventHandled) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -302,3 +303,28 @@ def test_what_stands_beside_the_text_is_named_and_shown() -> None:
     assert "city | n\nOslo | 1" in thread
     assert "[file] log.txt, 3 bytes" in thread
     assert "https://x.example/a" in thread
+
+
+WORDS = f"KeyError: 'x'\n\x1b[2J token=sk-{'a8Kq2LmZ' * 4} {'word ' * 200}"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Moment(0.2, error={"code": -32603, "message": WORDS}),
+        Moment(0.2, event=status("failed", WORDS)),
+    ],
+    ids=["an error", "a failed task"],
+)
+@pytest.mark.parametrize("verb", ["explain", "replay", "trace"])
+def test_the_agents_words_on_its_failure_are_told_without_secrets_and_cut(
+    verb: str, failure: Moment, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    moments = (Moment(0.1, event=task("working")), failure, Moment(0.3, end="closed"))
+    (tmp_path / "tape").write_text(write_tape(Tape({"question": "q"}, moments)))
+    assert main([verb, str(tmp_path / "tape")]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"KeyError: 'x' \[2J token=\[secret removed\] word [word ]+\.\.\.", told)
+    assert "word " * 60 not in told
+    assert "a8Kq2LmZ" not in told
+    assert "\x1b" not in told

@@ -157,7 +157,7 @@ def test_an_agent_that_fails_before_any_event_shows_its_error(
     assert print_threads(options(file, scenario=str(around), json=False)) == 0
     thread = capsys.readouterr().out
     assert "The agent reported an error." in thread
-    assert "-- failed (the agent answered with error -32603)" in thread
+    assert "-- failed (the agent answered with error -32603: boom)" in thread
     with pytest.raises(UnreadableInput, match="there are no events in it"):
         print_threads(options(file))
 
