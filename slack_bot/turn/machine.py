@@ -36,6 +36,7 @@ from .actions import (
 from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
 from .form import Form, ReplyFormat
+from .narration import join_narration
 from .notices import IdleNotice, PlanTitle, failure
 from .record import Outcome
 
@@ -269,7 +270,7 @@ class Turn:
     def _step_card(self, step: PlanStep) -> TaskCard:
         state, details = _CARD_STATES[step.state], ""
         if state is not CardState.RUNNING:
-            details = "".join(self._thinking).strip()
+            details = join_narration(self._thinking).strip()
             self._thinking.clear()
         return TaskCard(step.id, step.title, state, details)
 

@@ -501,6 +501,18 @@ def test_a_plan_shows_steps_as_they_begin_and_what_was_thought_in_them() -> None
     assert turn.state is State.WORKING
 
 
+def test_a_step_keeps_what_was_said_in_it_apart() -> None:
+    _, actions = run(
+        PlanChanged((PlanStep("s1", "Search", StepState.RUNNING),)),
+        Narrated("I look into the docs."),
+        Narrated("Now I read"),
+        Narrated(" page two."),
+        PlanChanged((PlanStep("s1", "Search", StepState.DONE),)),
+    )
+    cards = [action.card for action in actions if isinstance(action, UpdateCard)]
+    assert cards[-1].details == "I look into the docs. Now I read page two."
+
+
 def titles(actions: list[Action]) -> list[str]:
     return [action.title for action in actions if isinstance(action, SetPlanTitle)]
 
