@@ -238,7 +238,7 @@ def has_tokens(client: ClientSettings) -> bool:
 
 
 def has_credentials(settings: AgentSettings) -> bool:
-    """Anything is configured by which an agent could tell this bot from anybody else."""
+    """Something is configured by which an agent can recognise this bot."""
     client = settings.client
     is_known = client.api_key is not None or client.certificate is not None
     return is_known or has_tokens(client) or bool(_headers(settings))
