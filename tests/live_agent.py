@@ -1,6 +1,7 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
 What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`, `held`.
+`reply:` begins with the task as it waited, as servers on the JavaScript SDK do, and works without saying so.
 `held` answers in five chunks and stops behind `LiveAsker.hold` of them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
@@ -58,6 +59,8 @@ LONG = "".join(
     f"Line {number:04}: the quick brown fox jumps over the lazy dog. \U0001f98a\n" for number in range(150)
 )
 HELD = ("The first. ", "The second. ", "The *third*. ", "四つ目。 ", "The last.")
+WORK = 0.5
+"""Seconds for which `reply:` works."""
 Push: TypeAlias = Literal["no", "card", "yes"]
 Guard: TypeAlias = Callable[[dict[str, str]], Awaitable[tuple[int, str] | None]]
 """Looks at the headers of a call: an HTTP status with its `WWW-Authenticate`, or None to let it in."""
@@ -95,6 +98,12 @@ class _Executor(AgentExecutor):
             task = new_task_from_user_message(context.message)
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
+        if said.startswith("reply:"):
+            await event_queue.enqueue_event(task)
+            await asyncio.sleep(WORK)
+            await _write(updater, said)
+            await updater.complete()
+            return
         await updater.start_work()
         match said.split()[0]:
             case "ask":

@@ -5,6 +5,7 @@ What a broken stream said is compared with what the task says later (delivery.md
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..a2a.answer.delta_detector import SnapshotMerger
@@ -115,8 +116,8 @@ class TaskView:
 
         Raises BadAgentData: more text than a turn may have.
         """
-        frame = received.frame
         self.heard += not is_polled
+        frame = self._as_meant(received.frame, is_polled=is_polled)
         reads_all_again = self._note(received)
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
@@ -149,6 +150,17 @@ class TaskView:
             return False
         self.news_at, self._notify_at = self._now(), self._lost_notice_after
         return True
+
+    def _as_meant(self, frame: Frame, *, is_polled: bool) -> Frame:
+        """A task with which the stream of a reply begins, and which still waits for that, works now.
+
+        Servers on the JavaScript SDK begin so. Where the task does wait on, it says so when it is asked for.
+        """
+        is_first = self._has_baseline and self.heard == 1 and not (is_polled or self._was_polled)
+        if not (is_first and isinstance(frame, Snapshot) and frame.state is TaskState.INPUT_REQUIRED):
+            return frame
+        is_old = self._merger.is_as_before(frame)
+        return replace(frame, state=TaskState.WORKING, message=None) if is_old else frame
 
     def notify_waiting(self, why: str, known: events.TaskKnowledge) -> None:
         since = self._now() - self.news_at

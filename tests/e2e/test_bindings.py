@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from slack_bot.clock import system_clock
+from slack_bot.testing.harness import bot_settings
+from slack_bot.tools.replay.replay import ReplayQuestions, observe
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.live_agent import live_agent, replay_live
+from tests.live_agent import WORK, live_agent, replay_live
 
 FACES = [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"), ("0.3", "HTTP+JSON")]
 _SETTINGS = {"input_required_grace": 0.05}
@@ -53,6 +56,24 @@ async def test_both_bindings_on_both_wires_give_the_same_thread(
     assert seen[0][1] or seen[0][3]
     asked = {headers.get("a2a-version") for headers in live.headers}
     assert {"1.0", "0.3"} <= asked
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_an_agent_that_begins_with_the_task_as_it_waited_is_heard_to_the_end(
+    face: tuple[str, str],
+) -> None:
+    """It works for longer than the end of the stream of a question is waited for."""
+    assert 5 * _SETTINGS["input_required_grace"] < WORK
+    async with live_agent(bindings=("JSONRPC", "HTTP+JSON")) as live:
+        settings = {**_SETTINGS, "protocol_version": face[0], "binding": face[1]}
+        asking = ReplayQuestions(follow_ups=("reply: the first",))
+        scenario = make_scenario({"text": "ask", "settings": settings})
+        seen = await observe(
+            scenario, bot_settings(scenario.settings, live.url), system_clock(), asking=asking
+        )
+    assert [turn.ended and turn.ended.outcome for turn in seen.log.turns] == ["asked", "answered"]
+    assert seen.result()["visible"] == "Which one?reply: the first"
+    assert len(live.messages) == 2
 
 
 @pytest.mark.parametrize("face", FACES)

@@ -316,6 +316,15 @@ class SnapshotMerger:
         for message in (*task.history, *([task.message] if task.message else [])):
             self._messages[message.message_id] = message.text
 
+    def is_as_before(self, task: Snapshot) -> bool:
+        """`task` waits for what has just been answered: no message of the agent is new since the baseline.
+
+        Some servers move the message that asked into the history as soon as it is answered.
+        """
+        sent = [*task.history, *([task.message] if task.message else [])]
+        of_agent = (each for each in sent if each.role == "agent")
+        return all(self._messages.get(each.message_id) == each.text for each in of_agent)
+
     def on_frame(self, frame: Frame) -> None:
         if isinstance(frame, ArtifactUpdate):
             artifact, metadata = frame.artifact, frame.artifact.metadata
