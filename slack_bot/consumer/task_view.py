@@ -116,8 +116,8 @@ class TaskView:
 
         Raises BadAgentData: more text than a turn may have.
         """
+        frame = received.frame
         self.heard += not is_polled
-        frame = self._as_meant(received.frame, is_polled=is_polled)
         reads_all_again = self._note(received)
         self._was_polled = self._was_polled or is_polled
         size = LARGE + 1 if is_polled else received.size  # a polled task may be huge
@@ -151,17 +151,6 @@ class TaskView:
         self.news_at, self._notify_at = self._now(), self._lost_notice_after
         return True
 
-    def _as_meant(self, frame: Frame, *, is_polled: bool) -> Frame:
-        """A task with which the stream of a reply begins, and which still waits for that, works now.
-
-        Servers on the JavaScript SDK begin so. Where the task does wait on, it says so when it is asked for.
-        """
-        is_first = self._has_baseline and self.heard == 1 and not (is_polled or self._was_polled)
-        if not (is_first and isinstance(frame, Snapshot) and frame.state is TaskState.INPUT_REQUIRED):
-            return frame
-        is_old = self._merger.is_as_before(frame)
-        return replace(frame, state=TaskState.WORKING, message=None) if is_old else frame
-
     def notify_waiting(self, why: str, known: events.TaskKnowledge) -> None:
         since = self._now() - self.news_at
         if since >= self._notify_at:
@@ -188,7 +177,8 @@ class TaskView:
         parser = self._parser
         frames: Iterable[Frame] = (frame,)
         if isinstance(frame, Snapshot) and (self._was_polled or self._has_baseline):
-            frames = self._merger.merge(frame)  # a joined stream begins with it
+            # a joined stream begins with it, and so do streams of replies
+            frames = self._merger.merge(frame if self._was_polled else self._as_begun(frame))
         else:
             self._merger.on_frame(frame)
         for each in frames:
@@ -197,6 +187,15 @@ class TaskView:
             if needed_sign_in and not parser.state.is_asking:
                 happened.insert(0, events.AuthCompleted(f"task is {parser.state}"))
             parsed.append(("" if self._on_raw is None else parser.kind_of(each), happened))
+
+    def _as_begun(self, task: Snapshot) -> Snapshot:
+        """A task with which the stream of a reply begins, and which still waits for that, works now.
+
+        Servers on the JavaScript SDK begin so. Where the task does wait on, it says so when it is asked for.
+        """
+        is_waiting = self.heard == 1 and task.state is TaskState.INPUT_REQUIRED
+        is_old = is_waiting and self._merger.is_as_before(task)
+        return replace(task, state=TaskState.WORKING, message=None) if is_old else task
 
     def _note(self, received: Received) -> bool:
         """Note what came. True: all that was said may be read again for it."""
