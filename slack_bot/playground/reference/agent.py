@@ -40,10 +40,11 @@ from .endpoint import EndpointModel, endpoint_client
 from .event_writer import EventWriter
 from .files import ReceivedFile, described, look_at, received_files
 from .local import LocalModel
+from .pages import chapters
 from .requests import EXTENSIONS, decision_in, think_of_request
 from .run import AgentRun
 from .scenarios import THOROUGH, think
-from .search import Library, chapters
+from .search import Library
 from .toolbox import ModelTurn, Prompt, Toolbox
 
 SKILL = "deep-research"

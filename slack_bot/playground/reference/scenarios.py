@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
-from .search import Hit, Library, PageSection, words_of
+from .pages import PageSection, words_of
+from .search import Hit, Library
 from .small_talk import has_code, is_small_talk, joke_for, language_note, small_talk, wants_joke
 from .toolbox import FETCH, SEARCH, ModelFailed, ToolResult
 
@@ -88,6 +89,7 @@ Thought: TypeAlias = Generator[Move, ToolResult | None, None]
 ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
+_ASKED_AT_ONCE = 3  # things that one message asks
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
     r"\s*(?:(?:please )?(?:write|give|show)(?: me)? an? )?(fail|slow|long|unicode)"
@@ -101,7 +103,6 @@ _FORM_WANTED = re.compile(
 THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
 _WORD_LIKE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]{1,4})|\s+")
 
@@ -116,7 +117,7 @@ def think(question: str, library: Library, reply: str | None = None) -> Thought:
     before = question[: again.start()]
     if again[1].lower() == "shorter":
         return _shorter(_think(before, library, reply))
-    return _think(f"everything about {before}", library, reply)
+    return _think(before, library, reply, is_detailed=True)
 
 
 def _shorter(thought: Thought) -> Thought:
@@ -137,7 +138,7 @@ def _shorter(thought: Thought) -> Thought:
             result = yield move
 
 
-def _think(question: str, library: Library, reply: str | None) -> Thought:
+def _think(question: str, library: Library, reply: str | None, is_detailed: bool = False) -> Thought:
     wants_form = _FORM_WANTED.match(question) is not None
     if reply is not None:
         return _answer_reply(reply, library, wants_form)
@@ -149,7 +150,7 @@ def _think(question: str, library: Library, reply: str | None) -> Thought:
         return _ask_back(wants_form)
     hits = library.search(question)
     if _FILE.search(question) or (hits and not has_code(question) and not is_small_talk(question)):
-        return _research(question, library)
+        return _research(question, library, is_detailed)
     return _decline(question, library)
 
 
@@ -275,7 +276,7 @@ def _environment(text: str) -> str | None:
 # -- the knowledge base --------------------------------------------------------------------------------------
 
 
-def _research(question: str, library: Library) -> Thought:
+def _research(question: str, library: Library, is_detailed: bool = False) -> Thought:
     look = ScenarioStep("Search the knowledge base", "in_progress")
     read, write = ScenarioStep("Read what was found"), ScenarioStep("Write the answer")
     yield "I'll search the knowledge base. "
@@ -298,7 +299,7 @@ def _research(question: str, library: Library) -> Thought:
         yield CallTool(FETCH, page)
     read, write = replace(read, status="completed"), replace(write, status="in_progress")
     yield ShowPlan((look, read, write))
-    yield WriteMove(_answer(topic, hits, library))
+    yield WriteMove(_answer(topic, hits, library, is_detailed))
     done = replace(write, status="completed")
     yield ShowPlan((look, read, done), f"Searched {_counted(len(pages), 'page')}")
 
@@ -319,7 +320,7 @@ def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[
     return list(found.values()), capped
 
 
-def _answer(question: str, hits: list[Hit], library: Library) -> str:
+def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool) -> str:
     if not hits:
         return "I found nothing about that in the knowledge base.\n"
     if not library.counts(question, hits[0]):
@@ -327,7 +328,7 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
         if not counting:
             return _not_exactly(question, hits[0].section)
         hits = counting
-    first, *more = _chosen(question, hits, library)
+    first, *more = _chosen(question, hits, library, is_detailed)
     parts = [language_note(question), first.text]
     for section in more:
         parts += [f"## {section.heading}", section.text]
@@ -337,25 +338,23 @@ def _answer(question: str, hits: list[Hit], library: Library) -> str:
 
 
 def _not_exactly(question: str, near: PageSection) -> str:
-    sentence = _SENTENCE_END.split(near.text, maxsplit=1)[0]
-    said = f"I do not know exactly that. Near it is *{near.heading}*: {sentence}"
+    said = f"I do not know exactly that. Near it is *{near.heading}*: {near.first_sentence}"
     return "\n\n".join(filter(None, [language_note(question), said])) + "\n"
 
 
-def _chosen(question: str, hits: list[Hit], library: Library) -> list[PageSection]:
+def _chosen(question: str, hits: list[Hit], library: Library, is_detailed: bool) -> list[PageSection]:
     """The sections that answer `question`, the best one first.
 
-    A page that is the answer as a whole comes whole. Else it is the section, and those for what else was
-    asked. A thorough question gets what was found on further pages, too.
+    A page that is the answer as a whole comes whole. Else it is one section for each thing that was asked. In
+    detail, the parts of the same topic come too; and to a thorough question what was found on further pages.
     """
-    best, *others = hits
-    is_thorough = THOROUGH.search(question) is not None
-    found = library.sections_of(best.section.page) if library.is_whole(best.section) else [best.section]
-    named = set(best.subjects)
-    for hit in () if is_thorough else sorted(others, key=lambda hit: hit.clause):
-        if hit.clause and named.isdisjoint(hit.subjects):
-            named |= hit.subjects
-            found.append(hit.section)
-    if is_thorough:
-        found += [hit.section for hit in library.search(question) if hit.section.page != best.section.page]
+    best = hits[0].section
+    if library.is_whole(best):
+        found = [each for each in library.sections_of(best.page) if each.heading == each.topic]
+    else:
+        found = [hit.section for hit in hits[:_ASKED_AT_ONCE]]
+    if is_detailed:
+        found += library.parts_of(best)
+    if THOROUGH.search(question):
+        found += [hit.section for hit in hits if hit.section.page != best.page]
     return list(dict.fromkeys(found))

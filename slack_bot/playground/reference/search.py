@@ -1,45 +1,34 @@
-"""Which sections of the pages answer a question, and whether any does: by the subjects that it names.
+"""Which sections of the pages answer a question, and whether any does.
 
-`subjects.toml` says for each section what a question must name, and what it may name besides. Each clause
-that asks is read alone, in words where one stands for all that mean the same. Words that belong to no subject
-and are no plain ones count against all sections. So a question about something else finds nothing, whatever
-everyday words it shares with a page. The name of another thing says so too, unless this project is named as
-well.
+Two witnesses are heard. The subjects that a question names lead to a topic (`subjects.py`), and its rare
+words are those of a section (`ranking.py`). Where both say the same, that section is the answer; where one of
+them is silent, the other must be clear. Else nothing is the answer, and what comes nearest can be named. Each
+clause that asks is heard alone as well.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-_BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
-_BORNE_STRONG = 2  # strange words that a strong subject makes up for
-_BORNE_OURS = 1  # the same of a word that says that this project is meant
-_WEIGHT = 2.0  # of a subject
-_ALSO = 0.6  # share of its weight where it is only named as well
-_LESS = 0.3  # what a strange word takes from the score of a section that it does not rule out
-_OUTSIDE = 4  # strange words that something counts for which is certainly not in the pages
-_BY_NAME = 6.0  # score of a section that is asked for by its heading
-_CHOOSES = 0.5  # weight of a word of `sections` that is no subject of its own
+from .pages import PageSection, sections, words_of
+from .ranking import Ranking
+from .subjects import Subjects, bundled_subjects
+
+_NEAREST = 3  # sections that are named where nothing fits
+_BY_NAME = 99.0  # score of a section that is asked for by its heading
 _LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
-_CLEAR = 3.6  # score from which a section answers a long story where it is not
-_FAINT, _CLOSE = 1.2, 0.15  # scores below the one that are so near to each other say too little
-_WEAK = 1.0  # weight of a pattern that fits only where nothing else is said
 _BIT = 3  # words: a later clause that is no longer says nothing without the one before it
-_OURS = "ours"  # in a pattern: a word says that this project is meant
-_FRAGMENT = 2  # words: so few are about this project
-_GAP = r" (?:[^ ]+ ){0,4}"
-_SHORT_WORD = 2  # letters: a longer word may have an s at its end
-_LONG_WORD = 6  # letters: a longer word may be misspelt by one
-_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
-_HEADING = re.compile(r"(#{1,3}) +(.+)")
-_DEFINITION = re.compile(
-    r" (?:(?:what|who) (?:is|are)|explain|define|what does)(?: an?| the)?(?: [^ ]+){1,2}?"
-    r"(?: mean| stand for| to i)?(?: please)? "
-)
+_IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
+# What the words alone must have to be believed: a score, how far the next topic is behind (as a share of it),
+# and how much of the question they are.
+_CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
+_SOME_LEAD = 0.05  # the same where the subjects name that topic too, but another one first
+_NO_LEAD = 0.2  # a smaller one is none: the subjects decide between the first two
+_RELATED, _KNOWN = 0.5, 0.25  # what is near has this share of the best score, and of the question
 _NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
@@ -57,281 +46,61 @@ _WONDERS = re.compile(
     r"|explain|show me|question is)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<=[\w,)\"] )[A-Z]\w+|\b[^\W\d_]\w+(?=['’]s\b)")
-_SHORT_IS = re.compile(
-    r"(?:what|that|it|who|where|there|here|how|let|he|she|when|why|this|which|\w+one|\w+body)\Z", re.I
-)
-_ORDER = re.compile(
-    r"\W*(?:please )?(?:deploy|restart|reboot|stop|start|update|upgrade|delete|remove|install|create|send"
-    r"|open|close|cancel|roll back|scale|rename|archive|back ?up) (?:the|my|our|an?|all) [^?]*\Z"
-    r"|\W*(?:can|could|would|will) you (?:please )?"
-    r"((?:deploy|restart|reboot|upgrade|open|close|create|book|order|rename) (?:the|an?) .*)",
-    re.IGNORECASE,
-)
-_TEAMS = re.compile(r"(?<=[a-zü,] )Teams\b")  # Microsoft's, where no sentence begins
-_GERMAN = re.compile(r"\b(?:wie|ist|der|das|und|für|gibt|ich|wir|auf|wer|kann|brauch\w*)\b", re.IGNORECASE)
-_COUNT = re.compile(r" how many (?:more )?([^ ]+) ([^ ]*)")
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|ten|twelve|twenty|thirty|forty|fifty|hundred|thousand|any|no"
-    r"|as many)\b"
-)
-_CLAUSES, _MOST_WORDS = 12, 200  # clauses that ask, words of one: more would take too long
-
-
-@dataclass(frozen=True, slots=True)
-class PageSection:
-    """A heading and the text under it. `page` is the page's name, `title` its first heading."""
-
-    page: str
-    title: str
-    heading: str
-    text: str
+_CLAUSES = 12  # that ask: more would take too long
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A section that was found, how well it fits (higher is better), and the subjects that say so.
-
-    `clause`: the number of the clause of the question that it answers best; 0: of none.
-    """
+    """A section that answers, how well its words fit (higher is better), and the subjects that lead to it."""
 
     section: PageSection
     score: float
     subjects: frozenset[str] = frozenset()
-    clause: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
-    """What a question must name, and must not. `is_ours`: and a word must say that this project is meant."""
+class _Hearing:
+    """What the two witnesses say of a text.
 
-    named: frozenset[str]
-    unnamed: frozenset[str]
-    is_ours: bool
-
-    def fits(self, reading: "_Reading") -> bool:
-        is_meant = reading.is_ours or not self.is_ours
-        return is_meant and self.named <= reading.named and self.unnamed.isdisjoint(reading.named)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a text says: the subjects that it names, each with the places of its words that are not plain, and
-    the words that neither belong to a subject nor are plain.
-
-    `is_ours`: a word says that this project is meant, or there are too few words to say so. `is_definition`:
-    it asks what something is, no more.
+    `words`: the scores of sections, best first; `share`: how much of the text the best one has. `subjects`:
+    what is named of each topic, best first. `outside`: how many things are named that are certainly not in
+    the pages.
     """
 
-    named: frozenset[str]
-    places: Mapping[str, frozenset[int]]
-    strange: tuple[str, ...]
-    is_ours: bool
-    is_definition: bool
-
-    def besides(self, names: frozenset[str]) -> frozenset[int]:
-        """The places of words that belong to a subject, but to none of `names`."""
-        everything = frozenset[int]().union(*self.places.values())
-        return everything.difference(*(self.places[name] for name in names))
-
-
-class Subjects:
-    """The subjects that a text may name, and which of them lead to which heading."""
-
-    def __init__(self, text: str) -> None:
-        data = tomllib.loads(text)
-        self.whole = frozenset(data["whole"])
-        self.headings = frozenset(data["sections"])
-        self.strong = frozenset(data["strong"].split())
-        self._general = frozenset(data["general"].split())
-        self._anchors = frozenset(data["anchors"].split())
-        self._ours_alone, self._vague = (frozenset(data[each].split()) for each in ("ours_alone", "vague"))
-        self._same = {each: word for word, listed in data["same"].items() for each in _phrases(listed)}
-        self._synonyms = _expression(sorted(self._same, key=len, reverse=True), ending="")
-        self._needs = {
-            heading: [_pattern(each) for each in section["needs"]]
-            for heading, section in data["sections"].items()
-        }
-        self._also = {
-            heading: frozenset(section.get("also", "").split()).union(
-                *(each.named for each in self._needs[heading])
-            )
-            for heading, section in data["sections"].items()
-        }
-        used = {
-            name for needs in self._needs.values() for each in needs for name in each.named | each.unnamed
-        }
-        groups = {name: _phrases(listed) for name, listed in data["groups"].items()}
-        choosing = used - set(groups)
-        groups |= {name: (name,) for name in choosing}
-        phrases = {name: [self._in_same_words(each) for each in listed] for name, listed in groups.items()}
-        self._expressions = {name: _expression(listed) for name, listed in phrases.items()}
-        outside = [self._in_same_words(each) for each in _phrases(data["outside"])]
-        self._outside = _expression(outside)
-        said_of_whom = (_expression(_phrases(data[each])) for each in ("names", "own", "courtesy"))
-        self._names, self._own, self._courtesy = said_of_whom
-        weights = {name: float(weight) for weight, names in data["weights"].items() for name in names.split()}
-        self._weights = dict.fromkeys(groups, _WEIGHT) | dict.fromkeys(choosing, _CHOOSES) | weights
-        self._plain = frozenset(data["plain"].split()) | self._anchors | set(self._same.values())
-        listed = [*self._same, *outside, *(each for listed in phrases.values() for each in listed)]
-        words = {word for each in listed for word in each.split()}
-        self._listed = self._plain | {word for word in words if not word.endswith("*")}
-        self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
-        self._nearly = _shortened(word for word in self._listed if len(word) >= _LONG_WORD)
-
-    def outside_in(self, text: str) -> int:
-        """How many things `text` names that are certainly not in the pages."""
-        line = f" {self._in_same_words(' '.join(words_of(text)))} "
-        return len(self._outside.findall(line)) + self._others(text)
-
-    def _others(self, text: str) -> int:
-        """How many other things `text` asks about: none where this project is named as well.
-
-        A thing in the genitive (*Glean's pricing*) counts all the same.
-        """
-        if self._is_order(text):
-            return 1
-        unknown, owners = self._unknown_names(text)
-        line = self._courtesy.sub(" ", f" {' '.join(words_of(text))} ")
-        if self._own.search(line):
-            return 0 if self._ours_alone & self.named_in(text) else len(owners)
-        return len(unknown | owners) or self._is_asked_of_a_name(line)
-
-    def _is_order(self, text: str) -> bool:
-        """`text` orders something about a thing that is not of this project."""
-        order = _ORDER.match(text)
-        return order is not None and not self._read(order[1] or order[0]).is_ours
-
-    def _unknown_names(self, text: str) -> tuple[set[str], set[str]]:
-        """The names in `text` that no list has, and those of any other thing that something belongs to."""
-        unknown, owners = set[str](), set[str]()
-        words = text.split()
-        if _GERMAN.search(text) or 2 * sum(word[:1].isupper() for word in words) > len(words):
-            return unknown, owners
-        for match in _NAME.finditer(text):
-            word, is_owner = match[0].lower(), text[match.end() : match.end() + 1] in ("'", "’")
-            is_known = (
-                word in self._listed
-                or word.removesuffix("s") in self._listed
-                or word.startswith(self._beginnings)
-            )
-            if is_owner and not _SHORT_IS.match(word) and (not is_known or self._names.search(f" {word} ")):
-                owners.add(word)
-            elif not is_owner and not is_known:
-                unknown.add(word)
-        return unknown, owners
-
-    def _is_asked_of_a_name(self, line: str) -> bool:
-        """A subject is named that has nothing to do with the name of another thing in `line`."""
-        names = [match[0] for match in self._names.finditer(line)]
-        if not names:
-            return False
-        besides = self.named_in(self._names.sub(" ", line))
-        asked = besides - self.named_in(" ".join(names))
-        is_subject = any(self._weights[name] > _CHOOSES for name in asked - self._vague)
-        return self._ours_alone.isdisjoint(besides) and is_subject
-
-    def counts(self, question: str, text: str, names: Iterable[str]) -> bool:
-        """`text` has a number for what `question` counts, or the question counts nothing.
-
-        `names`: the subjects for which `text` was found.
-        """
-        line = f" {self._in_same_words(' '.join(words_of(question)))} "
-        if (count := _COUNT.search(line)) is None:
-            return True
-        if any(
-            " how many " in f" {match[0]} "
-            for name in names
-            for match in self._expressions[name].finditer(line)
-        ):
-            return True
-        words = {word.removesuffix("s") for word in self._in_same_words(" ".join(words_of(text))).split()}
-        return _NUMBER.search(text) is not None and any(
-            word.removesuffix("s") in words for word in count.groups()
-        )
-
-    def named_in(self, text: str) -> frozenset[str]:
-        """The subjects that `text` names."""
-        return self._read(text).named
-
-    def strange_words(self, text: str) -> tuple[str, ...]:
-        """The words of `text` that neither belong to a subject nor are plain."""
-        return self._read(text).strange
-
-    def found_in(
-        self, text: str, outside: int = 0, *, strict: bool = True
-    ) -> Iterator[tuple[str, float, frozenset[str]]]:
-        """The headings that answer `text`, each with its score and the subjects that `text` names of it.
-
-        `outside`: how many things the whole question names that are not in the pages. Not `strict`: whatever
-        else is named.
-        """
-        reading = self._read(text)
-        strange = _OUTSIDE * outside + len(reading.strange)
-        borne_ours = _BORNE_OURS if reading.is_ours else 0
-        for heading, needs in self._needs.items():
-            for pattern in needs:
-                if not pattern.fits(reading):
-                    continue
-                also = self._also[heading] & reading.named - pattern.named
-                borne = borne_ours + _BORNE_STRONG * len(pattern.named & self.strong)
-                is_general = reading.is_definition and not also and pattern.named <= self._general
-                if self._sum(pattern.named) <= _WEAK:
-                    besides = len(reading.besides(pattern.named))
-                else:
-                    besides = 0 if reading.is_ours else len(reading.besides(pattern.named | also))
-                if not strict or (strange + besides <= borne and not is_general):
-                    score = self._sum(pattern.named) + _ALSO * self._sum(also) - _LESS * strange
-                    yield heading, score, pattern.named | also
-
-    def _sum(self, names: Iterable[str]) -> float:
-        return sum(self._weights[name] for name in names)
-
-    def _read(self, text: str) -> _Reading:
-        text = _TEAMS.sub("msteams", text)
-        words = [self._spelled(word) for word in words_of(text)[:_MOST_WORDS]]
-        line = f" {self._in_same_words(' '.join(words))} "
-        known = {number for number, word in enumerate(line.split()) if self._is_plain(word)}
-        places: dict[str, frozenset[int]] = {}
-        for name, expression in self._expressions.items():
-            covered = set[int]()
-            for match in expression.finditer(line):
-                first = line.count(" ", 0, match.start()) - 1
-                covered.update(range(first, first + match[0].strip().count(" ") + 1))
-            if covered:
-                places[name] = frozenset(covered - known)
-        known = known.union(*places.values())
-        return _Reading(
-            frozenset(places),
-            places,
-            tuple(word for number, word in enumerate(line.split()) if number not in known),
-            len(words) <= _FRAGMENT or not self._anchors.isdisjoint((*words, *line.split())),
-            _DEFINITION.fullmatch(line) is not None,
-        )
-
-    def _is_plain(self, word: str) -> bool:
-        return word in self._plain or word.isdigit() or len(word) == 1
-
-    def _in_same_words(self, line: str) -> str:
-        """`line` with one word for all that mean the same."""
-        found = self._synonyms.sub(lambda match: self._same[match[0]], f" {line} ")
-        return found.strip()
-
-    def _spelled(self, word: str) -> str:
-        """The known word that `word` is with one letter more, less or changed; else `word`."""
-        if len(word) < _LONG_WORD - 1 or word in self._listed or word.startswith(self._beginnings):
-            return word
-        near = (self._nearly[each] for each in sorted(_without_one(word)) if each in self._nearly)
-        return next((each for each in near if _differ_by_one(each, word)), word)
+    words: Mapping[str, float]
+    share: float
+    subjects: Mapping[str, frozenset[str]]
+    outside: int
 
 
 class Library:
     """Pages by name, as Markdown. The order of `pages` breaks ties."""
 
-    def __init__(self, pages: Mapping[str, str], subjects: Subjects | None = None) -> None:
+    def __init__(
+        self,
+        pages: Mapping[str, str],
+        subjects: Subjects | None = None,
+        wordings: str | None = None,
+    ) -> None:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
-        self._subjects = subjects or bundled_subjects()
+        self._named = {each.heading: each for each in self._sections}
+        self._subjects = bundled_subjects() if subjects is None else subjects
+        asked = tomllib.loads(bundled_wordings() if wordings is None else wordings)
+        texts = {
+            each.heading: self._words_for(each, asked["wordings"].get(each.heading, ""))
+            for each in self._sections
+        }
+        self._ranking = Ranking(texts, asked["everyday"].split())
+
+    def _words_for(self, section: PageSection, wordings: str) -> list[str]:
+        """The words by which `section` is found."""
+        words = [word for line in section.text.split("\n") for word in self._subjects.words_in(line)]
+        words += _IN_HEADING * self._subjects.words_in(section.heading)
+        words += [
+            word for each in wordings.split(";") for word in _IN_WORDING * self._subjects.words_in(each)
+        ]
+        return words + self._subjects.wordings_of(section.heading)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -344,71 +113,84 @@ class Library:
         return self._pages.get(page)
 
     def search(self, query: str) -> list[Hit]:
-        """The sections that answer `query`, best first; empty where none does, or it is not clear which."""
-        found = self._ranked(query)
-        return [] if self._is_unsure(query, found) else found
-
-    def _is_unsure(self, query: str, found: list[Hit]) -> bool:
-        if not found or found[0].score >= _CLEAR:
-            return False
-        text = _NO_WORDS.sub(" ", query)
-        is_faint = found[0].score < _FAINT
-        if len(text.split()) > _LONG_STORY:
-            return is_faint or len(" ".join(_asking_clauses(text)).split()) > _SHORT_ASK
-        if len(found) == 1 or not is_faint:
-            return False
-        best, second = found[:2]
-        return best.score - second.score < _CLOSE and best.subjects.isdisjoint(second.subjects)
-
-    def is_unsure(self, query: str) -> bool:
-        """Sections come near to `query`, but it is not clear which of them answers it."""
-        return self._is_unsure(query, self._ranked(query))
-
-    def _ranked(self, query: str) -> list[Hit]:
-        text = _NO_WORDS.sub(" ", query)
-        asking = _asking_clauses(text)[:_CLAUSES]
-        is_story = len(text.split()) > _LONG_STORY
-        question = " ".join(asking) if is_story else text
-        outside = 0 if is_story else self._subjects.outside_in(text)
-        best: dict[str, Hit] = {}
-        for number, clause in enumerate(asking, 1):
-            if number > 1 and not best and len(clause.split()) <= _BIT:
-                continue
-            found = self._hits_in(clause, outside)
-            found[:1] = [replace(hit, clause=number) for hit in found[:1]]
-            _keep_best(best, found)
-        named = self._subjects.named_in(" ".join(asking)) if best else None
-        whole = self._hits_in(question, outside)
-        _keep_best(best, [hit for hit in whole if named is None or hit.subjects & named])
-        words = words_of(text)
+        """The sections that answer `query`, one for each thing it asks; empty where that is not clear."""
+        words = words_of(query)
         for section in self._sections:
             if words_of(section.heading) == words:
-                best[section.heading] = Hit(section, _BY_NAME, frozenset({section.heading}))
-        return sorted(best.values(), key=lambda hit: -round(hit.score, 2))[:_BEST]
-
-    def _hits_in(self, text: str, outside: int) -> list[Hit]:
-        """The sections that answer `text`, read as one question, best first."""
-        scores: dict[str, tuple[float, frozenset[str]]] = {}
-        for heading, score, subjects in self._subjects.found_in(text, outside):
-            if score > scores.get(heading, (0.0, frozenset()))[0]:
-                scores[heading] = (score, subjects)
-        hits = [Hit(each, *scores[each.heading]) for each in self._sections if each.heading in scores]
-        return sorted(hits, key=lambda hit: -round(hit.score, 2))
-
-    def near(self, query: str) -> list[str]:
-        """The headings that come nearest to `query` where nothing answers it, best first."""
+                return [Hit(section, _BY_NAME, frozenset({section.heading}))]
         text = _NO_WORDS.sub(" ", query)
-        ranked = self._ranked(query)
+        asking = _asking_clauses(text)[:_CLAUSES]
         if len(text.split()) > _LONG_STORY:
-            told = [hit for each in _CLAUSE.split(text)[:_CLAUSES] for hit in self._hits_in(each, 0)[:1]]
-            ranked += sorted(told, key=lambda hit: -round(hit.score, 2))
-            return list(dict.fromkeys(hit.section.heading for hit in ranked))[:_NEAREST]
-        if ranked:
-            return [hit.section.heading for hit in ranked][:_NEAREST]
-        if self._subjects.outside_in(text):
+            text = " ".join(asking)
+            if len(text.split()) > _SHORT_ASK:
+                return []
+        outside = self._subjects.outside_in(text)
+        whole = self._answer_to(self._hear(text, outside))
+        found: dict[str, Hit] = {}
+        for number, clause in enumerate(asking):
+            if len(asking) > 1 and not (number and len(clause.split()) <= _BIT):
+                hit = self._answer_to(self._hear(clause, outside))
+                if hit is not None:
+                    found.setdefault(hit.section.topic, hit)
+        if whole is not None:
+            rest = [hit for topic, hit in found.items() if topic != whole.section.topic]
+            return [whole, *rest]
+        return list(found.values())
+
+    def near(self, query: str) -> list[PageSection]:
+        """What comes nearest to `query` where nothing answers it, best first."""
+        text = _NO_WORDS.sub(" ", query)
+        if len(text.split()) > _LONG_STORY:
+            text = " ".join(_asking_clauses(text)[:_CLAUSES])
+        heard = self._hear(text, self._subjects.outside_in(text))
+        if heard.outside or not (heard.subjects or heard.share >= _KNOWN):
             return []
-        found = sorted(self._subjects.found_in(text, strict=False), key=lambda each: -each[1])
-        return list(dict.fromkeys(heading for heading, *_ in found))[:_NEAREST]
+        best = max(heard.words.values(), default=0)
+        related = [name for name, score in heard.words.items() if score >= _RELATED * best]
+        names = [*related[:1], *list(heard.subjects)[:1], *related[1:]]
+        return [self._named[name] for name in dict.fromkeys(names)][:_NEAREST]
+
+    def _hear(self, text: str, outside: int) -> _Hearing:
+        words = self._subjects.words_in(text)
+        scores = self._ranking.scores(words)
+        share = self._ranking.share(words, next(iter(scores))) if scores else 0.0
+        led: dict[str, tuple[float, frozenset[str]]] = {}
+        for heading, score, subjects in self._subjects.found_in(text, outside):
+            if score > led.get(heading, (0.0, frozenset()))[0]:
+                led[heading] = (score, subjects)
+        in_order = sorted(
+            (each for each in self._named if each in led), key=lambda each: -round(led[each][0], 2)
+        )
+        return _Hearing(scores, share, {each: led[each][1] for each in in_order}, outside)
+
+    def _answer_to(self, heard: _Hearing) -> Hit | None:
+        """The section that answers what was heard; None where that is not clear."""
+        best = {}
+        for name, score in heard.words.items():
+            best.setdefault(self._named[name].topic, (name, score))
+        topics = list(best)
+        if not topics:
+            return None
+        score = best[topics[0]][1]
+        lead = 1 - best[topics[1]][1] / score if topics[1:] else 1.0
+        is_clear = score >= _CLEAR_SCORE and lead >= _CLEAR_LEAD and heard.share >= _CLEAR_SHARE
+        first = next(iter(heard.subjects), None)
+        if (
+            first == topics[0]
+            or (topics[0] in heard.subjects and lead >= _SOME_LEAD)
+            or (is_clear and not heard.outside)
+        ):
+            chosen = topics[0]
+        elif first in topics[:2] and lead < _NO_LEAD:
+            chosen = first
+        else:
+            return None
+        name, score = best[chosen]
+        return Hit(self._named[name], score, heard.subjects.get(chosen, frozenset({chosen})))
+
+    def parts_of(self, section: PageSection) -> list[PageSection]:
+        """The section of the topic of `section`, and all that are parts of it."""
+        return [each for each in self._sections if (each.page, each.topic) == (section.page, section.topic)]
 
     def is_whole(self, section: PageSection) -> bool:
         """`section` begins a page that is the answer as a whole."""
@@ -425,41 +207,9 @@ class Library:
 
 
 @cache
-def bundled_subjects() -> Subjects:
-    """The subjects of the bundled pages."""
-    return Subjects((resources.files(__package__) / "subjects.toml").read_text(encoding="utf-8"))
-
-
-def sections(page: str, text: str) -> list[PageSection]:
-    """The sections of one Markdown page. The text before a second heading belongs to the page's own."""
-    title = heading = page
-    fenced, found = False, [(page, page, list[str]())]
-    for line in text.splitlines():
-        fenced ^= line.startswith("```")
-        match = None if fenced else _HEADING.fullmatch(line.rstrip())
-        if match is None:
-            found[-1][2].append(line)
-            continue
-        heading = match[2]
-        title = heading if match[1] == "#" else title
-        found.append((title, heading, []))
-    bodies = ((title, heading, "\n".join(lines).strip()) for title, heading, lines in found)
-    return [PageSection(page, title, heading, body) for title, heading, body in bodies if body]
-
-
-def chapters(text: str) -> Iterator[tuple[str, str]]:
-    """A long page in chapters, each a page of its own: a name, and the text with its headings one level up.
-
-    What stands before the first chapter is left out.
-    """
-    for chapter in re.split(r"(?m)^## ", text)[1:]:
-        title = chapter.partition("\n")[0]
-        yield "-".join(_WORD.findall(title.lower())), "# " + re.sub(r"(?m)^###(?=#* )", "##", chapter)
-
-
-def words_of(text: str) -> list[str]:
-    """The words of `text` in lower case; an apostrophe is no border."""
-    return _WORD.findall(re.sub(r"['’`]", "", text.lower()))
+def bundled_wordings() -> str:
+    """How people ask for the sections of the bundled pages."""
+    return (resources.files(__package__) / "wordings.toml").read_text(encoding="utf-8")
 
 
 def _asking_clauses(text: str) -> list[str]:
@@ -468,59 +218,3 @@ def _asking_clauses(text: str) -> list[str]:
     asking = [each for each in sentences if "?" in each or _WONDERS.search(each)] or sentences
     clauses = [each for sentence in asking for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
     return [each for each in clauses if _ASKS.match(each) or _WONDERS.search(each)] or clauses or [text]
-
-
-def _keep_best(best: dict[str, Hit], hits: Iterable[Hit]) -> None:
-    """Put each of `hits` into `best` that scores higher there. The clause that it answers is kept."""
-    for hit in hits:
-        known = best.get(hit.section.heading)
-        if known is None or hit.score > known.score:
-            clause = hit.clause or (known.clause if known else 0)
-            subjects = known.subjects if known and known.clause else hit.subjects
-            best[hit.section.heading] = replace(hit, clause=clause, subjects=subjects)
-
-
-def _phrases(listed: str) -> tuple[str, ...]:
-    return tuple(" ".join(each.split()) for each in listed.split(";") if each.strip())
-
-
-def _pattern(text: str) -> _Pattern:
-    terms = {each.strip() for each in text.split("&")}
-    unnamed = {each for each in terms if each.startswith("!")}
-    named = terms - unnamed - {_OURS}
-    return _Pattern(frozenset(named), frozenset(each[1:] for each in unnamed), _OURS in terms)
-
-
-def _expression(phrases: Iterable[str], ending: str = "s?") -> re.Pattern[str]:
-    """Finds one of `phrases` in words with a space before and after each. Their words may have `ending`."""
-    ways = (" ".join(_way(word, ending) for word in each.split()).replace(" .. ", _GAP) for each in phrases)
-    return re.compile(f"(?<= )(?:{'|'.join(ways)})(?= )")
-
-
-def _way(word: str, ending: str) -> str:
-    if word == "..":
-        return word
-    if word.endswith("*"):
-        return re.escape(word.removesuffix("*")) + "[^ ]*"
-    return re.escape(word) + ending * (len(word) > _SHORT_WORD)
-
-
-def _shortened(words: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in sorted(words):
-        for each in _without_one(word):
-            found.setdefault(each, word)
-    return found
-
-
-def _differ_by_one(one: str, other: str) -> bool:
-    """A letter is missing in one of them, or one is another, or two neighbours have changed places."""
-    if len(one) != len(other):
-        return True
-    places = [at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
-    return len(places) == 1 or (places[-1] - places[0] == 1 and sorted(one) == sorted(other))
-
-
-def _without_one(word: str) -> set[str]:
-    """`word`, and `word` without each of its letters in turn."""
-    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from .search import Library, words_of
+from .pages import PageSection, words_of
+from .search import Library
 
 _GREETING = re.compile(
     r"\W*(hi+|hello|hey+|hiya|yo|howdy|hallo|hola|moin|servus|guten (tag|morgen|abend)|bonjour|ciao|sup|ping"
@@ -167,19 +168,17 @@ _REPLIES = {
     "form": "I cannot write in another way: I have no language model, and show sections of the guide as "
     "they are. *Not helpful*, below an answer, offers it again, shorter or with more detail. A question "
     "about one thing, in one sentence, gets the shortest answer.",
-    "unsure": "I am not sure what you ask, and read one question at a time.{near} Write one of these "
-    "headings, and you get what is under it; or ask for one thing in one sentence.",
     "greeting": "Hello! I am the playground's agent, a small program without a language model: I answer "
     "questions about this bot and about AGNTCY from its guide.",
     "code": "I cannot check code: I only know this project. `docs/agents.md` has an agent that works, "
     "and `slack-bot doctor` says what is wrong with an agent's card.",
     "probe": "I have no system prompt and no secrets to show: I am a small program without a language "
     "model, and answer questions about this bot and about AGNTCY from its guide.",
-    "unknown": "I do not know that. I only know this project, and answer from its guide.{near}",
+    "unknown": "I do not know that. I only know this project, and answer from its guide.",
 }
-"""What is said to each kind; `{near}` is where headings that come near are named."""
+"""What is said to each kind."""
 _SHORT = frozenset(
-    ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form", "unsure")
+    ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form")
 )
 """Kinds after which it is not said what the agent knows."""
 
@@ -232,19 +231,29 @@ def language_note(question: str) -> str:
     return "I answer in English only." if len(_OTHER_LETTERS.findall(question)) > _FEW_FOREIGN else ""
 
 
-def small_talk(question: str, library: Library, near: Sequence[str] = ()) -> str:
-    """What is said to a question that no page answers. `near`: headings that come near it."""
-    nearest = f" Near it are: {', '.join(f'*{each}*' for each in near)}." if near else ""
+def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()) -> str:
+    """What is said to a question that no page answers. `near`: what comes near it."""
     kind = _kind(re.sub(r"['’]", "", question), library)
-    if kind == "unknown" and near and library.is_unsure(question):
-        kind = "unsure"
+    if kind == "unknown" and near:
+        return _nearest(question, near)
     if kind in _SHORT:
-        return _REPLIES[kind].format(near=nearest) + "\n"
+        return _REPLIES[kind] + "\n"
     found = [library.sections_of(name) for name in library.names]
     about = "\n".join(f"- {each[0].title}" for each in found if each)
-    parts = [language_note(question), f"{_REPLIES[kind].format(near=nearest)} I know about:", about]
+    parts = [language_note(question), f"{_REPLIES[kind]} I know about:", about]
     if kind == "unknown":
         parts.append("Ask me about one of these, in one sentence.")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _nearest(question: str, near: Sequence[PageSection]) -> str:
+    known = "\n".join(f"- *{each.heading}* {each.first_sentence}" for each in near)
+    parts = [
+        language_note(question),
+        "I do not know exactly that. This comes nearest:",
+        known,
+        "If it is none of these, ask for one thing in one sentence.",
+    ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
