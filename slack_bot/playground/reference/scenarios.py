@@ -90,6 +90,7 @@ ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ASKED_AT_ONCE = 3  # things that one message asks
+_RELATED = 2  # sections that come with an answer in detail
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
     r"\s*(?:(?:please )?(?:write|give|show)(?: me)? an? )?(fail|slow|long|unicode)"
@@ -100,7 +101,7 @@ _DEPLOY = re.compile(r"\s*(please )?deploy( (the bot|it))?\W*\Z", re.IGNORECASE)
 _FORM_WANTED = re.compile(
     r"\s*(please )?((fill in|show me|open|send me) (the|a|your) )?form\W*\Z", re.IGNORECASE
 )
-THOROUGH = re.compile(r"\b(everything|thorough(ly)?|in depth)\b", re.IGNORECASE)
+THOROUGH = re.compile(r"\b(everything (about|on)|thorough(ly)?|in depth)\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\s*Please answer this again, (shorter|with more detail)\b.*", re.IGNORECASE | re.DOTALL)
 """What the bot writes below a question whose answer was not helpful."""
 _FILE = re.compile(r"(?<!\S)@[\w-]+\.md\b")
@@ -309,26 +310,25 @@ def _counted(number: int, what: str) -> str:
 
 
 def _search_all(queries: list[str]) -> Generator[Move, ToolResult | None, tuple[list[Hit], bool]]:
-    """All that was found, and whether the tool's limit was reached."""
-    found: dict[tuple[str, str], Hit] = {}
+    """All that was found, and whether the tool's limit was reached. Only the first query is the question."""
+    found: dict[PageSection, Hit] = {}
     capped = False
     for query in queries:
         if (result := (yield CallTool(SEARCH, query))) is not None:
             capped = capped or result.capped
             for hit in result.hits:
-                found.setdefault((hit.section.page, hit.section.heading), hit)
+                found.setdefault(hit.section, replace(hit, is_answer=hit.is_answer and query == queries[0]))
     return list(found.values()), capped
 
 
 def _answer(question: str, hits: list[Hit], library: Library, is_detailed: bool) -> str:
     if not hits:
         return "I found nothing about that in the knowledge base.\n"
-    if not library.counts(question, hits[0]):
-        counting = [hit for hit in hits if library.counts(question, hit)]
-        if not counting:
-            return _not_exactly(question, hits[0].section)
-        hits = counting
-    first, *more = _chosen(question, hits, library, is_detailed)
+    if not any(hit.is_answer and library.counts(question, hit) for hit in hits):
+        return _not_exactly(question, hits[0].section)
+    first, *more = _chosen(
+        [hit for hit in hits if not hit.is_answer or library.counts(question, hit)], library, is_detailed
+    )
     parts = [language_note(question), first.text]
     for section in more:
         parts += [f"## {section.heading}", section.text]
@@ -342,19 +342,19 @@ def _not_exactly(question: str, near: PageSection) -> str:
     return "\n\n".join(filter(None, [language_note(question), said])) + "\n"
 
 
-def _chosen(question: str, hits: list[Hit], library: Library, is_detailed: bool) -> list[PageSection]:
-    """The sections that answer `question`, the best one first.
+def _chosen(hits: list[Hit], library: Library, is_detailed: bool) -> list[PageSection]:
+    """The sections that are the answer, the best one first.
 
     A page that is the answer as a whole comes whole. Else it is one section for each thing that was asked. In
-    detail, the parts of the same topic come too; and to a thorough question what was found on further pages.
+    detail, the other parts of the same topic come as well, or what is related.
     """
     best = hits[0].section
     if library.is_whole(best):
         found = [each for each in library.sections_of(best.page) if each.heading == each.topic]
     else:
-        found = [hit.section for hit in hits[:_ASKED_AT_ONCE]]
+        found = [hit.section for hit in hits if hit.is_answer][:_ASKED_AT_ONCE]
     if is_detailed:
-        found += library.parts_of(best)
-    if THOROUGH.search(question):
-        found += [hit.section for hit in hits if hit.section.page != best.page]
-    return list(dict.fromkeys(found))
+        parts = [each for each in library.parts_of(best) if each not in found]
+        related = [hit.section for hit in hits if not hit.is_answer and hit.section not in found]
+        found += parts or related[:_RELATED]
+    return found

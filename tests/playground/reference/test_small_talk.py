@@ -74,9 +74,10 @@ def test_each_gets_a_short_fitting_reply(said: str, reply: str) -> None:
 
 
 def test_what_is_not_known_is_said_with_what_is_known_and_what_comes_near() -> None:
-    text = small_talk("zwatz", LIBRARY, ["Signing in"])
-    assert "Near it are: *Signing in*." in text
-    assert "- Data and security\n" in text
+    near = [each for each in LIBRARY.sections_of("using-it-in-slack") if each.heading == "Signing in"]
+    text = small_talk("zwatz", LIBRARY, near)
+    assert "- *Signing in* An agent that may not act for you yet sends a link" in text
+    assert "- Data and security\n" in small_talk("zwatz", LIBRARY)
 
 
 @pytest.mark.parametrize("question", ["stop", "who are you?", "Bye!"])
