@@ -39,7 +39,7 @@ async def test_the_card_of_a_finished_answer_is_closed_and_says_what_was_done(pa
         "Read what was found",
         "Read “What AGNTCY is”",
         "Read “How AGNTCY agents communicate”",
-        "I found 2 sections on 2 pages.",
+        "I found 5 sections on 2 pages.",
         "Write the answer",
     ]
 

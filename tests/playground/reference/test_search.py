@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.search import Library
-from slack_bot.playground.reference.subjects import Subjects, bundled_subjects
+from slack_bot.playground.reference.subjects import Subjects
 
 PAGES = {
     "cats": "# About cats\n\nCats sleep.\n\n## Food\n\nA cat eats fish.\n\n```sh\n# not a heading\n```\n",
@@ -267,11 +267,6 @@ def answers(question: str, library: Library = GUIDE) -> list[str]:
 def test_a_question_leads_to_its_section_or_nowhere(question: str, heading: str) -> None:
     hits = GUIDE.search(question)
     assert [hit.section.topic for hit in hits[:1]] == [heading] * (heading != NOTHING)
-
-
-def test_subjects_lead_to_sections_that_there_are() -> None:
-    there = {each.heading for name in GUIDE.names for each in GUIDE.sections_of(name)}
-    assert bundled_subjects().headings <= there
 
 
 @given(st.lists(st.text("bdfgjkpqvwxz", min_size=9, max_size=14), min_size=1, max_size=12))
