@@ -68,7 +68,8 @@ class PostSurface:
         None: it does; `is_signed` says whether `footer` is there. `close`: how cards that still run read;
         None: they run on.
         """
-        text, title = message.text + write.text, write.plan_title or message.title
+        text = message.text + write.text
+        title = message.cards.title_after(write.plan_title or message.title, close)
         above = self._card_blocks(message.cards.whole(close), title)
         if message.ts is None:
             result = await self.post(
@@ -94,7 +95,8 @@ class PostSurface:
         None: it does, perhaps in its plainest form.
         """
         cards = message.cards.closed(close)
-        above = self._card_blocks(cards, message.title)
+        title = message.cards.title_after(message.title, close)
+        above = self._card_blocks(cards, title)
         forms = blocks.forms(text, above, footer)
         if cards and not text:
             forms.append((TextForm.WHOLE, {"blocks": above}))
@@ -103,6 +105,7 @@ class PostSurface:
             return result
         message.text, message.doubt, message.is_open = text, None, False
         message.is_signed = bool(footer) and result.form == 0  # no other form has it
+        message.title = title
         if cards and not (result.is_fallback and text):
             message.cards.confirm_closed(close)
         return None
@@ -384,6 +387,8 @@ class StreamSurface:
         Where Slack refuses text, cards or blocks, it is stopped without them, and the refusal is returned.
         """
         limit = self._settings.card_chars
+        after = message.cards.title_after(title or message.title, close)
+        title = after if after != message.title else title
         chunks = blocks.all_chunks(text, (), title, limit)
         chunks += [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
         address = self._client.address(message.ts)

@@ -21,6 +21,8 @@ from slack_bot.testing.harness import CHANNEL, BotHarness, bot_settings, build_i
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.items import Moment
+from slack_bot.testing.tape.json_file import Json
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import Stage, TurnRecord
@@ -418,3 +420,36 @@ async def test_a_task_whose_id_was_not_learned_is_found_by_the_question(
             assert seen.text == "echo of it"
         else:
             assert "cannot find out what became of this question" in seen.read
+
+
+def plan_of(states: dict[str, str]) -> Json:
+    steps = [{"step_id": title, "title": title, "status": state} for title, state in states.items()]
+    parts = [{"kind": "data", "data": {"steps": steps}}]
+    artifact = {"artifactId": "plan", "name": "execution_plan_update", "parts": parts}
+    return {"kind": "artifact-update", "taskId": "task-1", "contextId": "ctx-1", "artifact": artifact}
+
+
+@on_virtual_time
+async def test_the_plan_of_a_killed_process_says_that_its_step_goes_on_below() -> None:
+    """Its first message keeps no title of a step that seems to run there for ever."""
+    begun, *more = answer(LINES, seconds=SECONDS).moments
+    plan = Moment(
+        0.15, event=plan_of({"Search": "completed", "Compare": "completed", "Write": "in_progress"})
+    )
+    done = Moment(SECONDS + 0.25, event=plan_of(dict.fromkeys(("Search", "Compare", "Write"), "completed")))
+    tape = Tape({"wire": "0.3"}, (begun, plan, *more[:-2], done, *more[-2:]))
+    async with run_bot(tape, store=MemoryStore(is_durable=True)) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(SECONDS / 2)
+        (seen,) = [message for message in bot.thread(root) if message.is_bot]
+        assert seen.plan_title == "Step 3 of 3: Write"
+        bot.life.end_now()
+        async with run_bot(after=bot) as next_bot:
+            await next_bot.deliver()
+            await next_bot.idle()
+            first, *_, last = [message for message in next_bot.thread(root) if message.is_bot]
+            assert first.plan_title == "Step 3 of 3: Write (continues below)"
+            assert [task.title for task in first.tasks][-1] == "Write (continues below)"
+            assert not first.plan_failed
+            assert last.plan_title != first.plan_title
+            assert comparable("\n".join(next_bot.read(root))) == comparable(LINES)

@@ -190,7 +190,10 @@ def test_a_plan_keeps_its_title_in_the_next_message() -> None:
         await write(delivery, title="Plan, part two")
         await end(delivery, "Two.")
 
-    assert [message.plan_title for message in play(story).thread()] == ["Plan", "Plan, part two"]
+    assert [message.plan_title for message in play(story).thread()] == [
+        "Plan (continues below)",
+        "Plan, part two",
+    ]
 
 
 def test_with_all_its_messages_used_an_answer_overflows() -> None:
