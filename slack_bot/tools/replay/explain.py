@@ -74,6 +74,7 @@ _OWN_MARKUP = "markup that the bot closed and opened again, because a message en
 _OWN_WORDS = "the bot's own words"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 3  # a table's head is repeated, a fence names its language
+_SAME_TIME = 0.002  # seconds; both are rounded to milliseconds
 _MOST_LOOKS = 40  # at a text of which something was taken away
 
 
@@ -164,7 +165,10 @@ def _live(account: Provenance, seen: Observation) -> str:
     before = f" (first sign of life after {sign:g} s)" if sign is not None and sign != first else ""
     if first is None or (ended is not None and ended.outcome == Outcome.NO_TEXT):
         return f"no, no text of an answer was shown{before}"
-    return f"from {first:g} s on, {share or 0:.0%} of it before the agent's end{before}"
+    stays = min((account.showings[number].at for number in account.shown_by), default=first)
+    if stays - first >= _SAME_TIME:  # what is quoted below begins then
+        before += f" (text that did not stay: from {first:g} s on)"
+    return f"from {stays:g} s on, {share or 0:.0%} of it before the agent's end{before}"
 
 
 def _counted(number: int, what: str) -> str:

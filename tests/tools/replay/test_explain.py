@@ -17,6 +17,7 @@ from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.testing.tape.builders import answer, chunk, status, task
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.tape import Tape, write_tape
+from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.explain import explain, explain_capture, parts_of
 from slack_bot.tools.replay.provenance import Provenance
 from slack_bot.tools.replay.replay import replayed
@@ -328,3 +329,14 @@ def test_the_agents_words_on_its_failure_are_told_without_secrets_and_cut(
     assert "word " * 60 not in told
     assert "a8Kq2LmZ" not in told
     assert "\x1b" not in told
+
+
+@pytest.mark.parametrize("name", ["pydai_tool", "strands_tool", "lg_tool"])
+def test_an_answer_is_live_from_when_the_first_text_that_stays_was_written(name: str) -> None:
+    capture = open_capture(Path(f"tests/captures/frameworks/{name}.sse"))
+    text = explain_capture(capture, Scenario())
+    live = re.search(r"(?m)^Live: +from ([\d.]+) s on", text)
+    first = re.search(r"(?m)^ *([\d.]+) s  chat\.\w+ shows ", text)
+    assert live is not None and first is not None
+    assert float(live[1]) == pytest.approx(float(first[1]), abs=0.0011)
+    assert ("text that did not stay: from " in text) is (name != "lg_tool")
