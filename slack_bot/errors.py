@@ -102,6 +102,16 @@ class CardRefused(CardError):
         self.tried = tried
 
 
+class CardUntrusted(CardError):
+    """The card may not be believed until the operator says so. `problem`: for a probe."""
+
+    safe = (
+        "What the agent says of itself has to be checked before I may ask it. Trying again will not help:"
+        " please tell whoever runs me."
+    )
+    problem = "The agent's card is refused; see the log."
+
+
 class AgentRefused(AgentError):
     """The agent's server did not accept the question. `status` is HTTP's."""
 

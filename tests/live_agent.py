@@ -71,7 +71,8 @@ ANSWERS = {"unicode": UNICODE, "long": LONG}
 class Live:
     """A running agent: its base URL, the headers of all requests so far, and the messages it was sent.
 
-    `pushes`: where it was told to post. `before_push` is awaited before it takes such an address.
+    `pushes`: where it was told to post. `before_push` is awaited before it takes such an address. `publish`
+    makes each card, public or extended, that it sends.
     """
 
     url: str = ""
@@ -83,6 +84,13 @@ class Live:
     pushes: list[TaskPushNotificationConfig] = field(default_factory=list)
     before_push: Callable[[], Awaitable[object]] | None = None
     extended: str = ""
+    publish: Callable[[AgentCard], AgentCard] = lambda card: card
+
+    async def published(self, card: AgentCard, *_: object) -> AgentCard:
+        """A card as it is sent: a copy that `publish` may change and sign."""
+        found = AgentCard()
+        found.CopyFrom(card)
+        return self.publish(found)
 
 
 class _Executor(AgentExecutor):
@@ -212,13 +220,14 @@ class _App:
             pushing["extended_agent_card"] = more = AgentCard()
             more.CopyFrom(card)
             more.skills.append(secret)
+            pushing["extended_card_modifier"] = live.published
         self._handler = DefaultRequestHandler(_Executor(live), _Tasks(live), card, **pushing)
         routes: list[Any] = []
         if "JSONRPC" in bindings:
             routes += create_jsonrpc_routes(self._handler, "/", enable_v0_3_compat=compat)
         if "HTTP+JSON" in bindings:
             routes += create_rest_routes(self._handler, enable_v0_3_compat=compat)
-        inner = Starlette(routes=[*create_agent_card_routes(card), *routes])
+        inner = Starlette(routes=[*create_agent_card_routes(card, live.published), *routes])
 
         async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
             headers = {key.decode(): value.decode() for key, value in scope["headers"]}

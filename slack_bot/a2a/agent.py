@@ -22,8 +22,11 @@ from ..errors import (
     AgentFailed,
     AgentRefused,
     AgentUnreachable,
+    CardError,
+    CardUntrusted,
     ForeignBinding,
     SettingsError,
+    StoreError,
     TokenRefused,
     TokenUnavailable,
 )
@@ -34,7 +37,8 @@ from .answer.assembler import PROFILE_KEYS
 from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
-from .wire.card import AgentCard, fetch_card, introduction_of
+from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
+from .wire.card_trust import ACCEPT_CARD, CardFacts, CardMemory, card_address
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
 from .wire.token_endpoint import token_source
@@ -65,6 +69,8 @@ class _Known:
     card: AgentCard | None = None
     extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
     card_until: float = 0.0
+    trusted: CardFacts | None = None
+    refusal: str = ""  # that was logged last
     failure: AgentError | None = None
     failed_at: float = 0.0
     wire: Wire | None = None
@@ -76,10 +82,18 @@ class _Known:
 
 
 class Agent:
-    """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address or login."""
+    """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address, login or key.
+
+    `memory`: of the card; without one, each card is seen for the first time.
+    """
 
     def __init__(
-        self, http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, health: Health | None = None
+        self,
+        http: httpx.AsyncClient,
+        settings: AgentSettings,
+        clock: Clock,
+        health: Health | None = None,
+        memory: CardMemory | None = None,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -90,12 +104,15 @@ class Agent:
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Key for the store: origin and path of the configured URL, without credentials."""
         self._http, self._settings, self._clock = http, settings, clock
-        self._health = health or Health()
+        self._health, self._memory = health or Health(), memory
+        if settings.card_keys is not None:
+            check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
         self._auth = self._card_auth = Credentials(settings, tokens=self._tokens, session=self.name)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
-        self._turn = ""
+        self._turn, self._is_conversation = "", False
+        self._begun_with: AgentCard | None = None
         self.traceparent: Callable[[str], str | None] = lambda _: None
         """The W3C header of that name for the requests of a turn."""
         self.habits: dict[str, str] = {}
@@ -104,7 +121,7 @@ class Agent:
     def in_conversation(self, key: Hashable, turn: str = "") -> Self:
         """The same agent, with the cookies and the session of one conversation, for a turn."""
         found = copy(self)
-        found._turn = turn
+        found._turn, found._is_conversation, found._begun_with = turn, True, None
         jar, session = self._jar_of(key), f"{self.name} {key}"
         found._auth = Credentials(self._settings, jar, self._tokens, session)
         return found
@@ -156,27 +173,75 @@ class Agent:
     async def ensure_card(self) -> AgentCard:
         """At most `card_ttl` seconds old; an older one if no new one can be fetched.
 
-        Raises AgentUnreachable or CardError if there is none.
+        Raises AgentUnreachable or CardError if there is none; CardUntrusted if it may not be believed. What
+        has begun in a conversation goes on with the card it began with.
         """
+        try:
+            card = await self._newest_card()
+        except CardUntrusted:
+            if self._begun_with is None:
+                raise
+            return self._begun_with
+        if self._is_conversation:
+            self._begun_with = card
+        return card
+
+    async def _newest_card(self) -> AgentCard:
         known, asked_at = self._known, self._clock.monotonic()
         async with known.fetching:
             if known.failure is not None and known.failed_at > asked_at:
                 raise known.failure  # it came while this one waited
             if known.card is None or self._clock.monotonic() >= known.card_until:
                 try:
-                    known.card = await fetch_card(self._http, self._card_auth, self._settings)
+                    card = await fetch_card(self._http, self._card_auth, self._settings)
+                    await self._trust(card)
+                    known.card, known.refusal = card, ""
                     self._health.passed(HealthCheck.AGENT)
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
-                    problem = error.problem if isinstance(error, ForeignBinding | TokenRefused) else _AWAY
+                    lasting = CardUntrusted | ForeignBinding | TokenRefused
+                    problem = error.problem if isinstance(error, lasting) else _AWAY
                     self._health.failed(HealthCheck.AGENT, problem)
-                    if known.card is None:
+                    if self._refuses(error) or known.card is None:
                         known.failure, known.failed_at = error, self._clock.monotonic()
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
                 known.card_until, known.url = self._clock.monotonic() + self._settings.card_ttl, ""
             return known.card
+
+    def _refuses(self, error: AgentError) -> bool:
+        """Nor is an older card used. Once for each reason, the log says why."""
+        if not isinstance(error, CardUntrusted):
+            return False
+        if self._known.refusal != str(error):
+            self._known.refusal = str(error)
+            _log.error("%s", error)
+        return True
+
+    async def _trust(self, card: AgentCard) -> None:
+        """CardUntrusted: it is not as it was. A signed one may change: the signature is the proof."""
+        if self._memory is None:
+            return
+        facts, known, at = CardFacts.of(card), self._known, card_address(self._settings.url or "")
+        try:
+            trusted = CardFacts.parse(await self._memory.read(at))
+            changes = "" if trusted is None or card.signed_by else trusted.changes_to(facts)
+            if changes and (self._settings.accept_card or "").strip().lower() != facts.fingerprint:
+                raise CardUntrusted(
+                    f"the agent card of {self.name} has changed {changes} since it was trusted; if that is"
+                    f" right, set {ACCEPT_CARD}={facts.fingerprint}, else ask who runs the agent"
+                )
+            known.trusted = facts
+        except StoreError as error:
+            if known.trusted != facts:
+                raise CardError(f"what was trusted of the agent card cannot be looked up: {error}") from error
+            return
+        if trusted is None or changes or (card.signed_by and trusted != facts):
+            try:
+                await self._memory.write(at, facts.text)
+            except StoreError as error:
+                _log.error("which agent card is trusted was not stored: %s", error)
 
     async def introduction(self) -> Introduction:
         """What the agent says of itself: in its extended card where it has one, else in its card.
@@ -191,7 +256,10 @@ class Agent:
                 found = card.introduction
                 try:
                     client = self._client(card, self._interfaces(card)[0])
-                    found = introduction_of(await client.extended_card())
+                    extended = await client.extended_card()
+                    found = introduction_of((await signed_part(extended, self.name, self._settings))[0])
+                except CardUntrusted as error:
+                    _log.warning("the extended agent card is not used: %s", error)
                 except AgentError as error:
                     _log.warning("the extended agent card cannot be read: %s", error)
                 known.extended = card, found

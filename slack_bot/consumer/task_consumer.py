@@ -48,7 +48,7 @@ _SILENT = "The agent has gone silent."
 _NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
 _NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
 _RESTARTED = "I was restarted and cannot find out what became of this question."
-_LASTING = (errors.ForeignBinding, errors.TokenRefused)  # asking again cannot help
+_LASTING = (errors.CardUntrusted, errors.ForeignBinding, errors.TokenRefused)  # asking again cannot help
 _NOT_ASKED = (
     errors.AgentUnreachable,
     errors.TokenRefused,
@@ -66,6 +66,7 @@ _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.TokenRefused: "the bot gets no token for the agent",
     errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
+    errors.CardUntrusted: "the agent's card is refused",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
 }

@@ -157,6 +157,13 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f" {names['dedupe_hours']} ({kept:g}): what was answered would be asked again"
         )
     yield from _login_contradictions(settings.agent)
+    if _lacks_joserfc(settings.agent):
+        name, remedy = env_name(("agent", "card_keys")), how_to_install("oauth", "run.txt")
+        yield f"{name} is set, and joserfc, which checks signatures, is not here: {remedy}"
+
+
+def _lacks_joserfc(agent: models.AgentSettings) -> bool:
+    return agent.card_keys is not None and not _is_installed("joserfc")
 
 
 def _login_contradictions(agent: models.AgentSettings) -> Iterator[str]:
@@ -258,6 +265,8 @@ def read(
         refused |= {("store", "url")}
     if any(_login_contradictions(settings.agent)):
         refused |= {(_CLIENT, "id")}
+    if _lacks_joserfc(settings.agent):
+        refused |= {("agent", "card_keys")}
     return settings, problems, refused | (FIELDS.keys() - given.keys() if unreadable else set())
 
 

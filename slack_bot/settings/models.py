@@ -219,6 +219,11 @@ class AgentSettings(SettingsSection):
     """Name of a header that carries a key for the agent."""
     header_value: SecretStr | None = None
     """Value of that header."""
+    card_keys: str | None = None
+    """File of the public keys (JWKS or PEM) of those who may sign the agent's card. It is read with each
+    card. Unset: signatures are not looked at. Needs the extra `oauth`."""
+    accept_card: str | None = None
+    """Fingerprint of a changed agent card that may be believed; the log and `doctor` name it."""
     session_header: str | None = None
     """Name of a header whose value is the same for all calls of a conversation, as AWS AgentCore wants it:
     X-Amzn-Bedrock-AgentCore-Runtime-Session-Id."""

@@ -619,3 +619,13 @@ def test_tokens_are_fetched_by_a_library_that_may_be_missing(monkeypatch: pytest
         " deploy/run.txt"
     ]
     read({f"{CLIENT}TOKEN_FILE": "f"})
+
+
+def test_signatures_are_checked_by_a_library_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = {"SLACK_BOT_AGENT__CARD_KEYS": "keys.json"}
+    assert read(env).agent.card_keys == "keys.json"
+    monkeypatch.setattr("slack_bot.settings.load.find_spec", lambda name: None)
+    assert problems(env) == [
+        "SLACK_BOT_AGENT__CARD_KEYS is set, and joserfc, which checks signatures, is not here: pip install"
+        " --require-hashes -r deploy/run.txt"
+    ]

@@ -20,6 +20,7 @@ from ...errors import (
     CardRefused,
     ForeignBinding,
     NoCard,
+    SettingsError,
     StreamLost,
 )
 from ...settings.models import AgentSettings
@@ -27,7 +28,7 @@ from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
 from .auth import KEY_PLACES, SET_CREDENTIALS, admits, bare, has_credentials, origin_of
 from .calls import Binding, Interface, Wire
-from .transport import map_exceptions, media_type, parse_json, read_body
+from .transport import map_exceptions, media_type, offload, parse_json, read_body
 
 _FILES = ("agent-card.json", "agent.json")  # below `/.well-known/`: since 0.3, and before
 _MAX_CARD_BYTES = 1024 * 1024
@@ -43,6 +44,7 @@ _BINDINGS: Mapping[str, Binding] = {
     "HTTP_JSON": "HTTP+JSON",  # as frameworks write it
     "REST": "HTTP+JSON",
 }
+_FLOW_URLS = ("tokenUrl", "authorizationUrl", "refreshUrl", "deviceAuthorizationUrl")
 _KINDS = {"oauth2": "oauth2", "openidconnect": "openid", "mutualtls": "mtls", "mtls": "mtls"}
 
 
@@ -56,7 +58,8 @@ class AgentCard:
 
     `auth` lists alternatives; the schemes of each are needed together: bearer, basic, oauth2, openid, mtls,
     or header, query, cookie or other with a name. `token_servers`: addresses that it names for tokens, to be
-    told and never to be asked.
+    told and never to be asked. `security`: all that it says of logins, in words that do not depend on its
+    version. `signed_by`: the configured key that signed it, or "".
     """
 
     name: str
@@ -69,6 +72,9 @@ class AgentCard:
     has_extended: bool = False
     takes_json: bool = False
     extensions: tuple[str, ...] = ()
+    security: tuple[str, ...] = ()
+    is_signed: bool = False
+    signed_by: str = ""
 
 
 # -- where it is ---------------------------------------------------------------------------------------------
@@ -98,7 +104,8 @@ def card_urls(configured: str) -> tuple[str, ...]:
 async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> AgentCard:
     """Find and read the card, within `card_timeout` seconds.
 
-    Raises AgentUnreachable: no server answers; CardError: it answers without a usable card.
+    Raises AgentUnreachable: no server answers; CardError: it answers without a usable card; CardUntrusted: no
+    configured key signed that.
     """
     configured, misses = settings.url or "", list[tuple[str, str]]()
     try:
@@ -106,7 +113,8 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
             for url in card_urls(configured):
                 found = await _fetch(http, auth, url)
                 if not isinstance(found, str):
-                    return resolve(found, url, settings)
+                    card, signed_by = await signed_part(found, url, settings)
+                    return replace(resolve(card, url, settings), signed_by=signed_by)
                 misses.append((url, found))
     except TimeoutError as error:
         host = origin_of(configured)
@@ -124,6 +132,34 @@ async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentS
         raise CardError(f"no agent card at {url}{why}")
     tried = url if len(misses) == 1 else f"{base_of(configured)} or below its /.well-known/"
     raise NoCard(f"no agent card at {tried} ({reason})")
+
+
+def check_card_keys(path: str) -> None:
+    """SettingsError: the file of the keys cannot be used."""
+    from .card_keys import read_card_keys
+
+    read_card_keys(path)
+
+
+async def signed_part(card: Object, found_at: str, settings: AgentSettings) -> tuple[Object, str]:
+    """What a configured key signed of `card`, and the name of that key. All of it where none is configured.
+
+    Raises CardUntrusted: no key did; CardError: the keys cannot be read.
+    """
+    if settings.card_keys is None:
+        return card, ""
+    try:
+        return await offload(_verified, card, found_at, settings.card_keys)
+    except SettingsError as error:
+        raise CardError(str(error)) from error
+
+
+def _verified(card: Object, found_at: str, path: str) -> tuple[Object, str]:
+    """For a thread: to import the library takes a tenth of a second."""
+    from .card_keys import verify_card
+
+    verified = verify_card(card, found_at, path)
+    return verified.card, verified.key
 
 
 async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
@@ -189,6 +225,8 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
         or card.get("supportsAuthenticatedExtendedCard") is True,
         takes_json=isinstance(modes, list) and "application/json" in modes,
         extensions=spoken,
+        security=tuple(_security(card)),
+        is_signed=bool(card.get("signatures")),
     )
 
 
@@ -299,15 +337,27 @@ def _auth(card: Object) -> Iterator[tuple[str, ...]]:
 
 def _token_servers(card: Object) -> Iterator[str]:
     for scheme in object_of(card.get("securitySchemes")).values():
-        # 1.0 wraps: {"oauth2SecurityScheme": {...}}
-        for each in (object_of(scheme), *map(object_of, object_of(scheme).values())):
-            flows = map(object_of, object_of(each.get("flows")).values())
-            named = (
-                each.get("openIdConnectUrl"),
-                each.get("oauth2MetadataUrl"),
-                *(flow.get("tokenUrl") for flow in flows),
-            )
-            yield from filter(None, map(text_of, named))
+        yield from _urls(object_of(scheme), ("tokenUrl",))
+
+
+def _urls(scheme: Object, of_flows: tuple[str, ...]) -> Iterator[str]:
+    # 1.0 wraps: {"oauth2SecurityScheme": {...}}
+    for each in (scheme, *map(object_of, scheme.values())):
+        flows = map(object_of, object_of(each.get("flows")).values())
+        named = (
+            each.get("openIdConnectUrl"),
+            each.get("oauth2MetadataUrl"),
+            *(flow.get(name) for flow in flows for name in of_flows),
+        )
+        yield from filter(None, map(text_of, named))
+
+
+def _security(card: Object) -> Iterator[str]:
+    """Its schemes with their addresses, and which are needed together. Names of schemes say nothing."""
+    for each in map(object_of, object_of(card.get("securitySchemes")).values()):
+        yield " ".join([_scheme(each), *sorted({bare(url) for url in _urls(each, _FLOW_URLS)})])
+    needs = {" with ".join(sorted(each)) or "no login" for each in _auth(card)}
+    yield f"wants {' or '.join(sorted(needs))}" if needs else "wants no login"
 
 
 def _scheme(scheme: Object) -> str:

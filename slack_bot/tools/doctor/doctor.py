@@ -32,7 +32,7 @@ _ALL = "see .env.example, which lists them all"
 _FIRST = "mend the settings first, then look again"
 _NEEDED = {
     "slack": ("api_url", "bot_token", "app_token", "signing_secret"),
-    "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts"),
+    "agent": ("url", "bearer_token", "header_name", "header_value", "allowed_hosts", "card_keys"),
     "store": ("url",),
     "health": ("host", "port"),
     "push": ("public_url", "jwks"),

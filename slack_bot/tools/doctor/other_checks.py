@@ -40,7 +40,7 @@ from ...settings.models import AgentSettings, HealthSettings, PushSettings, Stor
 from ...settings.observe import AuditSettings
 from ...slack.features import Feature, FeatureFinding
 from ...store.admin import open_admin
-from ...store.contracts import workspace_name
+from ...store.contracts import CARD, card_name, workspace_name
 from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
@@ -59,6 +59,7 @@ _RIGHT_ADDRESS = (
 )
 _NAMES: Mapping[Binding, str] = {"JSONRPC": "JSON-RPC", "HTTP+JSON": "HTTP+JSON"}
 _OTHER: Mapping[Binding, Binding] = {"JSONRPC": "HTTP+JSON", "HTTP+JSON": "JSONRPC"}
+_UNCHECKED = "its signature is not looked at, as SLACK_BOT_AGENT__CARD_KEYS is not set"
 _WANTS_CERTIFICATE = (
     "look at the agent's log; if it wants a certificate of the bot (mTLS), set"
     " SLACK_BOT_AGENT__CLIENT__CERTIFICATE"
@@ -77,10 +78,10 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
         return  # the agent would not be asked
     try:
         async with new_http(settings.agent) as http:
-            agent = Agent(http, settings.agent, clock)
+            agent = Agent(http, settings.agent, clock, memory=_TrustedCards(settings.store))
             card = await agent.ensure_card()
             wires = ", ".join(dict.fromkeys(_spoken(each) for each in card.interfaces))
-            yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}")
+            yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}{_signature(card)}")
             if card.streaming is False:
                 text = "the card says that it does not stream: answers come whole, in the end"
                 yield warning("agent card", text, "switch streaming on in the agent, if it can")
@@ -99,6 +100,31 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
             yield failed("agent card", str(error), _WANTS_CERTIFICATE)
         else:
             yield split("agent card", str(error), "check A2A_AGENT_URL, and whether the agent runs")
+
+
+def _signature(card: AgentCard) -> str:
+    if card.signed_by:
+        return f", verified by the key {card.signed_by}"
+    return f"; it is signed, and {_UNCHECKED}" if card.is_signed else ""
+
+
+class _TrustedCards:
+    """What a bot trusted of agent cards, by its store. To look at one is not to trust it."""
+
+    def __init__(self, kept: StoreSettings) -> None:
+        self._kept = kept
+
+    async def read(self, address: str) -> str:
+        if self._kept.url == "memory://":
+            return ""
+        try:
+            async with open_admin(self._kept.url, ages_of(self._kept), self._kept.redis_timeout) as store:
+                return (await store.profile(card_name(address))).get(CARD, "")
+        except (StoreError, SettingsError):
+            return ""  # the check of the store says why
+
+    async def write(self, address: str, text: str) -> None:
+        """Not its business."""
 
 
 def _spoken(at: Interface) -> str:

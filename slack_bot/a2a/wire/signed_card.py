@@ -1,0 +1,201 @@
+"""PURE. What an agent card's signature covers: its canonical bytes, and what of the card they say.
+
+The bytes are JSON as RFC 8785 writes it (JCS), without `signatures`. What else is left out differs from
+signer to signer (facts: A2A 15), so several forms are tried. Only what the signed bytes say is used of the
+card: what a form leaves out, somebody may have added after the signing.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ...turn.json_values import Object, object_of, objects_of
+
+_MOST_DEPTH = 100
+_LARGEST = 2**53 - 1  # of the whole numbers that every reader of JSON has exactly
+_ESCAPED = re.compile(r'[\x00-\x1f\\"]')
+_FLAG = "flag"  # a field of 1.0 that is left out where it is false: it has no third value
+_Fields: TypeAlias = Mapping[str, Any]
+
+
+def _fields(words: str, **others: Any) -> _Fields:
+    return {**dict.fromkeys(words.split()), **others}
+
+
+_FLOW = _fields("authorizationUrl tokenUrl refreshUrl deviceAuthorizationUrl scopes", pkceRequired=_FLAG)
+_FLOW_NAMES = ("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
+_SCHEME = {
+    "apiKeySecurityScheme": _fields("description location name"),
+    "httpAuthSecurityScheme": _fields("description scheme bearerFormat"),
+    "oauth2SecurityScheme": _fields("description oauth2MetadataUrl", flows=dict.fromkeys(_FLOW_NAMES, _FLOW)),
+    "openIdConnectSecurityScheme": _fields("description openIdConnectUrl"),
+    "mtlsSecurityScheme": _fields("description"),
+}
+_NEEDS = {"schemes": {"*": _fields("list")}}
+_CARD = _fields(
+    "name description version documentationUrl defaultInputModes defaultOutputModes iconUrl",
+    supportedInterfaces=_fields("url protocolBinding tenant protocolVersion"),
+    provider=_fields("url organization"),
+    capabilities=_fields(
+        "streaming pushNotifications extendedAgentCard",
+        extensions=_fields("uri description params", required=_FLAG),
+    ),
+    securitySchemes={"*": _SCHEME},
+    securityRequirements=_NEEDS,
+    skills=_fields("id name description tags examples inputModes outputModes", securityRequirements=_NEEDS),
+)
+"""The fields of A2A 1.0. a2a-sdk signs these alone, and publishes those of 0.3 beside them."""
+_DEFAULTS_03 = {"protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+
+
+@dataclass(frozen=True, slots=True)
+class SignedForm:
+    """`payload`: the bytes that may have been signed. `card`: what of the card they say."""
+
+    payload: bytes
+    card: Object
+
+
+def signed_forms(card: Object) -> Iterator[SignedForm]:
+    """What may have been signed of `card`. ValueError: it has no canonical form."""
+    whole = {name: value for name, value in card.items() if name != "signatures"}
+    yield SignedForm(canonical(whole), whole)
+    small = object_of(_cleaned(whole))
+    for form in (_cleaned(_part(whole, _CARD)), small, _cleaned(whole, drops_false=True)):
+        found = object_of(form)
+        yield SignedForm(canonical(found), _with_needs(found, whole))
+    yield from _forms_03(small, whole)
+
+
+def _forms_03(small: Object, whole: Object) -> Iterator[SignedForm]:
+    """As a2a-sdk 0.3 signs: without defaults, and with letters beyond ASCII written as escapes."""
+    known = {name: value for name, value in small.items() if value != _DEFAULTS_03.get(name)}
+    signed = dict(known)
+    if schemes := object_of(known.get("securitySchemes")):
+        signed["securitySchemes"] = {name: _without_type(object_of(each)) for name, each in schemes.items()}
+    canonical(signed)  # has a form
+    escaped = json.dumps(signed, separators=(",", ":"), sort_keys=True)
+    yield SignedForm(escaped.encode(), _with_needs(known, whole))
+
+
+def _without_type(scheme: Object) -> Object:
+    """Its other fields say its type."""
+    kinds = {"in": "apiKey", "flows": "oauth2", "openIdConnectUrl": "openIdConnect", "scheme": "http"}
+    kind = next((kinds[name] for name in kinds if name in scheme), "mutualTLS")
+    return {name: value for name, value in scheme.items() if (name, value) != ("type", kind)}
+
+
+def _part(value: Any, fields: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(each, fields) for each in value]
+    if not isinstance(value, dict) or not isinstance(fields, Mapping):
+        return value
+    if "*" in fields:
+        return {name: _part(each, fields["*"]) for name, each in value.items()}
+    return {
+        name: _part(each, fields[name])
+        for name, each in value.items()
+        if name in fields and not (fields[name] is _FLAG and each is False)
+    }
+
+
+def _cleaned(value: Any, *, drops_false: bool = False, depth: int = 1) -> Any:
+    """Without what is empty. None: nothing is left."""
+    _check(depth)
+    if isinstance(value, dict):
+        found = {
+            name: kept
+            for name, each in value.items()
+            if (kept := _cleaned(each, drops_false=drops_false, depth=depth + 1)) is not None
+        }
+        return found or None
+    if isinstance(value, list):
+        items = (_cleaned(each, drops_false=drops_false, depth=depth + 1) for each in value)
+        return [each for each in items if each is not None] or None
+    return None if value == "" or (drops_false and value is False) else value
+
+
+def _with_needs(found: Object, whole: Object) -> Object:
+    """With the names of schemes that a call needs: they have no value but an empty list, so signers who leave
+    out what is empty do not sign them. The schemes themselves are signed.
+    """
+    schemes = object_of(found.get("securitySchemes"))
+    restored: dict[str, Any] = {}
+    for key in ("securityRequirements", "security"):
+        needs = [each for each in objects_of(whole.get(key)) if _names(each) <= schemes.keys()]
+        if needs:
+            restored[key] = needs
+    return {**found, **restored}
+
+
+def _names(need: Object) -> set[str]:
+    return set(object_of(need.get("schemes", need)))
+
+
+def canonical(value: Any) -> bytes:
+    """`value` as RFC 8785 writes it. ValueError: nested too deep, a number that not every reader has exactly,
+    or half of a surrogate pair.
+    """
+    return "".join(_written(value, 1)).encode("utf-8")
+
+
+def _written(value: Any, depth: int) -> Iterator[str]:
+    match value:
+        case dict():
+            _check(depth)
+            names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+            for n, name in enumerate(names):
+                yield f"{',' if n else '{'}{_quoted(name)}:"
+                yield from _written(value[name], depth + 1)
+            yield "}" if names else "{}"
+        case list():
+            _check(depth)
+            for n, each in enumerate(value):
+                yield "," if n else "["
+                yield from _written(each, depth + 1)
+            yield "]" if value else "[]"
+        case str():
+            yield _quoted(value)
+        case bool() | None:
+            yield json.dumps(value)
+        case int() if abs(value) > _LARGEST:
+            raise ValueError("a number is larger than JSON can say exactly")
+        case int() | float():
+            yield _number(float(value))
+        case _:
+            raise ValueError(f"{type(value).__name__} is not JSON")
+
+
+def _check(depth: int) -> None:
+    if depth > _MOST_DEPTH:
+        raise ValueError("it is nested too deep")
+
+
+def _quoted(text: str) -> str:
+    return f'"{_ESCAPED.sub(lambda found: json.dumps(found.group())[1:-1], text)}"'
+
+
+def _number(value: float) -> str:
+    """As JavaScript writes it (ECMA-262, Number::toString)."""
+    if not math.isfinite(value):
+        raise ValueError("it is no number of JSON")
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - len(digits))}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    power = point - 1
+    rest = f".{digits[1:]}" if digits[1:] else ""
+    return f"{sign}{digits[0]}{rest}e{'+' if power > 0 else '-'}{abs(power)}"
