@@ -48,7 +48,7 @@ from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
-from .store.contracts import CARD, Ages, Store, card_name
+from .store.contracts import Ages, Store
 from .store.sqlite import open_store
 
 if TYPE_CHECKING:
@@ -95,19 +95,6 @@ class App:
         await self.closers.aclose()
 
 
-class _StoredCards:
-    """What was trusted of agent cards, in the store."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
-
-    async def read(self, address: str) -> str:
-        return (await self._store.profile(card_name(address))).get(CARD, "")
-
-    async def write(self, address: str, text: str) -> None:
-        await self._store.save_fact(card_name(address), CARD, text, self._clock.wall())
-
-
 async def build(
     settings: Settings,
     *,
@@ -136,7 +123,7 @@ async def build(
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
-        agent = Agent(http, settings.agent, clock, health, _StoredCards(store, clock))
+        agent = Agent(http, settings.agent, clock, health, store)
         agent.load_profile(await store.profile(agent.name))
         observer = _keeping_events(settings, agent, store, observer, clock, stack)
         web_client = new_web_client(settings.slack, slack_session)

@@ -217,8 +217,8 @@ def test_a_pure_file_touches_nothing_of_the_world(path: Path) -> None:
 
 STDLIB = {
     "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "contextlib", "copy", "csv",
-    "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html", "io",
-    "ipaddress", "itertools", "json", "math",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "functools", "hashlib", "heapq", "hmac", "html",
+    "io", "ipaddress", "itertools", "json", "math",
     "operator", "pathlib", "re", "statistics", "string", "struct", "sys", "textwrap", "types", "typing",
     "unicodedata", "urllib", "uuid", "random", "secrets", "xml", "zlib",
 }  # fmt: skip

@@ -22,11 +22,9 @@ from ..errors import (
     AgentFailed,
     AgentRefused,
     AgentUnreachable,
-    CardError,
     CardUntrusted,
     ForeignBinding,
     SettingsError,
-    StoreError,
     TokenRefused,
     TokenUnavailable,
 )
@@ -38,7 +36,7 @@ from .recovery_policy import NOT_OFFERED
 from .wire.auth import Credentials, bare, missing, origin_of
 from .wire.calls import HISTORY_LENGTH, Binding, Interface, MessageRequest, TaskVerb, Wire
 from .wire.card import AgentCard, check_card_keys, fetch_card, introduction_of, signed_part
-from .wire.card_trust import ACCEPT_CARD, CardFacts, CardMemory, card_address
+from .wire.card_trust import CardTrust, FactStore
 from .wire.client import Client
 from .wire.frames import Received, Snapshot
 from .wire.token_endpoint import token_source
@@ -69,8 +67,6 @@ class _Known:
     card: AgentCard | None = None
     extended: tuple[AgentCard, Introduction] | None = None  # what the agent says beyond that card
     card_until: float = 0.0
-    trusted: CardFacts | None = None
-    refusal: str = ""  # that was logged last
     failure: AgentError | None = None
     failed_at: float = 0.0
     wire: Wire | None = None
@@ -81,10 +77,23 @@ class _Known:
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+class _Conversation:
+    """`turn` is its question. Without one, no card is kept: what is asked then has not begun."""
+
+    def __init__(self, turn: str | None = None) -> None:
+        self.turn, self._begins = turn or "", turn is not None
+        self.card: AgentCard | None = None
+
+    def begin(self, card: AgentCard) -> None:
+        """It is finished with this card, also where a later one is refused."""
+        if self._begins:
+            self.card = card
+
+
 class Agent:
     """The agent of `settings`. `http` is closed by its owner. SettingsError: no usable address, login or key.
 
-    `memory`: of the card; without one, each card is seen for the first time.
+    `store`: keeps what is trusted of its card; without one, each card is seen for the first time.
     """
 
     def __init__(
@@ -93,7 +102,7 @@ class Agent:
         settings: AgentSettings,
         clock: Clock,
         health: Health | None = None,
-        memory: CardMemory | None = None,
+        store: FactStore | None = None,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -104,15 +113,14 @@ class Agent:
         self.name: str = bare(settings.url).partition("?")[0].rstrip("/")
         """Key for the store: origin and path of the configured URL, without credentials."""
         self._http, self._settings, self._clock = http, settings, clock
-        self._health, self._memory = health or Health(), memory
+        self._health, self._trust = health or Health(), CardTrust(settings, store, clock)
         if settings.card_keys is not None:
             check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
         self._auth = self._card_auth = Credentials(settings, tokens=self._tokens, session=self.name)
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
         self._known = _Known()
-        self._turn, self._is_conversation = "", False
-        self._begun_with: AgentCard | None = None
+        self._conversation = _Conversation()
         self.traceparent: Callable[[str], str | None] = lambda _: None
         """The W3C header of that name for the requests of a turn."""
         self.habits: dict[str, str] = {}
@@ -121,7 +129,7 @@ class Agent:
     def in_conversation(self, key: Hashable, turn: str = "") -> Self:
         """The same agent, with the cookies and the session of one conversation, for a turn."""
         found = copy(self)
-        found._turn, found._is_conversation, found._begun_with = turn, True, None
+        found._conversation = _Conversation(turn)
         jar, session = self._jar_of(key), f"{self.name} {key}"
         found._auth = Credentials(self._settings, jar, self._tokens, session)
         return found
@@ -179,11 +187,10 @@ class Agent:
         try:
             card = await self._newest_card()
         except CardUntrusted:
-            if self._begun_with is None:
+            if (card_before := self._conversation.card) is None:
                 raise
-            return self._begun_with
-        if self._is_conversation:
-            self._begun_with = card
+            return card_before
+        self._conversation.begin(card)
         return card
 
     async def _newest_card(self) -> AgentCard:
@@ -194,8 +201,8 @@ class Agent:
             if known.card is None or self._clock.monotonic() >= known.card_until:
                 try:
                     card = await fetch_card(self._http, self._card_auth, self._settings)
-                    await self._trust(card)
-                    known.card, known.refusal = card, ""
+                    await self._trust.check(card)
+                    known.card = card
                     self._health.passed(HealthCheck.AGENT)
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
@@ -203,45 +210,12 @@ class Agent:
                     lasting = CardUntrusted | ForeignBinding | TokenRefused
                     problem = error.problem if isinstance(error, lasting) else _AWAY
                     self._health.failed(HealthCheck.AGENT, problem)
-                    if self._refuses(error) or known.card is None:
+                    if self._trust.is_lost(error) or known.card is None:
                         known.failure, known.failed_at = error, self._clock.monotonic()
                         raise
                     _log.warning("the agent card is kept though it is old: %s", error)
                 known.card_until, known.url = self._clock.monotonic() + self._settings.card_ttl, ""
             return known.card
-
-    def _refuses(self, error: AgentError) -> bool:
-        """Nor is an older card used. Once for each reason, the log says why."""
-        if not isinstance(error, CardUntrusted):
-            return False
-        if self._known.refusal != str(error):
-            self._known.refusal = str(error)
-            _log.error("%s", error)
-        return True
-
-    async def _trust(self, card: AgentCard) -> None:
-        """CardUntrusted: it is not as it was. A signed one may change: the signature is the proof."""
-        if self._memory is None:
-            return
-        facts, known, at = CardFacts.of(card), self._known, card_address(self._settings.url or "")
-        try:
-            trusted = CardFacts.parse(await self._memory.read(at))
-            changes = "" if trusted is None or card.signed_by else trusted.changes_to(facts)
-            if changes and (self._settings.accept_card or "").strip().lower() != facts.fingerprint:
-                raise CardUntrusted(
-                    f"the agent card of {self.name} has changed {changes} since it was trusted; if that is"
-                    f" right, set {ACCEPT_CARD}={facts.fingerprint}, else ask who runs the agent"
-                )
-            known.trusted = facts
-        except StoreError as error:
-            if known.trusted != facts:
-                raise CardError(f"what was trusted of the agent card cannot be looked up: {error}") from error
-            return
-        if trusted is None or changes or (card.signed_by and trusted != facts):
-            try:
-                await self._memory.write(at, facts.text)
-            except StoreError as error:
-                _log.error("which agent card is trusted was not stored: %s", error)
 
     async def introduction(self) -> Introduction:
         """What the agent says of itself: in its extended card where it has one, else in its card.
@@ -413,7 +387,7 @@ class Agent:
         self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent, auth = self.traceparent(self._turn), self._auth
+        traceparent, auth = self.traceparent(self._conversation.turn), self._auth
         if self._settings.client.api_key is not None:
             auth = auth.with_api_keys(card.auth)
         return Client(self._http, at, self._settings, auth, card.extensions, traceparent)

@@ -65,15 +65,6 @@ def workspace_name(team: str) -> str:
     return f"workspace {team}"
 
 
-CARD = "trusted"
-"""Name of the fact that says what was trusted of an agent card."""
-
-
-def card_name(address: str) -> str:
-    """Stands in the place of an agent's name, for the card at this address."""
-    return f"card of {address}"
-
-
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """What is known of a thread with one agent.

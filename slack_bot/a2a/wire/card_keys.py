@@ -1,7 +1,7 @@
 """Checks the signatures of agent cards with the keys that the operator configured (extra `oauth`: joserfc).
 
-A card never says where its key is (`jku`, `x5u`, `jwk`), or which algorithm is good for a key: whoever can
-name them can sign for anybody (RFC 8725, 3.1 and 3.10).
+A card never says where its key is (`jku`, `x5u`, `jwk`), or which algorithm is good for a key: who can name
+them can sign for anybody (RFC 8725, 3.1 and 3.10).
 """
 
 import base64
@@ -42,7 +42,7 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class CardKey:
-    """`kid` is None where the file gives the key no name. `algorithms`: those that it may verify."""
+    """A key without a name has no `kid`. `algorithms`: those that it may verify."""
 
     name: str
     kid: str | None
@@ -188,8 +188,8 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _is_signed(form: SignedForm, head: _Head, key: CardKey) -> bool:
-    payload = base64.urlsafe_b64encode(form.payload).rstrip(b"=")
+def _is_signed(signed_form: SignedForm, head: _Head, key: CardKey) -> bool:
+    payload = base64.urlsafe_b64encode(signed_form.payload).rstrip(b"=")
     try:
         algorithm = JWSRegistry.algorithms[head.algorithm]
         return algorithm.verify(head.protected.encode() + b"." + payload, head.signature, key.key)

@@ -2,7 +2,7 @@
 
 The bytes are JSON as RFC 8785 writes it (JCS), without `signatures`. What else is left out differs from
 signer to signer (facts: A2A 15), so several forms are tried. Only what the signed bytes say is used of the
-card: what a form leaves out, somebody may have added after the signing.
+card: what a form leaves out may have been added after the signing.
 """
 
 import json
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 from ...turn.json_values import Object, object_of, objects_of
@@ -21,8 +22,8 @@ _FLAG = "flag"  # a field of 1.0 that is left out where it is false: it has no t
 _Fields: TypeAlias = Mapping[str, Any]
 
 
-def _fields(words: str, **others: Any) -> _Fields:
-    return {**dict.fromkeys(words.split()), **others}
+def _fields(words: str, **nested: Any) -> _Fields:
+    return {**dict.fromkeys(words.split()), **nested}
 
 
 _FLOW = _fields("authorizationUrl tokenUrl refreshUrl deviceAuthorizationUrl scopes", pkceRequired=_FLAG)
@@ -61,16 +62,16 @@ class SignedForm:
 
 def signed_forms(card: Object) -> Iterator[SignedForm]:
     """What may have been signed of `card`. ValueError: it has no canonical form."""
-    whole = {name: value for name, value in card.items() if name != "signatures"}
-    yield SignedForm(canonical(whole), whole)
-    small = object_of(_cleaned(whole))
-    for form in (_cleaned(_part(whole, _CARD)), small, _cleaned(whole, drops_false=True)):
+    unsigned = {name: value for name, value in card.items() if name != "signatures"}
+    yield SignedForm(canonical(unsigned), unsigned)
+    small = object_of(_cleaned(unsigned))
+    for form in (_cleaned(_part(unsigned, _CARD)), small, _cleaned(unsigned, drops_false=True)):
         found = object_of(form)
-        yield SignedForm(canonical(found), _with_needs(found, whole))
-    yield from _forms_03(small, whole)
+        yield SignedForm(canonical(found), _with_needs(found, unsigned))
+    yield from _forms_03(small, unsigned)
 
 
-def _forms_03(small: Object, whole: Object) -> Iterator[SignedForm]:
+def _forms_03(small: Object, unsigned: Object) -> Iterator[SignedForm]:
     """As a2a-sdk 0.3 signs: without defaults, and with letters beyond ASCII written as escapes."""
     known = {name: value for name, value in small.items() if value != _DEFAULTS_03.get(name)}
     signed = dict(known)
@@ -78,7 +79,7 @@ def _forms_03(small: Object, whole: Object) -> Iterator[SignedForm]:
         signed["securitySchemes"] = {name: _without_type(object_of(each)) for name, each in schemes.items()}
     canonical(signed)  # has a form
     escaped = json.dumps(signed, separators=(",", ":"), sort_keys=True)
-    yield SignedForm(escaped.encode(), _with_needs(known, whole))
+    yield SignedForm(escaped.encode(), _with_needs(known, unsigned))
 
 
 def _without_type(scheme: Object) -> Object:
@@ -118,14 +119,14 @@ def _cleaned(value: Any, *, drops_false: bool = False, depth: int = 1) -> Any:
     return None if value == "" or (drops_false and value is False) else value
 
 
-def _with_needs(found: Object, whole: Object) -> Object:
+def _with_needs(found: Object, unsigned: Object) -> Object:
     """With the names of schemes that a call needs: they have no value but an empty list, so signers who leave
     out what is empty do not sign them. The schemes themselves are signed.
     """
     schemes = object_of(found.get("securitySchemes"))
     restored: dict[str, Any] = {}
     for key in ("securityRequirements", "security"):
-        needs = [each for each in objects_of(whole.get(key)) if _names(each) <= schemes.keys()]
+        needs = [each for each in objects_of(unsigned.get(key)) if _names(each) <= schemes.keys()]
         if needs:
             restored[key] = needs
     return {**found, **restored}
@@ -185,11 +186,10 @@ def _number(value: float) -> str:
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
-    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
-    digits = digits.rstrip("0")
+    parts = Decimal(repr(abs(value))).as_tuple()
+    assert isinstance(parts.exponent, int), "it is finite"
+    point = len(parts.digits) + parts.exponent
+    digits = "".join(map(str, parts.digits)).rstrip("0")
     if len(digits) <= point <= 21:
         return f"{sign}{digits}{'0' * (point - len(digits))}"
     if 0 < point <= 21:

@@ -40,7 +40,7 @@ from ...settings.models import AgentSettings, HealthSettings, PushSettings, Stor
 from ...settings.observe import AuditSettings
 from ...slack.features import Feature, FeatureFinding
 from ...store.admin import open_admin
-from ...store.contracts import CARD, card_name, workspace_name
+from ...store.contracts import workspace_name
 from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
@@ -78,7 +78,7 @@ async def check_agent(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
         return  # the agent would not be asked
     try:
         async with new_http(settings.agent) as http:
-            agent = Agent(http, settings.agent, clock, memory=_TrustedCards(settings.store))
+            agent = Agent(http, settings.agent, clock, store=_ReadFacts(settings.store))
             card = await agent.ensure_card()
             wires = ", ".join(dict.fromkeys(_spoken(each) for each in card.interfaces))
             yield ok("agent card", f"{card.name or 'without a name'} speaks {wires}{_signature(card)}")
@@ -108,23 +108,23 @@ def _signature(card: AgentCard) -> str:
     return f"; it is signed, and {_UNCHECKED}" if card.is_signed else ""
 
 
-class _TrustedCards:
-    """What a bot trusted of agent cards, by its store. To look at one is not to trust it."""
+class _ReadFacts:
+    """What the bot's store has of cards. To look at a card is not to trust it."""
 
     def __init__(self, kept: StoreSettings) -> None:
         self._kept = kept
 
-    async def read(self, address: str) -> str:
+    async def profile(self, agent: str) -> dict[str, str]:
         if self._kept.url == "memory://":
-            return ""
+            return {}
         try:
             async with open_admin(self._kept.url, ages_of(self._kept), self._kept.redis_timeout) as store:
-                return (await store.profile(card_name(address))).get(CARD, "")
+                return await store.profile(agent)
         except (StoreError, SettingsError):
-            return ""  # the check of the store says why
+            return {}  # the check of the store says why
 
-    async def write(self, address: str, text: str) -> None:
-        """Not its business."""
+    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
+        """Nothing is kept."""
 
 
 def _spoken(at: Interface) -> str:
