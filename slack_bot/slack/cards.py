@@ -170,16 +170,6 @@ class MessageCards:
             if card.wanted.state is CardState.RUNNING or card.shown is None
         )
 
-    def title_after(self, title: str, close: CardClosing | None) -> str:
-        """The plan's title `title`, which may name a step that goes on in the next message."""
-        is_said = CONTINUES.strip(" ()") in title.casefold()
-        runs = any(
-            card.shown is not None and card.wanted.state is CardState.RUNNING for card in self._cards.values()
-        )
-        if not title or is_said or not runs or close is not CardClosing.CONTINUES:
-            return title
-        return card_text(title, _TITLE - len(CONTINUES)) + CONTINUES
-
     def _named(self, card: TaskCard) -> TaskCard:
         return replace(card, id=card.id + self._suffix)
 

@@ -15,7 +15,7 @@ from ..turn.tables import most_tables
 from . import blocks
 from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
-from .cards import CardClosing
+from .cards import CONTINUES, CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .features import Feature
 from .model import Batch, SlackMessage
@@ -39,6 +39,13 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 60.0  # seconds between attempts at what was
 
 _FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 """No time changes these: the turn is over, or the app is not set up for this."""
+
+
+def _title_after(title: str, cards: Iterable[TaskCard]) -> str:
+    """The plan's title above `cards` as they read now: it may name one that goes on in the next message."""
+    is_said = CONTINUES.strip(" ()") in title.casefold()
+    goes_on = any(card.title.endswith(CONTINUES) for card in cards)
+    return f"{title}{CONTINUES}" if title and goes_on and not is_said else title
 
 
 class PostSurface:
@@ -68,9 +75,9 @@ class PostSurface:
         None: it does; `is_signed` says whether `footer` is there. `close`: how cards that still run read;
         None: they run on.
         """
-        text = message.text + write.text
-        title = message.cards.title_after(write.plan_title or message.title, close)
-        above = self._card_blocks(message.cards.whole(close), title)
+        text, cards = message.text + write.text, message.cards.whole(close)
+        title = _title_after(write.plan_title or message.title, cards)
+        above = self._card_blocks(cards, title)
         if message.ts is None:
             result = await self.post(
                 text, above, footer, "answer", persist=message.surface is SurfaceKind.POST
@@ -95,8 +102,7 @@ class PostSurface:
         None: it does, perhaps in its plainest form.
         """
         cards = message.cards.closed(close)
-        title = message.cards.title_after(message.title, close)
-        above = self._card_blocks(cards, title)
+        above = self._card_blocks(cards, _title_after(message.title, cards))
         forms = blocks.forms(text, above, footer)
         if cards and not text:
             forms.append((TextForm.WHOLE, {"blocks": above}))
@@ -105,7 +111,6 @@ class PostSurface:
             return result
         message.text, message.doubt, message.is_open = text, None, False
         message.is_signed = bool(footer) and result.form == 0  # no other form has it
-        message.title = title
         if cards and not (result.is_fallback and text):
             message.cards.confirm_closed(close)
         return None
@@ -387,10 +392,12 @@ class StreamSurface:
         Where Slack refuses text, cards or blocks, it is stopped without them, and the refusal is returned.
         """
         limit = self._settings.card_chars
-        after = message.cards.title_after(title or message.title, close)
-        title = after if after != message.title else title
+        cards_left = message.cards.closing(close)
+        if shown := title or message.title:
+            after = _title_after(shown, cards_left)
+            title = after if after != message.title else title
         chunks = blocks.all_chunks(text, (), title, limit)
-        chunks += [blocks.task_chunk(card, limit) for card in message.cards.closing(close)]
+        chunks += [blocks.task_chunk(card, limit) for card in cards_left]
         address = self._client.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
         full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
