@@ -5,8 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 _SATURATION, _LENGTH = 1.2, 0.6  # BM25: what a word counts that comes again, and a long text takes from it
-_ENDINGS = ("ing", "ed", "es", "s")
-_STEM = 3  # letters that an ending leaves at least
+_ENDINGS = (
+    *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ed", "als", "al"),
+    *("es", "ly", "s"),
+)
+_STEM = 4  # letters that an ending leaves at least
 
 
 class Ranking:
@@ -54,7 +57,5 @@ class Ranking:
 
 
 def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
-            return word.removesuffix(ending).rstrip("e")
-    return word.rstrip("e") if len(word) > _STEM else word
+    ending = next((each for each in _ENDINGS if word.endswith(each) and len(word) >= _STEM + len(each)), "")
+    return word.removesuffix(ending).rstrip("e")

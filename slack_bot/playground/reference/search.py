@@ -27,6 +27,7 @@ _IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
 # and how much of the question they are.
 _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
 _SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
+_SOME_SHARE = 0.3  # of the question that even a section must have which both name
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
 _RIVAL, _RIVAL_OF_FEW = 0.8, 0.5
@@ -209,6 +210,8 @@ class Library:
         elif first in best and best[first][1] >= score * (_RIVAL if score >= _CLEAR_SCORE else _RIVAL_OF_FEW):
             chosen = first
         else:
+            return None
+        if self._ranking.share(heard.words, best[chosen][0]) < (_SOME_SHARE if chosen == topics[0] else _CLEAR_SHARE):
             return None
         section = self._part_for(heard.words, chosen)
         return Hit(section, best[chosen][1], heard.subjects.get(chosen, frozenset()))

@@ -250,7 +250,7 @@ def _nearest(question: str, near: Sequence[PageSection]) -> str:
     known = "\n".join(f"- *{each.heading}* {each.first_sentence}" for each in near)
     parts = [
         language_note(question),
-        "I do not know exactly that. This comes nearest:",
+        "I am not sure what you ask. This comes nearest to it:",
         known,
         "If it is none of these, ask for one thing in one sentence.",
     ]
