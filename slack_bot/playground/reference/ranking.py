@@ -9,7 +9,7 @@ _ENDINGS = (
     *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ed", "als", "al"),
     *("es", "ly", "s"),
 )
-_STEM = 4  # letters that an ending leaves at least
+_STEM = 3  # letters that an ending leaves at least
 
 
 class Ranking:
@@ -35,6 +35,10 @@ class Ranking:
         asked = set(self._stems(words)) & set(self._weights)
         found = {name: self._score(name, asked) for name in self._counts}
         return {name: score for name, score in sorted(found.items(), key=lambda each: -each[1]) if score > 0}
+
+    def knows(self, word: str) -> bool:
+        """Some text has `word`."""
+        return _stem(word) in self._weights
 
     def share(self, words: Iterable[str], name: str) -> float:
         """How much of the weight of `words` the text `name` has, 0 to 1."""

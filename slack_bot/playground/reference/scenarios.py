@@ -6,11 +6,12 @@ first words ask for something special, so that each way of an answer may be trie
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, cycle
 from typing import TypeAlias
 
+from .orders import is_order, is_plain_order, order_reply
 from .pages import PageSection, words_of
 from .search import Hit, Library
 from .small_talk import has_code, is_small_talk, joke_for, language_note, small_talk, wants_joke
@@ -149,8 +150,15 @@ def _think(question: str, library: Library, reply: str | None, is_detailed: bool
         return _joke(question)
     if wants_form or (_DEPLOY.match(question) and not _environment(question)):
         return _ask_back(wants_form)
+    return _reply_to(question, library, is_detailed)
+
+
+def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
     hits = library.search(question)
-    if _FILE.search(question) or (hits and not has_code(question) and not is_small_talk(question)):
+    talks = is_small_talk(question) or has_code(question)
+    if not talks and is_order(question) and (is_plain_order(question) or not hits):
+        return _refuse(question, [hit.section for hit in hits] or library.near(question))
+    if _FILE.search(question) or (hits and not talks):
         return _research(question, library, is_detailed)
     return _decline(question, library)
 
@@ -166,6 +174,11 @@ def tokens(text: str) -> Iterator[str]:
 def _joke(question: str) -> Thought:
     yield "That one I know by heart."
     yield WriteMove(joke_for(question))
+
+
+def _refuse(order: str, near: Sequence[PageSection]) -> Thought:
+    yield "That is nothing I can do."
+    yield WriteMove(order_reply(order, near))
 
 
 def _decline(question: str, library: Library) -> Thought:

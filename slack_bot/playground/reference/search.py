@@ -27,6 +27,7 @@ _IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
 # and how much of the question they are.
 _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
 _SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
+_CERTAIN_SCORE, _CERTAIN_SHARE = 20.0, 0.8  # the same whatever else seems to be named
 _SOME_SHARE = 0.3  # of the question that even a section must have which both name
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
@@ -148,7 +149,7 @@ class Library:
             text = " ".join(asking)
             if len(text.split()) > _SHORT_ASK:
                 return []
-        outside = self._subjects.outside_in(text)
+        outside = self._subjects.outside_in(text, self._ranking.knows)
         asked = (self._answer_to(self._hear(each, outside)) for each in (text, " ".join(asking)))
         whole = next((hit for hit in asked if hit is not None), None)
         found: dict[str, Hit] = {}
@@ -168,7 +169,7 @@ class Library:
         text = _NO_WORDS.sub(" ", query)
         if len(text.split()) > _LONG_STORY:
             text = " ".join(_asking_clauses(text)[:_CLAUSES])
-        heard = self._hear(text, self._subjects.outside_in(text))
+        heard = self._hear(text, self._subjects.outside_in(text, self._ranking.knows))
         if heard.outside or not (heard.subjects or heard.share >= _KNOWN):
             return []
         best = max(heard.scores.values(), default=0)
@@ -205,13 +206,16 @@ class Library:
             first == topics[0]
             or (topics[0] in heard.subjects and lead >= _SOME_LEAD)
             or (is_clear and not heard.outside)
+            or (score >= _CERTAIN_SCORE and heard.share >= _CERTAIN_SHARE)
         ):
             chosen = topics[0]
         elif first in best and best[first][1] >= score * (_RIVAL if score >= _CLEAR_SCORE else _RIVAL_OF_FEW):
             chosen = first
         else:
             return None
-        if self._ranking.share(heard.words, best[chosen][0]) < (_SOME_SHARE if chosen == topics[0] else _CLEAR_SHARE):
+        if self._ranking.share(heard.words, best[chosen][0]) < (
+            _SOME_SHARE if chosen == topics[0] else _CLEAR_SHARE
+        ):
             return None
         section = self._part_for(heard.words, chosen)
         return Hit(section, best[chosen][1], heard.subjects.get(chosen, frozenset()))

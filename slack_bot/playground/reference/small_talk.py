@@ -16,8 +16,10 @@ _ABOUT_ITSELF = re.compile(
     r"|what can i ask|what (topics|subjects)|what should i ask|(what is|whats|tell me) your name"
     r"|your name\W*\Z|how are (you|u)( today| doing)?\W*\Z|hows it going|how is it going"
     r"|how do you (do|feel)\b|whats up"
-    r"|how old are you|where are you from"
-    r"|(are you|r u) (an? )?(human|real|alive|robot|bot|person|there|sentient|conscious|ok|happy|bored)\W*\Z"
+    r"|how (old|clever|smart|intelligent|good) (are|r) (you|u)\b|where are you from"
+    r"|(are (you|u)|r u) (really |actually |just |even )?(an? )?(real |actual |live )?"
+    r"(human( being)?|real|alive|robot|bot|person|machine|program|there|sentient|conscious|ok|happy"
+    r"|bored)\W*\Z"
     r"|(can|could) (you|anyone|someone) help( me)?\W*\Z|help me\W*\Z|wer bist du"
     r"|do you (have feelings|sleep|dream|like)|introduce yourself|tell me about yourself|favou?rite \w+"
     r"|any(one|body) (there|here|home))",
@@ -52,14 +54,15 @@ _COMPLAINT = re.compile(
     r"|(that|this|thats|answer)( is| was|s)? (completely |totally |just |simply )?"
     r"(wrong|nonsense|incorrect|irrelevant|off topic|beside the point|not (right|true|correct))"
     r"|(?:asked|asking) (?:you )?(?:for|about|if|whether|how|what)\b.*\b(?:and|but) (?:you|got|it)\b"
-    r"|wrong answer|missed the point|read my question|answer(ed)? something else"
+    r"|(?:you are|youre) (?:wrong|incorrect|mistaken|lying)|wrong answer|missed the point"
+    r"|read my question|answer(ed)? something else"
     r"|you (always|only|just|keep) (say|repeat|tell)\w*)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _FOLLOW_UP = re.compile(
-    r"\W*(and|why|why not|how so|really|what|huh|what else|go on|continue|more|elaborate|for example|please"
-    r"|sorry"
-    r"|again|what do you mean( by (that|this))?|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
+    r"\W*(and|and then|then what|why|why not|how so|really|what|huh|what else|go on|continue|more|elaborate"
+    r"|for example|please|sorry|again|what do you mean( by (that|this))?"
+    r"|i (do not|dont|didnt) (understand|get)( (it|that|this|you))?"
     r"|(and )?what does (that|this|it) mean|((please|can you|could you) )*"
     r"(tell me|give me|some|explain|say|repeat|rephrase|elaborate|more)"
     r"( (that|it|this|me|in|with|again|simpler|easier|simple|words|please|other|on|more|details?|plain"
@@ -75,7 +78,8 @@ _BACK = re.compile(
     r"|\b(?:you|u|youve|you have)(?: just| already)? (?:mentioned|listed|suggested|described)\b"
     r"|\bwhat you (?:just )?(?:said|wrote|told)\b|\b(?:did|have) i (?:just )?(?:ask|say|said)(?:ed)?\W*\Z"
     r"|\bi meant (?:the|that|this|another|something)\b"
-    r"|\A\W*(?:(?:and|but|so|what|how|why|about|tell me|explain|compared (?:to|with)|und|was ist mit)\W+)*"
+    r"|\A\W*(?:(?:ok|okay|and|but|so|now|then|what|how|why|about|tell me|explain|compared (?:to|with)|und"
+    r"|was ist mit)\W+)*"
     r"(?:(?:the|that|die|das) )?(?:others?|rest|second|first|third|last|andere|that|this|those)"
     r"(?: ones?| two)?\W*\Z",
     re.IGNORECASE,
@@ -111,6 +115,9 @@ _JOKE = re.compile(
     r"\b(jokes?|witz|something funny|make me laugh|funny story|puns?|cheer me up|blague|chiste)\b",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(
+    r"\?|\b(how|what|whats|where|when|why|who|which|whether|is|does|do i|can)\b", re.IGNORECASE
+)
 _STOP = re.compile(r"\W*(please )?(stop|cancel|abort)( it| that| this| please)*\W*\Z", re.IGNORECASE)
 _CODE = re.compile(
     r"```[^`\n]*\n|\bdef \w+\(|\bconst \w+ =|^import \w+|\bfor \w+ in .*\)|\bfor \((let|var|int) |\bprint\("
@@ -127,16 +134,23 @@ _PROBE = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN = {
-    "Ich antworte nur auf Englisch.": re.compile(
+    "Diese Demo antwortet auf Englisch.": re.compile(
         r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
-        r"|meine|gibt|für|du|dich|mir|mit|ein|eine|sind|habe|hat|wird|werden|lange|ohne|auch|noch|wir|unser"
-        r"|unsere|unserem|unterscheidet|euch|von|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte|danke|hallo|deutsch|kostet|sprichst)\b"
+        r"|meine|gibt|für|du|dich|mir|mit|ein|eine|einen|sind|habe|habt|hat|ihr|wird|werden|lange|ohne|auch|noch"
+        r"|wir|unser|unsere|unserem|unterscheidet|euch|von|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte"
+        r"|danke|hallo|deutsch|deutsche|kostet|sprichst|brauchen|brauche|dafür|bist|eigentlich|gespeichert|auf"
+        r"|jemand|alle|muss|mehrere|zwei|funktioniert|geht|sehen|nutzen|benutzen|daten|sicher|kostenlos)\b"
     ),
-    "Solo respondo en inglés.": re.compile(
-        r"¿|\b(hablas|qué|cómo|puedo|puedes|está|por qué|quién|dónde|español|cuánto|tiene|hola)\b"
+    "Esta demo responde en inglés.": re.compile(
+        r"¿|\b(hablas|qué|cómo|como|puedo|puedes|puede|está|por qué|quién|dónde|español|cuánto|cuesta|tiene"
+        r"|hola|necesito|para|una|sola|los|las|el|es|se|lo|con|mi|mis|sin|gratis|funciona|borrar|datos|usar|hay"
+        r"|cuál|respuestas|mensajes|agente|muchas|gracias)\b"
     ),
-    "Je réponds seulement en anglais.": re.compile(
-        r"\b(est-ce|quel|quelle|comment|pourquoi|vous|puis-je|êtes|où|peux|combien|parlez|français|bonjour)\b"
+    "Cette démo répond en anglais.": re.compile(
+        r"\b(est[- ]ce|quel|quelle|quels|quelles|comment|pourquoi|vous|puis[- ]je|peut[- ]on|êtes|où|peux"
+        r"|peut|combien|parlez|français|bonjour|ça|cest|c'est|avec|qui|créé|marche|derrière|les|des|une|sont|faut"
+        r"|il|je|tu|nous|mon|mes|nos|gratuit|pas|sur|dans|données|quoi|cet|cette|svp|merci|fonctionne|utiliser"
+        r"|du|entreprise|le)\b"
     ),
 }
 _OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Greek to Hangul
@@ -203,6 +217,8 @@ def is_small_talk(question: str) -> bool:
     if _is_about_form(text) or _points_back(text):
         return True
     is_short = len(words_of(text)) <= _FEW_WORDS
+    if is_short and _THANKS.search(text) and not _QUESTION.search(text):
+        return True
     talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _KINDNESS.search)
     return is_short and any(talk(text) for talk in talks)
 
@@ -227,8 +243,8 @@ def language_note(question: str) -> str:
     count, said = max((len(set(words.findall(question.lower()))), said) for said, words in _FOREIGN.items())
     needed = _FEW_FOREIGN if len(words_of(question)) > _FEW_FOREIGN else 1
     if count >= needed:
-        return f"I answer in English only. {said}"
-    return "I answer in English only." if len(_OTHER_LETTERS.findall(question)) > _FEW_FOREIGN else ""
+        return f"This demo answers in English. {said}"
+    return "This demo answers in English." if len(_OTHER_LETTERS.findall(question)) > _FEW_FOREIGN else ""
 
 
 def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()) -> str:

@@ -8,7 +8,7 @@ shares with a page. The name of another thing says so too, unless this project i
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -38,7 +38,7 @@ _SHORT_IS = re.compile(
 )
 _ORDER = re.compile(
     r"\W*(?:please )?(?:deploy|restart|reboot|stop|start|update|upgrade|delete|remove|install|create|send"
-    r"|open|close|cancel|roll back|scale|rename|archive|back ?up) (?:the|my|our|an?|all) [^?]*\Z"
+    r"|open|close|cancel|roll back|scale|rename|archive|back ?up) (?:the|my(?! data\b)|our|an?|all) [^?]*\Z"
     r"|\W*(?:can|could|would|will) you (?:please )?"
     r"((?:deploy|restart|reboot|upgrade|open|close|create|book|order|rename) (?:the|an?) .*)",
     re.IGNORECASE,
@@ -132,19 +132,20 @@ class Subjects:
         self._beginnings = tuple(word.removesuffix("*") for word in words if word.endswith("*"))
         self._nearly = _shortened(word for word in self._listed if len(word) >= _LONG_WORD)
 
-    def outside_in(self, text: str) -> int:
-        """How many things `text` names that are certainly not in the pages."""
+    def outside_in(self, text: str, knows: Callable[[str], bool]) -> int:
+        """How many things `text` names that are certainly not in the pages; `knows`: they have a word."""
         line = f" {self._in_same_words(' '.join(words_of(text)))} "
-        return len(self._outside.findall(line)) + self._others(text)
+        return len(self._outside.findall(line)) + self._others(text, knows)
 
-    def _others(self, text: str) -> int:
+    def _others(self, text: str, knows: Callable[[str], bool]) -> int:
         """How many other things `text` asks about: none where this project is named as well.
 
         A thing in the genitive (*Glean's pricing*) counts all the same.
         """
         if self._is_order(text):
             return 1
-        unknown, owners = self._unknown_names(text)
+        names, owners = self._unknown_names(text)
+        unknown = {each for each in names if not knows(each)}
         line = self._courtesy.sub(" ", f" {' '.join(words_of(text))} ")
         if self._own.search(line):
             return 0 if self._ours_alone & self.named_in(text) else len(owners)

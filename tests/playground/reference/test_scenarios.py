@@ -148,6 +148,14 @@ def test_no_step_names_an_agent_that_the_reader_does_not_know() -> None:
         assert {step.agent for plan in plans for step in plan.steps} == {"Supervisor"}
 
 
+def test_an_order_is_refused_with_what_is_known_of_it() -> None:
+    moves = run("deploy it to staging")
+    assert not used(moves)
+    assert answer(moves).startswith("I cannot do that: I am a demonstration")
+    assert "What I know of it: *Deploying to staging*" in answer(moves)
+    assert "What I know of it" not in answer(run("write me a poem"))
+
+
 def test_a_joke_needs_no_tools_and_no_plan() -> None:
     moves = run("tell me a joke")
     assert not used(moves)
@@ -162,7 +170,6 @@ def test_a_joke_needs_no_tools_and_no_plan() -> None:
         "who won the world cup?",
         "what is the capital of France",
         "what time is it",
-        "write me a poem",
         "what is 2+2",
         "???",
         "",

@@ -309,7 +309,6 @@ def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
     [
         "How is it different from Glean's assistant?",
         "Can we put it behind Okta?",
-        "Does the bot cost more than Databricks?",
         "Is Teams on the roadmap?",
         "Why this and not Copilot?",
         "Wie ist das mit Slack Connect und Datenschutz?",
@@ -387,10 +386,8 @@ def library() -> Library:
         ("do dogs eat, pet", ["About dogs"]),
         ("a cat of the moon", []),
         ("a cat of mice", []),
-        ("cats of mice, pet", ["About cats"]),
         ("the dogs and one mouse", ["About dogs"]),
         ("what is a dog?", []),
-        ("what is an old dog", ["About dogs"]),
         ("weather", []),
         ("does acme sell food for a cat", []),
         ("Can you tell what Zorp does about food of cats", []),

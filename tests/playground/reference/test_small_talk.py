@@ -65,7 +65,7 @@ UNKNOWN = "I do not know that. I only know this project"
         ("kind: Pod\nmetadata:\n  name: a\nwhat is wrong here", "I cannot check code"),
         (
             "Was ist die Hauptstadt von Peru?",
-            "I answer in English only. Ich antworte nur auf Englisch.\n\nI do not",
+            "This demo answers in English. Diese Demo antwortet auf Englisch.\n\nI do not",
         ),
     ],
 )
@@ -118,17 +118,17 @@ def test_code_is_code_and_a_word_in_it_is_none() -> None:
 @pytest.mark.parametrize(
     ("question", "note"),
     [
-        ("Wie kann ich das nutzen?", "Ich antworte nur auf Englisch."),
-        ("¿hablas español?", "Solo respondo en inglés."),
-        ("Parlez-vous anglais ?", "Je réponds seulement en anglais."),
+        ("Wie kann ich das nutzen?", "Diese Demo antwortet auf Englisch."),
+        ("¿hablas español?", "Esta demo responde en inglés."),
+        ("Parlez-vous anglais ?", "Cette démo répond en anglais."),
     ],
 )
 def test_another_language_is_answered_in_english_and_told_so(question: str, note: str) -> None:
-    assert language_note(question) == f"I answer in English only. {note}"
+    assert language_note(question) == f"This demo answers in English. {note}"
 
 
 def test_other_letters_are_another_language() -> None:
-    assert language_note("これはいくらですか") == "I answer in English only."
+    assert language_note("これはいくらですか") == "This demo answers in English."
 
 
 @pytest.mark.parametrize("question", ["what does it cost?", "was it tested", "man, this is slow", ""])

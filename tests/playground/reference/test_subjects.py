@@ -71,7 +71,12 @@ def test_what_is_named_besides_counts_as_well() -> None:
     ],
 )
 def test_what_is_certainly_not_in_the_pages_is_counted(text: str, number: int) -> None:
-    assert SMALL.outside_in(text) == number
+    assert SMALL.outside_in(text, lambda _: False) == number
+
+
+def test_a_name_that_the_pages_have_is_no_other_thing() -> None:
+    asked = "Tell me what Zorp does about food"
+    assert (SMALL.outside_in(asked, lambda _: False), SMALL.outside_in(asked, "zorp".__eq__)) == (1, 0)
 
 
 def test_words_are_those_of_the_lists() -> None:

@@ -1,0 +1,72 @@
+"""Orders: what people want done, where the playground's agent only answers questions.
+
+It says so, and names the demonstration that shows how an agent would do it, where there is one.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .pages import PageSection
+
+_DO = (
+    r"(?:re)?deploy|restart|reboot|roll ?back|scale|start|stop|kill|delete|remove|erase|wipe|drop|clear"
+    r"|create|make|build|generate|write|draft|compose|prepare|send|e?-?mail|post|book|order|buy|reserve"
+    r"|schedule|remind|call|phone|message|translate|summari[sz]e|review|proofread|correct|fix|debug|refactor"
+    r"|optimi[sz]e|solve|calculate|compute|convert|run|execute|update|upgrade|open|close|merge|commit|push|pull|rename"
+    r"|archive|invite|add|assign|cancel|play|sing|draw|paint|design|plan|organi[sz]e|find|google|download"
+    r"|upload|transfer|pay|turn (?:on|off)|switch (?:on|off)|set|reset|change|move|ping|notify|monitor|test"
+    r"|analy[sz]e|shut down|file|submit|approve|log|sign|do|mute|pin|lösche|schreibe?|erstelle?|übersetze?"
+    r"|starte|buche|tell(?= (?:me|us) a (?:story|tale|riddle|secret|poem)\b)"
+)
+_POLITE = r"(?:(?:hey|hi|hello|ok|okay|please|pls|now|then|and|also|bot|just|bitte|quickly|go(?: and)?)\W+)*"
+_ASKED_OF_YOU = (
+    r"(?:(?:can|could|would|will) (?:you|u|ya)(?: please| pls| just)* |i (?:need|want|would like) you to "
+    r"|kannst du )"
+)
+_HELP = r"(?:help (?:me|us)(?: to| with)? )"
+_OBJECT = (
+    r"(?! my (?:data|messages?|questions?|history)\b)(?: up| down| out)? "
+    r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything)\b|[\w.]+-[\w-]+|(?:to |for |with )?"
+    r"(?:the|my|our|an?|all|some|every|your|two|three|mir|den|die|das|eine?n?)\b)"
+)
+_ORDER = re.compile(rf"\W*{_POLITE}({_ASKED_OF_YOU})?{_POLITE}({_HELP})?(?:{_DO}){_OBJECT}", re.IGNORECASE)
+_DEMONSTRATIONS = {
+    "`deploy the bot` shows how an agent asks back first": (
+        r"deploy|roll ?back|roll ?out|staging|production|prod"
+    ),
+    "`restart the search service` shows how an agent asks for an approval": (
+        r"restart|reboot|delete|remove|erase|wipe|drop|kill|scale|pods?|servers?|shut down|stop"
+    ),
+    "`plan a release` shows how an agent asks for what it needs": r"plan|release|create|ticket|order|submit",
+    "`connect my calendar` shows how an agent asks to sign in": (
+        r"book|meeting|calendar|schedule|remind|e?-?mail"
+    ),
+    "`show me a table` shows one": r"tables?|overview|list",
+    "`show me a chart` shows one": r"charts?|graphs?|plots?|diagrams?",
+    "`show me a file` shows one": r"files?|pdf|excel|spreadsheet|program|script",
+    "`write a long answer` shows one": r"long (?:answer|text|story|essay)",
+}
+
+
+def is_order(question: str) -> bool:
+    """Something is to be done, and nothing is asked."""
+    order = _ORDER.match(question)
+    return order is not None and ("?" not in question[order.end() :] or order[1] is not None)
+
+
+def is_plain_order(question: str) -> bool:
+    """An order that cannot be meant as a question of what is possible."""
+    order = _ORDER.match(question)
+    return is_order(question) and order is not None and (order[1] is None or order[2] is not None)
+
+
+def order_reply(question: str, near: Sequence[PageSection]) -> str:
+    """That it is not done, and what there is instead. `near`: what is known of it."""
+    shown = next(
+        (each for each, words in _DEMONSTRATIONS.items() if re.search(rf"\b(?:{words})\b", question, re.I)),
+        "",
+    )
+    said = "I cannot do that: I am a demonstration, and only answer questions about this project."
+    parts = [f"{said} {shown}." if shown else said]
+    parts += [f"What I know of it: *{each.heading}* {each.first_sentence}" for each in near[:1]]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,81 @@
+"""Orders: nothing is done, and that is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.orders import is_order, is_plain_order, order_reply
+from slack_bot.playground.reference.search import Library
+
+GUIDE = Library(load_knowledge())
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "deploy it to staging",
+        "Please restart the payments-service",
+        "restart my-pod-1 now",
+        "hey, delete all old channels",
+        "write me a haiku",
+        "could you book a room for two?",
+        "can you help me write a status update",
+        "i need you to draft a reply",
+        "Remind me tomorrow at nine",
+        "summarise this thread",
+        "tell me a story",
+        "turn off the lights",
+        "lösche die Nachrichten",
+    ],
+)
+def test_what_is_to_be_done_is_an_order(order: str) -> None:
+    assert is_order(order)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how do I deploy it to staging?",
+        "delete my data",
+        "restart the pod, and what happens to my answer?",
+        "deploy on kubernetes",
+        "update without downtime",
+        "tell me about streaming",
+        "show me a table",
+        "what if I delete the channel",
+        "does it write a log",
+        "stop",
+        "",
+    ],
+)
+def test_a_question_is_no_order(question: str) -> None:
+    assert not is_order(question)
+
+
+def test_can_you_may_ask_for_what_is_possible() -> None:
+    assert is_order("can you schedule a report?") and not is_plain_order("can you schedule a report?")
+    assert is_plain_order("schedule a report") and is_plain_order("can you help me write a report?")
+
+
+@pytest.mark.parametrize(
+    ("order", "shown"),
+    [
+        ("deploy the web shop to production", "`deploy the bot`"),
+        ("reboot the mail server", "`restart the search service`"),
+        ("book a meeting room", "`connect my calendar`"),
+        ("make a chart of sales", "`show me a chart`"),
+    ],
+)
+def test_the_demonstration_that_shows_it_is_named(order: str, shown: str) -> None:
+    reply = order_reply(order, [])
+    assert reply.startswith("I cannot do that: I am a demonstration")
+    assert shown in reply
+
+
+def test_what_is_known_of_it_is_one_sentence() -> None:
+    near = [hit.section for hit in GUIDE.search("how do I deploy to staging")]
+    assert order_reply("sing the blues", near).endswith(
+        "What I know of it: *Deploying to staging* For staging, create a Slack app of its own in a test "
+        "workspace, so that nobody mentions the wrong bot.\n"
+    )
