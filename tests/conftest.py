@@ -26,6 +26,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
+from .authorization_server import TokenServer, authorization_server
 from .redis_server import RedisServer, running_redis
 
 _CALM = (HealthCheck.too_slow, HealthCheck.data_too_large)
@@ -93,6 +94,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         remedy = f"; install them with: apt-get install {' '.join(programs)}" if programs else ""
         were = "tests were" if len(reports) > 1 else "test was"
         terminalreporter.write_line(f"{len(reports)} {were} skipped: {listed}{remedy}")
+
+
+@pytest.fixture(scope="module")
+def token_server_process() -> Iterator[TokenServer]:
+    """One for all tests of a module."""
+    with authorization_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(token_server_process: TokenServer) -> TokenServer:
+    """An authorization server, as new."""
+    token_server_process.set_up()
+    return token_server_process
 
 
 @pytest.fixture

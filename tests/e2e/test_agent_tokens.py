@@ -6,7 +6,7 @@ import asyncio
 import io
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,21 +28,9 @@ from slack_bot.testing.harness import CHANNEL, bot_settings, build_in_memory, ke
 from slack_bot.testing.slack.workspace import SeenMessage, Workspace
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
 from slack_bot.tools.files import OutputFile
-from tests.authorization_server import SECRET, TokenServer, authorization_server
+from tests.authorization_server import SECRET, TokenServer
 from tests.live_agent import HELD, Live, live_agent
 from tests.token_guard import TokenGuard
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[TokenServer]:
-    with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: TokenServer) -> TokenServer:
-    _server.set_up()
-    return _server
 
 
 class Town:

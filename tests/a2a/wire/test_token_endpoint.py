@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +28,6 @@ from tests.authorization_server import (
 )
 from tests.signing_keys import KeyPair
 from tests.tls import new_certificate
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[TokenServer]:
-    with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: TokenServer) -> TokenServer:
-    _server.set_up()
-    return _server
 
 
 def endpoint(server: TokenServer, *, ahead: float = 0.0, **settings: Any) -> TokenEndpoint:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from slack_bot.a2a.wire.card import AgentCard
 from slack_bot.errors import AgentRefused
 from slack_bot.settings.models import AgentSettings, ClientSettings
 from slack_bot.tools.doctor.login_checks import check_api_key, refused_login
-from tests.authorization_server import SECRET, TokenServer, authorization_server
+from tests.authorization_server import SECRET, TokenServer
 from tests.live_agent import live_agent
 from tests.signing_keys import KeyPair
 from tests.tls import new_certificate, strict_agent
@@ -23,18 +22,6 @@ from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
 __all__ = ["environment"]
 
 CLIENT = "SLACK_BOT_AGENT__CLIENT__"
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[TokenServer]:
-    with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(_server: TokenServer) -> TokenServer:
-    _server.set_up()
-    return _server
 
 
 def login(environment: dict[str, str], server: TokenServer, **changes: str) -> None:
