@@ -68,7 +68,7 @@ class EventKeeper:
         stream = self._streams.get(fact.turn)
         if stream is None:
             masks = self._masks[fact.turn] = Redactor(self._secrets())
-            stream = self._streams[fact.turn] = StreamRedactor(masks.secrets)
+            stream = self._streams[fact.turn] = StreamRedactor(masks)
         event = _Event(self._clock.wall(), json.loads(json.dumps(fact.raw)))
         self._keep(fact.turn, stream.push(event, event.raw))
 

@@ -1,8 +1,10 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
-What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`, `held`.
+What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`,
+`held`, `login`.
 `reply:` begins with the task as it waited, as servers on the JavaScript SDK do, and works without saying so.
-`held` answers in five chunks and stops behind `LiveAsker.hold` of them until `LiveAsker.release` is set.
+`login` answers with the token that it got. `held` answers in five chunks and stops behind `LiveAsker.hold` of
+them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
 """
@@ -124,6 +126,10 @@ class _Executor(AgentExecutor):
                 await asyncio.sleep(30)
             case "held":
                 await self._held(updater)
+            case "login":
+                token = self._live.headers[-1]["authorization"].removeprefix("Bearer ")
+                await _write(updater, f"You are {token}, I think.")
+                await updater.complete()
             case word:
                 await _write(updater, ANSWERS.get(word, said))
                 await updater.complete()

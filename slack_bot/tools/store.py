@@ -115,7 +115,7 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
         )
     begun = turn.sent_at or events[0].at
     masks = _masks()
-    rows = StreamRedactor[Moment](masks.secrets)
+    rows = StreamRedactor[Moment](masks)
     moments: list[Moment] = []
     for each in events:
         moment = Moment(round(max(each.at - begun, 0.0), 3), event=read_json(each.data))

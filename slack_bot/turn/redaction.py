@@ -23,7 +23,14 @@ class Redactor:
     """Takes `secrets`, and whatever the table describes, out of texts, JSON values and raw bytes."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        worth = sorted({each for each in secrets if len(each) >= SHORTEST_VALUE}, key=len, reverse=True)
+        self.secrets: tuple[str, ...] = ()
+        self.learn(*secrets)
+
+    def learn(self, *secrets: str) -> None:
+        """From now on take these out too."""
+        worth = sorted(
+            {each for each in (*self.secrets, *secrets) if len(each) >= SHORTEST_VALUE}, key=len, reverse=True
+        )
         self.secrets = tuple(worth)
         self._spelled = spellings(worth)
         self._as_bytes = tuple(each.encode().decode("latin-1") for each in self._spelled)
@@ -92,13 +99,17 @@ class StreamRedactor(Generic[_Row]):
     like the beginning of a secret.
     """
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = tuple(secrets)
+    def __init__(self, masks: Redactor) -> None:
+        self._masks, self._secrets = masks, masks.secrets
         self._streams: dict[str, _TextStream] = {}
         self._held: deque[tuple[_Row, list[dict[str, Any]]]] = deque()
 
     def push(self, row: _Row, event: Any) -> list[_Row]:
         """The rows that may be written now. The texts in `event`, which is of `row`, change, later too."""
+        if self._secrets != self._masks.secrets:  # it has learned one
+            self._end_streams()
+            self._streams.clear()
+            self._secrets = self._masks.secrets
         parts: list[dict[str, Any]] = []
         for name, part in _parts(event, ""):
             stream = self._streams.get(name)
@@ -113,9 +124,12 @@ class StreamRedactor(Generic[_Row]):
         return self._take()
 
     def end(self) -> list[_Row]:
+        self._end_streams()
+        return self._take()
+
+    def _end_streams(self) -> None:
         for stream in self._streams.values():
             stream.end()
-        return self._take()
 
     def _take(self) -> list[_Row]:
         waiting = {id(part) for stream in self._streams.values() for part, _ in stream.pieces}

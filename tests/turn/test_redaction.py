@@ -63,7 +63,7 @@ def text_of(rows: list[dict[str, Any]]) -> str:
 
 def passed(secrets: list[str], *rows: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """What came out after each row, and at the end."""
-    seams = StreamRedactor[dict[str, Any]](secrets)
+    seams = StreamRedactor[dict[str, Any]](Redactor(secrets))
     return [*(seams.push(each, each.get("event")) for each in rows), seams.end()]
 
 

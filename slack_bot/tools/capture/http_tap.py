@@ -58,6 +58,8 @@ class HttpTap:
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
     async def _on_request(self, request: httpx.Request) -> None:
+        # a token that was fetched is in no setting, and the agent may send it back
+        self.masks.learn(request.headers.get("authorization", "").partition(" ")[2])
         if (call := await tapped_call(request)) is not None:
             self.is_done = False
             if self._start is None:

@@ -116,7 +116,7 @@ class TapeWriter(ExchangeListener):
 
     def __init__(self, write: Callable[[str], None], head: Json, masks: Redactor) -> None:
         self._write, self._head, self._masks = write, head, masks
-        self._rows = StreamRedactor[Json](masks.secrets)
+        self._rows = StreamRedactor[Json](masks)
         self._id: str | None = None  # of the last question
         self._verb = "ask"
         self._held: list[Moment] = []
@@ -217,7 +217,7 @@ class RawWriter(ExchangeListener):
         self._id: str | None = None
         self._request = b""
         self._times: list[str] = []
-        self._rows = StreamRedactor[_RawPiece](masks.secrets)
+        self._rows = StreamRedactor[_RawPiece](masks)
         self._held: list[bytes] | None = None  # an answer that is no stream, until no retry can follow
         self._is_question = self._has_ended = False
 
