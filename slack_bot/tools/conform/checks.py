@@ -205,9 +205,9 @@ def _only_grows(m: Measures) -> Verdict:
     if not m.total:
         return None, "there is no answer"
     end = _MARKUP.sub("", m.text)
-    for text in (_MARKUP.sub("", look) for look in m.looks):
-        if not end.startswith(text):
-            return False, f"{_short(text[-40:])} was shown and is not there any more, or elsewhere"
+    for look in m.looks:
+        if not end.startswith(_MARKUP.sub("", look)):
+            return False, f"{_short(look[-40:])} was shown and is not there any more, or elsewhere"
     return True, f"{len(m.looks)} times looked at, each time a beginning of the end"
 
 

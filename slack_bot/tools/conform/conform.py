@@ -11,7 +11,7 @@ import asyncio
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,6 +46,9 @@ _OUR_AGENT = "Playground agent"
 _LIMIT = 300.0  # seconds
 EXIT_INTERRUPTED = 130
 """Exit status after Ctrl-C, as a shell shows it."""
+_LONG_WAIT = 3.0  # seconds; who reads nothing until then thinks that nothing happens
+_LONG_ANSWER = 200  # characters; a sentence or two always come at once
+_MOSTLY = 0.5
 _MORE = (
     "note: these are the CAIPE suite's questions and checks; whether an answer came live, whole and once:"
     " --suite extended\n"
@@ -85,8 +88,8 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
             result = run_suite(suite, tapes, target, args.repeat, progress, started)
         if result.is_interrupted:
             sys.stderr.write(f"interrupted; {progress.position}, and these are the results until then\n")
-        if named == "caipe":
-            sys.stderr.write(_MORE)
+        if named == "caipe" or args.url:
+            sys.stderr.writelines([*_bursts(result), *([_MORE] if named == "caipe" else [])])
         for output, form in outputs:
             output.text(masks.text(form(result)))
             sys.stderr.write(f"-> {output.path}\n")
@@ -97,6 +100,23 @@ def main(args: argparse.Namespace, reference: Callable[[str | None], Target]) ->
     if result.is_interrupted:
         return EXIT_INTERRUPTED
     return 0 if result.verdict == "PASS" else 1
+
+
+def _bursts(result: SuiteResult) -> Iterator[str]:
+    """The cases whose reader waited long and then got most of a long answer at once."""
+    for case in result.cases:
+        m = case.shown.measures
+        first, share = (None, None) if m is None else (m.summary.first_visible, m.summary.burst_share)
+        is_judged = any(check.name == "burst_share" for check in case.case.checks)
+        if m is None or first is None or share is None or is_judged:
+            continue
+        if first > _LONG_WAIT and share > _MOSTLY and m.total > _LONG_ANSWER:
+            is_agent = (m.agent_burst_share or 0.0) > _MOSTLY
+            whose = "the agent wrote it so" if is_agent else "the agent did not mark it as its answer earlier"
+            yield (
+                f"warning: {case.case.name}: nothing of the answer could be read for {first:.1f} s, and then"
+                f" {share:.0%} of it came within half a second: {whose}\n"
+            )
 
 
 def _check_usage(args: argparse.Namespace) -> None:

@@ -130,7 +130,8 @@ def test_nothing_stands_there_twice() -> None:
 def test_the_answer_grows_at_its_end() -> None:
     assert verdict("only_grows", MEASURES).ok
     assert verdict("only_grows", looked("```\nThe first\n```")).ok, "markup is closed where a message ends"
-    assert verdict("only_grows", looked("The last")).ok is False
+    changed = verdict("only_grows", looked("The *last* of them"))
+    assert (changed.ok, "'The *last* of them' was shown" in changed.detail) == (False, True)
     assert verdict("only_grows", replace(MEASURES, result={**MEASURES.result, "visible": ""})).ok is None
 
 

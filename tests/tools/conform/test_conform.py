@@ -444,3 +444,15 @@ def test_questions_are_counted_and_nothing_else() -> None:
         return counting.questions
 
     assert asyncio.run(story()) == 2
+
+
+@pytest.mark.parametrize(("mode", "warns"), [("structured", True), ("hybrid", False)])
+def test_an_answer_that_comes_at_once_after_a_long_wait_is_warned_of_and_passes(
+    mode: str, warns: bool, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conform", "--only", "rag-simple", "--mode", mode]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    assert len(lines) == warns
+    for line in lines:
+        assert re.search(r"rag-simple: nothing of the answer could be read for [\d.]+ s, and then 100%", line)
+        assert line.endswith("came within half a second: the agent wrote it so")
