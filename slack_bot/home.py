@@ -8,7 +8,7 @@ from .errors import AgentError
 from .settings.models import SlackSettings
 from .slack.api import SlackApi
 from .slack.home import ShownTurn, home_view, prompts
-from .slack.rate_limiter.governor import Priority
+from .slack.methods import Priority
 from .store.contracts import Store
 from .turn.open_form import OpenForm
 from .turn.progress import Stage, TurnRecord

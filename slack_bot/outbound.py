@@ -20,7 +20,7 @@ from .errors import ADD_SCOPE, BotError, SlackError, StoreError
 from .settings.load import Settings
 from .slack.blocks import fallback
 from .slack.faults import CallFailed
-from .slack.rate_limiter.governor import Priority
+from .slack.methods import Priority
 from .slack.reconcile import SKEW
 from .slack.surfaces import PostSurface
 from .store.contracts import OutboundStore

@@ -20,8 +20,8 @@ from .journal import TurnJournal
 from .observe import facts
 from .settings.load import Settings, secrets_of
 from .settings.models import StreamSettings
+from .slack.methods import Priority
 from .slack.model import Batch, Ending, WriteResult
-from .slack.rate_limiter.governor import Priority
 from .slack.sink import Sink
 from .turn import actions
 from .turn.buffer import TIMER_TOLERANCE, StreamBuffer

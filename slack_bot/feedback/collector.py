@@ -9,7 +9,7 @@ from ..settings.feedback import FeedbackSettings
 from ..slack.api import SlackApi
 from ..slack.faults import CallOk
 from ..slack.feedback_view import feedback_view
-from ..slack.rate_limiter.governor import Priority
+from ..slack.methods import Priority
 from ..store.contracts import FeedbackStore, TurnStore
 from ..turn.feedback import NEGATIVE, FeedbackRecord
 from ..turn.progress import TurnRecord

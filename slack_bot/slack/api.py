@@ -36,8 +36,9 @@ from .faults import (
     Fault,
     fault_of,
 )
-from .rate_limiter.governor import CallRequest, Priority, priority_of
-from .rate_limiter.local import READS, Permit, RateLimiter
+from .methods import METHODS, Body, Priority
+from .rate_limiter.governor import CallRequest
+from .rate_limiter.local import Permit, RateLimiter
 
 _log = logging.getLogger(__name__)
 
@@ -53,19 +54,12 @@ _LEVELS = {Fault.WRONG_CALL: logging.ERROR, Fault.STOPPED: logging.INFO, Fault.S
 _AS_WANTED = frozenset({"already_reacted", "no_reaction"})  # another process did it before
 _DELETED = frozenset({"message_not_found", "thread_not_found", "invalid_thread_ts"})  # by a person
 
-_FORMS = frozenset({"files.getUploadURLExternal", "files.completeUploadExternal"})
-"""Methods that write and take no JSON body either: slack_sdk sends them as forms."""
-
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0  # seconds between attempts where Slack names no time
 
 _UNREADABLE = (ValueError, AttributeError, RecursionError)
 """What slack_sdk raises for a body that it cannot read: no text, JSON that is no object, or too deep."""
 
 _LIMITED = frozenset({"ratelimited", "rate_limited", "http_429"})
-_SHOWS = frozenset({"chat.startStream", "chat.appendStream", "chat.update", "chat.postMessage"})
-_UNFENCED = READS | {"chat.appendStream", "chat.stopStream"}
-"""What may be called though another process may work on the thread: that one stops an open stream first, and
-Slack refuses more of it then."""
 _LOOK_AGAIN = 0.2  # seconds until the lease is looked at again
 _MAX_REFUSALS = 1_000
 
@@ -145,7 +139,7 @@ class SlackApi:
 
         Asking again only changes the priority and `wake`; what was reserved for another method is given back.
         """
-        priority = priority_of(method) if priority is None else priority
+        priority = METHODS[method].priority if priority is None else priority
         permit = self._reserved.get(method)
         if permit is None:
             self.give_back()
@@ -173,20 +167,20 @@ class SlackApi:
         if _scope_key(method, channel) in self._missing_scopes:
             self.give_back()
             return CallFailed(Fault.NOT_HERE, MISSING_SCOPE)
-        left = self._retry_timeout if patience is None else patience
+        row, left = METHODS[method], self._retry_timeout if patience is None else patience
         block, attempt = left, 1
         pauses = backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             permit = self._permit(method, channel, block, again=attempt > 1)
             if (blocked := await permit.wait(block)) is not None:
                 return CallFailed(Fault.LATER, "ratelimited", blocked)
-            while method not in _UNFENCED and not self.is_sure():  # noqa: ASYNC110  no event reports it
+            while row.needs_lease and not self.is_sure():  # noqa: ASYNC110  no event reports it
                 await asyncio.sleep(_LOOK_AGAIN)
             permit.use()
             result = await self._attempt(method, args, self._send(method, args), permit.waited, attempt)
             if isinstance(result, CallOk):
                 self._health.passed(HealthCheck.TOKEN)
-                self._shown_at = self._clock.monotonic() if method in _SHOWS else self._shown_at
+                self._shown_at = self._clock.monotonic() if row.shows_text else self._shown_at
                 return result
             self._note_failed(method, channel, result)
             if result.fault is not Fault.LATER:
@@ -220,7 +214,7 @@ class SlackApi:
         return found
 
     def _permit(self, method: str, channel: str, patience: float, *, again: bool) -> Permit:
-        priority = priority_of(method) if self.priority is None else self.priority
+        priority = METHODS[method].priority if self.priority is None else self.priority
         permit = self._reserved.pop(method, None)
         if permit is not None:
             permit.move(priority)
@@ -237,8 +231,8 @@ class SlackApi:
         attempt: int = 1,
     ) -> CallResult:
         began = self._clock.monotonic()
-        is_slow = self._write_timeout is None or method in ("upload", "download") or method in READS
-        limit = self._client.timeout if is_slow else self._write_timeout
+        is_write = method not in ("upload", "download") and METHODS[method].body is not Body.ADDRESS
+        limit = (is_write and self._write_timeout) or self._client.timeout
         result: CallResult = CallFailed(Fault.UNKNOWN, "given_up")
         try:
             async with asyncio.timeout(limit):
@@ -296,12 +290,13 @@ class SlackApi:
 
     async def _send(self, method: str, args: Mapping[str, object]) -> Mapping[str, Any]:
         given = {name: value for name, value in args.items() if value is not None}
-        if method in READS or method in _FORMS:
+        body = METHODS[method].body
+        if body is not Body.JSON:
             given = {
                 name: json.dumps(value) if isinstance(value, list | dict) else value
                 for name, value in given.items()
             }
-            verb = "GET" if method in READS else "POST"
+            verb = "GET" if body is Body.ADDRESS else "POST"
             answer = await self._client.api_call(method, http_verb=verb, params=given)
         else:
             answer = await self._client.api_call(method, json=given)
@@ -324,7 +319,7 @@ class SlackApi:
             logging.DEBUG if is_quiet else logging.WARNING,
             "%s is refused because the Slack app lacks the scope %s, and not tried until the next start: %s",
             method,
-            failed.needed or "for it",
+            failed.needed or METHODS[method].scope or "for it",
             ADD_SCOPE,
             extra=self.log_fields,
         )

@@ -29,8 +29,8 @@ from .faults import (
     SurfaceKind,
     after_write,
 )
+from .methods import Priority
 from .model import Batch, SlackMessage, WriteResult
-from .rate_limiter.governor import Priority
 from .readback import ShownRest, unrecorded
 from .reconcile import SKEW, Reconciler
 from .surfaces import PostSurface, StreamSurface

@@ -10,7 +10,7 @@ from ..errors import ADD_SCOPE, SlackError
 from ..turn.record import ThreadKey
 from .api import MISSING_SCOPE, Messages, SlackApi, call_until_known
 from .faults import CallFailed, Fault
-from .rate_limiter.governor import Priority
+from .methods import Priority
 
 _log = logging.getLogger(__name__)
 

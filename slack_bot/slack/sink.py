@@ -28,8 +28,8 @@ from .features import Feature
 from .file_fallback import FileFallback
 from .footer import footer_blocks, footer_text
 from .form_messages import send_sign_in
+from .methods import Priority
 from .model import Batch, Ending, WriteResult
-from .rate_limiter.governor import Priority
 from .status import TypingStatus
 from .turn_client import TurnClient
 

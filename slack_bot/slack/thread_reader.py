@@ -13,7 +13,7 @@ from ..settings.context import ContextSettings
 from ..turn.record import ThreadKey
 from .api import MISSING_SCOPE, SlackApi
 from .faults import CallFailed, Fault
-from .rate_limiter.governor import Priority
+from .methods import Priority
 
 _log = logging.getLogger(__name__)
 

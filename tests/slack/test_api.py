@@ -19,7 +19,7 @@ from slack_bot.observe.facts import SlackCalled
 from slack_bot.settings.models import GovernorSettings, SlackSettings
 from slack_bot.slack.api import SlackApi, new_web_client
 from slack_bot.slack.faults import CallFailed, CallOk, Fault
-from slack_bot.slack.rate_limiter.governor import Priority
+from slack_bot.slack.methods import Priority
 from slack_bot.slack.rate_limiter.local import RateLimiter
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.harness import BotHarness, run_bot

@@ -10,8 +10,9 @@ spread over the time for which answers are likely to go on, so that many readers
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import islice
+
+from ..methods import METHODS, Priority
 
 _RAISE = 1.5  # times, after each quiet time
 _LEAST = 1 / 8  # of the ceiling: a slower bucket would not learn that the limit is gone
@@ -20,7 +21,6 @@ _MAX_BUCKETS = 256  # most of them of channels; beyond that, those at rest are f
 _SMALL = 10.0  # calls: a smaller burst keeps nothing for higher priorities, but from what nobody waits for
 _AGAIN_WITHIN = 3.0  # seconds: an answer that went so lately is likely to have text again
 _UNPACED = 1.0  # seconds: below it the pauses of the answers themselves are enough
-_BY_CHANNEL = frozenset({"chat.postMessage"})  # Slack counts these per channel, the others per workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,33 +142,8 @@ class TokenBucket:
             self._at = until
 
 
-class Priority(IntEnum):
-    """The lower number goes first."""
-
-    STOP = 0  # all that ends a message, or corrects it once it has ended
-    START = 1
-    FIRST = 2  # the first text of an answer
-    CARDS = 3
-    LATER = 4  # the text that follows
-    STATUS = 5
-    BACKGROUND = 6  # no reader waits for it
-
-
 _RESERVED = {Priority.CARDS: 0.1, Priority.LATER: 0.2, Priority.BACKGROUND: 0.5}
 """The part of a burst that a priority leaves to higher ones."""
-
-_PRIORITIES = {
-    "chat.startStream": Priority.START,
-    "assistant.threads.setStatus": Priority.STATUS,
-    "agents.sessions.setStatus": Priority.STATUS,
-    "reactions.add": Priority.STATUS,
-    "reactions.remove": Priority.STATUS,
-}
-
-
-def priority_of(method: str) -> Priority:
-    """Text whose permit was not reserved belongs to an ending."""
-    return _PRIORITIES.get(method, Priority.STOP)
 
 
 @dataclass(slots=True, eq=False)
@@ -202,7 +177,7 @@ no such call, 0 where only its turn did not come in time."""
 
 def key_of(request: CallRequest) -> BudgetKey:
     """Which budget the call is counted in."""
-    return request.method, request.channel if request.method in _BY_CHANNEL else ""
+    return request.method, request.channel if METHODS[request.method].is_per_channel else ""
 
 
 class Governor:

@@ -12,42 +12,24 @@ from collections.abc import Callable
 
 from ...clock import Clock
 from ...settings.models import GovernorSettings
-from .governor import CallRequest, Governor, Priority, Rate
+from ..methods import METHODS, Budget, Priority
+from .governor import CallRequest, Governor, Rate
 
 _MINUTE = 60.0
 _TICK = 0.001  # seconds: a timer that fires early must not fire for ever
 
-_GROUP = "usergroups.users.list"
-READS = frozenset(
-    {
-        "conversations.replies",
-        "conversations.history",
-        "conversations.info",
-        "files.info",
-        "users.info",
-        _GROUP,
-    }
-)
-"""Methods that only read. They refuse JSON bodies: their arguments go into the address (facts: Slack 7)."""
-
 
 def budgets_of(settings: GovernorSettings) -> dict[str, Rate]:
-    """The budget of each method, "" for those not named."""
+    """The budget of each method that has one of its own, and of all others together ("")."""
 
-    def a_minute(calls: float) -> Rate:
+    def rate_of(budget: Budget) -> Rate:
+        calls = float(getattr(settings, budget))
+        if budget is Budget.POSTS:
+            return Rate(calls * settings.rate_utilization, settings.post_burst)
         return Rate(calls * settings.rate_utilization / _MINUTE, max(1.0, calls * settings.burst_share))
 
-    posts = Rate(settings.posts_per_second * settings.rate_utilization, settings.post_burst)
-    return {
-        "chat.startStream": a_minute(settings.starts_per_minute),
-        "chat.stopStream": a_minute(settings.stops_per_minute),
-        "chat.appendStream": a_minute(settings.appends_per_minute),
-        "chat.update": a_minute(settings.updates_per_minute),
-        "chat.postMessage": posts,
-        "assistant.threads.setStatus": a_minute(settings.statuses_per_minute),
-        **{method: a_minute(settings.reads_per_minute) for method in READS},
-        **dict.fromkeys((_GROUP, ""), a_minute(settings.others_per_minute)),
-    }
+    named = {name: method.budget for name, method in METHODS.items() if method.budget is not Budget.OTHERS}
+    return {name: rate_of(budget) for name, budget in {**named, "": Budget.OTHERS}.items()}
 
 
 class RateLimiter:

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.slack.methods import Priority
 from slack_bot.slack.rate_limiter.governor import (
     CallRequest,
     Governor,
-    Priority,
     Rate,
     TokenBucket,
     key_of,
-    priority_of,
 )
 from tests.examples import examples
 
@@ -299,12 +298,6 @@ def test_channels_of_long_ago_are_forgotten_but_not_what_was_learned() -> None:
     for number in range(400):
         counter.ask("chat.postMessage", 0.0, channel=f"C{number}")
     assert len(counter.granted(0)) == 400, "nobody is forgotten who waits"
-
-
-def test_calls_without_a_rank_end_something_unless_they_begin_it() -> None:
-    assert priority_of("chat.startStream") is Priority.START
-    assert priority_of("assistant.threads.setStatus") is Priority.STATUS
-    assert priority_of("chat.stopStream") is priority_of("chat.appendStream") is Priority.STOP
 
 
 @examples(1_000)

@@ -11,7 +11,8 @@ from dataclasses import replace
 import pytest
 
 from slack_bot.settings.models import GovernorSettings
-from slack_bot.slack.rate_limiter.governor import CallRequest, Priority
+from slack_bot.slack.methods import Priority
+from slack_bot.slack.rate_limiter.governor import CallRequest
 from slack_bot.slack.rate_limiter.local import RateLimiter, budgets_of
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time

@@ -11,8 +11,9 @@ import pytest
 
 from slack_bot.clock import system_clock
 from slack_bot.settings.models import GovernorSettings
+from slack_bot.slack.methods import Priority
 from slack_bot.slack.rate_limiter import shared
-from slack_bot.slack.rate_limiter.governor import CallRequest, Priority, Rate
+from slack_bot.slack.rate_limiter.governor import CallRequest, Rate
 from slack_bot.slack.rate_limiter.local import budgets_of
 from slack_bot.slack.rate_limiter.shared import SharedRateLimiter
 from slack_bot.store.redis_connection import connect
