@@ -135,7 +135,9 @@ async def test_the_panel_explains_its_written_form_by_an_example_that_it_takes(p
     await page.click("#fault-panel .fault input")
     await page.type(await page.value(example))
     chosen = "[...document.querySelectorAll('#fault-panel .fault select')].map((one) => one.selectedOptions[0].text)"  # noqa: E501
-    assert (await page.value(chosen))[1:] == ["rate limit, 2 s", "on the 2nd call"]
+    assert (await page.value(chosen))[1:] == ["Slack: wait 2 s", "on the 2nd call"]
+    sees = await text_of(page, "#fault-panel .sees")
+    assert sees == "What the person sees: The text stands still for two seconds, then it goes on."
     await picture(page, "faults-explained")
 
 

@@ -298,6 +298,9 @@ async def test_stop_stands_there_while_a_bot_elsewhere_works(browser: Browser, t
     async with live_agent() as live, open_workspace() as alone, bot_of(alone, live.url, tmp_path):
         page = await browser.open(alone.url)
         await page.until("document.body.dataset.ready")
+        assert "so there is no “Inside the bot”: slack-bot play has that" in await text_of(page, "#where")
+        assert await page.value("document.getElementById('inside-open').checkVisibility()") is False
+        await picture(page, "bot-elsewhere")
         live.hold = 3
         root = await ask(alone, "held")
         await scenes.open_thread(page, root)

@@ -51,7 +51,7 @@ const HANDLERS = {
     model.begin(all);
     faultPanel.show(all.faults);
     document.body.classList.toggle("bot-elsewhere", all.bot_elsewhere);
-    $("where").textContent = all.bot_elsewhere ? "An emulated Slack. The bot that connects to it answers here." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
+    $("where").textContent = all.bot_elsewhere ? "An emulated Slack. The bot that connects to it answers here. It is a process of its own, so there is no “Inside the bot”: slack-bot play has that, and slack-bot explain tells of an answer that the bot has kept." : model.agent ? `Asks ${model.agent} and writes to an emulated Slack.` : "The real bot, a real A2A agent, an emulated Slack. Nothing leaves this machine.";
     if (!model.people[view.me]) view.me = model.here[0]?.id ?? "";
     if (!model.channel(view.place)) view.place = model.channels[0]?.id ?? "";
     if (!view.known) model.seenAll();

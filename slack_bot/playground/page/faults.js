@@ -3,10 +3,16 @@
 
 import { h, icon } from "./dom.js";
 
-const METHODS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update", "chat.postMessage", "assistant.threads.setStatus", "conversations.replies"];
-const KINDS = [["ratelimited:2", "rate limit, 2 s"], ["internal_error", "error, not done"], ["internal_error!", "error, but done"], ["timeout", "no answer, not done"],
-  ["timeout!", "no answer, but done"], ["cut", "connection cut"], ["http:503", "HTTP 503"], ["slow:5", "slow, 5 s"], ["msg_too_long", "message too long"],
-  ["message_not_in_streaming_state", "stream is over"], ["channel_type_not_supported", "not in this channel"]];
+const METHODS = [["chat.startStream", "begin an answer"], ["chat.appendStream", "add text to it"], ["chat.stopStream", "end it"], ["chat.update", "change a message"],
+  ["chat.postMessage", "post a message"], ["assistant.threads.setStatus", "typing status"], ["conversations.replies", "read the thread"]];
+const PERHAPS = "Perhaps the answer goes on in a second message. Nothing is missing, and nothing is there twice.";
+const STILL = "The text stands still for about ten seconds. Then it goes on, perhaps in a second message. Nothing is missing, and nothing is there twice.";
+const BELOW = "The message ends, and the answer goes on in another one, which may be edited every few seconds.";
+/** What is written, what it means, and what the person sees where it happens once. */
+const KINDS = [["ratelimited:2", "Slack: wait 2 s", "The text stands still for two seconds, then it goes on."], ["internal_error", "Slack fails, nothing done", PERHAPS],
+  ["internal_error!", "Slack fails, but it is done", PERHAPS], ["timeout", "no answer, nothing done", STILL], ["timeout!", "no answer, but it is done", STILL], ["cut", "the connection breaks", PERHAPS],
+  ["http:503", "Slack is down (HTTP 503)", PERHAPS], ["slow:5", "Slack takes 5 s", "The text stands still for five seconds, then it goes on."], ["msg_too_long", "the message is full", BELOW],
+  ["message_not_in_streaming_state", "Slack ended the message", BELOW], ["channel_type_not_supported", "no live text in this channel", "The answer is a message that is edited every few seconds while it grows."]];
 const CALLS = [["-, X, -", "on the 2nd call"], ["X, -", "on the 1st call"], ["-, -, X, -", "on the 3rd call"], ["X", "on every call"], ["-, X", "from the 2nd call on"]];
 const NO_FAULT = "-";
 const EXAMPLE = "-, ratelimited:2, -";
@@ -35,9 +41,9 @@ export class FaultPanel {
       h("form", { method: "dialog", on: { submit: (event) => { event.preventDefault(); send(order(), settled); }, input: () => { this.why.textContent = ""; } } },
         h("label", { class: "field" }, this.away, "The agent is away until somebody presses “Try again”"),
         h("label", { class: "field" }, "Cut the agent's stream after", this.cut, "events"),
-        h("div", {}, h("p", { class: "dim" }, "What Slack answers, by method. The two lists fill the field, which can also be written by hand: one entry for each call of an answer, with commas between. ",
+        h("div", {}, h("p", { class: "dim" }, "What Slack answers when the bot calls it, and on which of its calls. The lists fill the field, which can also be written by hand: one entry for each call of an answer, with commas between. ",
           h("code", { text: NO_FAULT }), " is a call without a fault, and the last entry stands for all calls after it. Example: ", h("code", { text: EXAMPLE }), " refuses the second call for two seconds and no other."), this.rows,
-          h("button", { type: "button", class: "button small", on: { click: () => this.add() } }, "One more method")),
+          h("button", { type: "button", class: "button small", on: { click: () => this.add() } }, "One more kind of call")),
         this.why,
         h("div", { class: "deeds" },
           h("button", { type: "submit", class: "button primary", data: { sends: "" }, id: "faults-set" }, "Use from the next question on"),
@@ -65,8 +71,8 @@ export class FaultPanel {
     if (!this.rows.childElementCount) this.add();
   }
 
-  add(method = METHODS[1], entries = "") {
-    const known = METHODS.includes(method) ? METHODS : [method, ...METHODS];
+  add(method = METHODS[1][0], entries = "") {
+    const known = METHODS.some(([value]) => value === method) ? METHODS : [[method, ""], ...METHODS];
     const choice = (label, options) => h("select", { "aria-label": label }, ...options.map(([value, text]) => h("option", { value, text })));
     const kind = choice("What goes wrong", [["", "nothing"], ...KINDS, ["own", "as written"]]);
     const call = choice("On which call", [...CALLS, ["own", "as written"]]);
@@ -76,17 +82,23 @@ export class FaultPanel {
       if (call.value === "own") call.value = CALLS[0][0];
       written.value = kind.value && call.value.replace("X", kind.value);
     };
-    const read = () => { [kind.value, call.value] = controlsOf(written.value); };
-    for (const select of [kind, call]) select.addEventListener("change", write);
+    const sees = h("p", { class: "dim sees", role: "status" });
+    const tell = () => {
+      const seen = KINDS.find(([value]) => value === kind.value)?.[2];
+      sees.textContent = seen ? `What the person sees: ${seen}` : "";
+      sees.hidden = !seen;
+    };
+    const read = () => { [kind.value, call.value] = controlsOf(written.value); tell(); };
+    for (const select of [kind, call]) select.addEventListener("change", () => { write(); tell(); });
     written.addEventListener("input", read);
     read();
-    this.rows.append(h("div", { class: "fault" }, h("select", { "aria-label": "Method" }, ...known.map((value) => h("option", { value, selected: value === method, text: value }))), kind, call, written));
+    this.rows.append(h("div", { class: "fault" }, h("select", { "aria-label": "Method" }, ...known.map(([value, text]) => h("option", { value, selected: value === method, text: text ? `${text} (${value})` : value }))), kind, call, written, sees));
   }
 
   faults() {
     const found = {};
     for (const row of this.rows.children) {
-      const entries = row.lastElementChild.value.split(",").map((entry) => entry.trim()).filter(Boolean);
+      const entries = row.querySelector("input").value.split(",").map((entry) => entry.trim()).filter(Boolean);
       if (entries.length) found[row.firstElementChild.value] = entries.map((entry) => (entry === NO_FAULT ? null : entry));
     }
     return found;
