@@ -26,7 +26,7 @@ from .channels import ChannelSettings
 from .context import ContextSettings
 from .feedback import FeedbackSettings
 from .files import FileSettings
-from .names import PREFIX, RENAMED, RENAMED_SECTIONS, SettingPath, env_name, nearest
+from .names import PREFIX, SettingPath, env_name, nearest
 from .observe import AuditSettings, TraceSettings
 from .web import WebSettings
 
@@ -361,9 +361,6 @@ def _remedy(name: str) -> str:
     section, divided, leaf = words.partition("__")
     if inner := next((each for each in known if "__" in each and f"{words}__".startswith(f"{each}__")), ""):
         section, leaf = inner, words.removeprefix(inner).removeprefix("__")
-    now = RENAMED_SECTIONS.get(section, section), RENAMED.get(leaf, leaf)
-    if now in FIELDS:
-        return f" any more; it is called {env_name(now)} now"
     if section in known and not leaf:
         some = next(path for path in FIELDS if path[0] == section)
         return f": it is a section; write {env_name(some)} or another setting of it"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from ..errors import SettingsError
 from ..settings.load import FIELDS, Settings, validated
-from ..settings.names import RENAMED, SettingPath, dotted, nearest
+from ..settings.names import SettingPath, dotted, nearest
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, object]) -> Settings:
@@ -24,8 +24,6 @@ def _path_of(name: str) -> SettingPath:
         return found[0]
     if found:
         raise SettingsError(f"{name} is a setting of several sections; write one of {_named(found)}")
-    if now := [path for path in FIELDS if path[1] == RENAMED.get(name)]:
-        raise SettingsError(f"{name} is not a setting any more; it is called {_named(now)} now")
     guess = nearest(name, (leaf for _, leaf in FIELDS))
     raise SettingsError(f"{name} is not a setting{f'; did you mean {guess}?' if guess else ''}")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..a2a.wire.sse import SseReader
 from ..a2a.wire.unread import unread_in
-from ..settings.names import RENAMED, nearest
+from ..settings.names import nearest
 from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import READS, Recording, Tape
@@ -82,7 +82,7 @@ def _in_head(head: Json) -> Iterator[UnreadEvent]:
     """Settings that are none: the tape would be read in another way than its author meant."""
     settings = head.get("settings")
     for name in settings if isinstance(settings, dict) else ():
-        if RENAMED.get(name, name) not in READS:
+        if name not in READS:
             what = f"there is no setting {name[:_QUOTED]!r} that a tape may name; they are {', '.join(READS)}"
             yield UnreadEvent("line 1", "head", what, nearest(name, READS, 0.6))
 

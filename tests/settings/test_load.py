@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from slack_bot.errors import SettingsError
 from slack_bot.settings.load import ALIASES, Settings, fields_of, load, read_env_file, secrets_of, sections
 from slack_bot.settings.models import AgentSettings, StreamSettings
-from slack_bot.settings.names import RENAMED, env_name
+from slack_bot.settings.names import env_name
 from tests.closed_folder import closed_folder
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
@@ -427,22 +427,6 @@ def test_the_key_in_a_header_and_the_password_in_an_address_are_secrets_by_thems
     store = {"SLACK_BOT_STORE__URL": "redis://:an%20old%20one@redis:6379/0"}
     assert secrets_of(read(store))[:2] == ("an%20old%20one", "an old one")
     assert secrets_of(read({"A2A_AGENT_URL": "https://[bad"})) == ()
-
-
-@pytest.mark.parametrize("old,now", RENAMED.items())
-def test_an_old_name_stops_the_start_and_names_the_new_one(old: str, now: str) -> None:
-    for section, model in sections():
-        if now in model.model_fields and not (now == "url" and section == "agent"):
-            name = f"SLACK_BOT_{section}__{old}".upper().replace("TURNS__", "DESK__")
-            wanted = f"{name} is not a setting any more; it is called SLACK_BOT_{section}__{now}".upper()
-            with pytest.raises(SettingsError) as raised:
-                load({name: "1"}, env_file=None, secrets_dir=None)
-            assert wanted in str(raised.value).upper()
-
-
-def test_a_section_that_was_renamed_is_named() -> None:
-    with pytest.raises(SettingsError, match="it is called SLACK_BOT_TURNS__TURN_DEADLINE now"):
-        load({"SLACK_BOT_DESK__TURN_LIMIT": "3"}, env_file=None, secrets_dir=None)
 
 
 def test_the_tree_is_frozen_and_closed() -> None:

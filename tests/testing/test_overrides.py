@@ -7,7 +7,7 @@ import pytest
 from slack_bot.errors import SettingsError
 from slack_bot.settings.load import Settings, fields_of, load, secrets_of, sections, value_of
 from slack_bot.settings.models import SettingsSection
-from slack_bot.settings.names import RENAMED, dotted
+from slack_bot.settings.names import dotted
 from slack_bot.testing.overrides import with_overrides
 
 READY = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "A2A_AGENT_URL": "http://agent"}
@@ -44,12 +44,6 @@ def test_a_setting_keeps_to_its_section_where_two_have_the_name() -> None:
     assert (changed.slack.write_timeout, changed.agent.write_timeout) == (3, 4)
     with pytest.raises(SettingsError, match=r"write one of slack\.write_timeout or agent\.write_timeout"):
         with_overrides(Settings(), {"write_timeout": 3})
-
-
-@pytest.mark.parametrize("old,now", RENAMED.items())
-def test_an_old_name_is_no_setting_any_more(old: str, now: str) -> None:
-    with pytest.raises(SettingsError, match=rf"^{old} is not a setting any more; it is called .*\.{now}\b"):
-        with_overrides(Settings(), {old: 1})
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_what_keeps_a_stream_open_is_not_named(text: str) -> None:
 
 def test_an_unknown_setting_in_a_tapes_head_is_named(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "set.jsonl"
-    settings = {"dialekt": "caipe-0.2", "answer_from": "artifact"}
+    settings = {"dialekt": "caipe-0.2", "answer_source": "artifact"}
     file.write_text(write_tape(replace(answer("All of it."), head={"settings": settings})), encoding="utf-8")
     assert main(["replay", "--strict", str(file)]) == 3
     assert capsys.readouterr().err == (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import UnreadableInput
-from ...settings.names import RENAMED, nearest
+from ...settings.names import nearest
 from ...testing.slack.faults import METHODS as FAULT_METHODS
 from ...testing.slack.faults import method_name
 from ...testing.slack.faults import parse as parse_fault
@@ -170,7 +170,7 @@ def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
     own = make_scenario(around, "the tape's head") if isinstance(around, dict) else Scenario()
     if isinstance(asked, str) and asked:
         own = replace(own, text=asked)
-    reads = _renamed(said) if isinstance(said, dict) else {}
+    reads = said if isinstance(said, dict) else {}
     kept = {name: value for name in READS if isinstance(value := reads.get(name), str)}
     usual = Scenario()
     found = {
@@ -178,9 +178,4 @@ def as_captured(scenario: Scenario, capture: Tape | Recording) -> Scenario:
         for name in (*SURROUNDINGS, "text")
         if getattr(scenario, name) == getattr(usual, name)
     }
-    return replace(scenario, **found, settings={**kept, **_renamed(own.settings), **scenario.settings})
-
-
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Older tapes name settings that are called otherwise today."""
-    return {RENAMED.get(name, name): value for name, value in settings.items()}
+    return replace(scenario, **found, settings={**kept, **own.settings, **scenario.settings})
