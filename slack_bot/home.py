@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from .a2a.agent import Agent
 from .errors import AgentError
 from .settings.models import SlackSettings
 from .slack.api import SlackApi
-from .slack.home import ShownTurn, home_view, prompts
+from .slack.blocks import Args
+from .slack.faults import CallFailed, CallResult, Fault
+from .slack.home import ShownTurn, home_view, may_show, prompts
 from .slack.methods import Priority
 from .store.contracts import Store
 from .turn.open_form import OpenForm
@@ -26,13 +29,23 @@ class Home:
 
     def __init__(self, agent: Agent, store: Store, api: SlackApi, settings: SlackSettings) -> None:
         self._agent, self._store, self._api, self._settings = agent, store, api, settings
+        self._refused_icon = ""  # a picture with which Slack does not take the tab
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
         forms = shown_forms(await self._store.open_forms_of(user, team), workspace)
         turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
-        view = home_view(await self._introduction(), turns)
-        await self._call("views.publish", {"user_id": user, "view": view})
+        agent = await self._introduction()
+        if agent is not None and agent.icon == self._refused_icon:
+            agent = replace(agent, icon="")
+        published = await self._publish(user, home_view(agent, turns))
+        is_refused = isinstance(published, CallFailed) and published.fault is Fault.WRONG_CALL
+        if is_refused and agent is not None and may_show(agent.icon):  # Slack could not fetch the picture
+            self._refused_icon = agent.icon
+            await self._publish(user, home_view(replace(agent, icon=""), turns))
+
+    async def _publish(self, user: str, view: Args) -> CallResult:
+        return await self._call("views.publish", {"user_id": user, "view": view})
 
     async def suggest(self, channel: str, thread_ts: str = "") -> None:
         """Set the prompts of a direct message with the bot, or of a thread in it."""
@@ -47,9 +60,9 @@ class Home:
         except AgentError:
             return None
 
-    async def _call(self, method: str, args: dict[str, object]) -> None:
+    async def _call(self, method: str, args: dict[str, object]) -> CallResult:
         api = self._api.for_turn("", priority=Priority.BACKGROUND)
-        await api.call(method, args, patience=0.0)
+        return await api.call(method, args, patience=0.0)
 
 
 def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:

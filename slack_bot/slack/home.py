@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..turn.buttons import TurnButton
+from ..turn.extras import Source
 from ..turn.record import Introduction, Skill, is_direct
 from ..turn.sanitize import sanitize
+from ..web.addresses import may_fetch
 from .blocks import Args, Block, context, shorten
+from .odd_hosts import odd_host
 
 _QUESTION = 300
 _HEADER = 150  # Slack: characters of a header
 _LABEL = 75  # Slack: characters of a button
 _TEXT = 1_000  # of a description: people come here to look, not to read
+_URL = 3_000  # Slack: characters of an image's address
 _MOST_SKILLS = 10
 _MOST_TURNS = 20  # Slack takes 100 blocks; each turn needs two
 _MOST_PROMPTS = 4  # Slack: prompts of a conversation
@@ -46,7 +50,9 @@ def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
     if agent is None:
         blocks.append(context(_AWAY))
     elif about := _plain(agent.description, _TEXT):
-        blocks.append(_section(about))
+        blocks.append(
+            _section(about) | ({"accessory": _image(agent.icon, agent.name)} if may_show(agent.icon) else {})
+        )
     blocks += [_header("How to ask"), _section(_HOW)]
     if skills := [skill for skill in (agent.skills if agent else ()) if _plain(skill.name, _LABEL)]:
         shown = [_words(*_skill(skill)) for skill in skills[:_MOST_SKILLS]]
@@ -56,6 +62,12 @@ def home_view(agent: Introduction | None, turns: Sequence[ShownTurn]) -> Args:
     if len(turns) > _MOST_TURNS:
         blocks.append(context(f"… and {len(turns) - _MOST_TURNS:,} more"))
     return {"type": "home", "blocks": blocks}
+
+
+def may_show(icon: str) -> bool:
+    """Slack may fetch this picture: by https, from a host that has a name and is what it seems."""
+    is_web = len(icon) <= _URL and may_fetch(icon, {icon.partition("://")[2].partition("/")[0]})
+    return is_web and not odd_host(Source(icon))
 
 
 def prompts(given: Sequence[str], skills: Sequence[Skill]) -> list[Block]:
@@ -102,6 +114,10 @@ def _text(text: str) -> Block:
 
 def _header(text: str) -> Block:
     return {"type": "header", "text": {"type": "plain_text", "text": text}}
+
+
+def _image(url: str, name: str) -> Block:
+    return {"type": "image", "image_url": url, "alt_text": _plain(name, _LABEL) or "The agent"}
 
 
 def _section(text: str) -> Block:

@@ -142,8 +142,12 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """The agent's name, what it is for, what it can do. All of it is the agent's text: not to be trusted."""
+    """The agent's name, what it is for, what it can do. All of it is the agent's text: not to be trusted.
+
+    `icon`: the address of its picture.
+    """
 
     name: str = ""
     description: str = ""
     skills: tuple[Skill, ...] = ()
+    icon: str = ""

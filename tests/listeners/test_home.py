@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+
+import httpx
+import pytest
 
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
@@ -135,3 +139,29 @@ async def test_an_app_without_agent_sessions_answers_as_well() -> None:
         root = await bot.say("x" * 500, channel=direct)
         await bot.idle()
         assert bot.read(root, direct) == ["An answer."]
+
+
+class _WithIcon(httpx.AsyncBaseTransport):
+    """An agent whose card names its picture."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        if request.method != "GET" or response.status_code != 200:
+            return response
+        card = json.loads(await response.aread())
+        return httpx.Response(200, json={**card, "iconUrl": "https://agent.example/icon.png"})
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+@on_virtual_time
+async def test_the_tab_is_there_also_where_slack_cannot_fetch_the_agents_picture(refusals: int) -> None:
+    faults = {"views.publish": [*["invalid_arguments"] * refusals, None]}
+    async with run_bot(through=_WithIcon, faults=faults) as bot:
+        await open_home(bot)
+        await open_home(bot)
+        assert bot.workspace.home("U1")[:2] == ["Scripted agent", "Plays a capture."]
+        shown = ["icon.png" in str(call) for call in bot.calls("views.publish")]
+        assert shown == ([True, False, False] if refusals else [True, True]), "it is tried once"

@@ -49,6 +49,33 @@ def test_it_says_who_answers_how_to_ask_and_what_is_under_way() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("icon", "is_shown"),
+    [
+        ("https://agent.example/icon.png?size=2", True),
+        ("https://agent.example:8443/icon.png", True),
+        ("", False),
+        ("http://agent.example/icon.png", False),
+        ("data:image/png;base64,AAAA", False),
+        ("https://me:secret@agent.example/icon.png", False),
+        ("https://localhost/icon.png", False),
+        ("https://10.0.0.1/icon.png", False),
+        ("https://[::1]/icon.png", False),
+        ("https://2130706433/icon.png", False),
+        ("https://аgent.example/icon.png", False),
+        ("https://agent.example/a b.png", False),
+        ("https://[x/icon.png", False),
+        (f"https://agent.example/{'x' * 3_000}.png", False),
+    ],
+)
+def test_the_agents_picture_stands_beside_what_it_is_for(icon: str, is_shown: bool) -> None:
+    agent = Introduction("Archivist", "Knows the pages.", icon=icon)
+    read(agent)  # Slack takes it
+    image = home_view(agent, ())["blocks"][1].get("accessory")
+    wanted = {"type": "image", "image_url": icon, "alt_text": "Archivist"}
+    assert image == (wanted if is_shown else None)
+
+
 def test_without_the_agent_and_without_questions_it_says_so() -> None:
     words = read(None)
     assert words[0] == "Your agent"

@@ -233,7 +233,8 @@ def resolve(card: Object, found_at: str, settings: AgentSettings) -> AgentCard:
 def introduction_of(card: Object) -> Introduction:
     """What a card, public or extended, says about the agent itself."""
     skills = map(_skill, objects_of(card.get("skills"))[:_MAX_SKILLS])
-    return Introduction(text_of(card.get("name")), text_of(card.get("description")), tuple(skills))
+    about, icon = text_of(card.get("description")), text_of(card.get("iconUrl"))
+    return Introduction(text_of(card.get("name")), about, tuple(skills), icon)
 
 
 def _skill(skill: Object) -> Skill:
