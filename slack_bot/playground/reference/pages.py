@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
+_ELISION = re.compile(r"(?<=\b[dljnmt])['’`](?=\w{3})|(?<=\bqu)['’`]")  # l'agent, qu'il
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _HEADING = re.compile(r"(#{1,3}) +(.+)")
 
@@ -57,5 +58,5 @@ def chapters(text: str) -> Iterator[tuple[str, str]]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of `text` in lower case; an apostrophe is no border."""
-    return _WORD.findall(re.sub(r"['’`]", "", text.lower()))
+    """The words of `text` in lower case; an apostrophe is no border, except behind an elided article."""
+    return _WORD.findall(re.sub(r"['’`]", "", _ELISION.sub(" ", text.lower())))

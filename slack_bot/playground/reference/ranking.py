@@ -40,11 +40,15 @@ class Ranking:
         """Some text has `word`."""
         return _stem(word) in self._weights
 
+    def had(self, words: Iterable[str], name: str) -> frozenset[str]:
+        """The stems of `words` that the text `name` has."""
+        return frozenset(self._stems(words)) & self._counts[name].keys()
+
     def share(self, words: Iterable[str], name: str) -> float:
         """How much of the weight of `words` the text `name` has, 0 to 1."""
         asked = set(self._stems(words))
         weights = {stem: self._weights.get(stem, self._unknown) for stem in asked}
-        had = sum(weight for stem, weight in weights.items() if stem in self._counts[name])
+        had = sum(weights[stem] for stem in self.had(words, name))
         return had / sum(weights.values()) if weights else 0.0
 
     def _score(self, name: str, asked: Iterable[str]) -> float:

@@ -29,6 +29,8 @@ _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
 _SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
 _CERTAIN_SCORE, _CERTAIN_SHARE = 20.0, 0.8  # the same whatever else seems to be named
 _SOME_SHARE = 0.3  # of the question that even a section must have which both name
+_SOME_SCORE = 5.0  # that a clause must reach by itself
+_RIVAL_SHARE = 0.6  # the same where the words name another one first
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
 _RIVAL, _RIVAL_OF_FEW = 0.8, 0.5
@@ -50,6 +52,9 @@ _WONDERS = re.compile(
     r"|explain|show me|question is)\b",
     re.IGNORECASE,
 )
+_ASK_FOR = frozenset(("who", "where", "when", "why", "how"))  # tells the parts of a topic apart
+# What a part of a topic must have more than its first section: of the question, and in score.
+_FIRST, _FIRST_WEIGHS = 0.04, 1.15
 _CLAUSES = 12  # that ask: more would take too long
 
 
@@ -70,13 +75,15 @@ class Hit:
 class _Hearing:
     """What the two witnesses say of a text.
 
-    `scores`: of sections, by its `words`, best first; `share`: how much of the text the best one has.
+    `scores`: of sections, by its `words`, best first, and of their `topics`; `share`: how much of the text
+    the best section has.
     `subjects`: what is named of each topic, best first. `outside`: how many things are named that are
     certainly not in the pages.
     """
 
     words: Sequence[str]
     scores: Mapping[str, float]
+    topics: Mapping[str, float]
     share: float
     subjects: Mapping[str, frozenset[str]]
     outside: int
@@ -101,7 +108,7 @@ class Library:
             for each in self._sections
         }
         everyday = asked["everyday"].split()
-        self._parts = Ranking(own, everyday)
+        self._parts = Ranking(own, set(everyday) - _ASK_FOR)
         with_subjects = {name: words + self._subjects.wordings_of(name) for name, words in own.items()}
         self._ranking = Ranking(with_subjects, everyday)
 
@@ -156,7 +163,7 @@ class Library:
         for number, clause in enumerate(asking):
             if clause != text and not (number and len(clause.split()) <= _BIT):
                 hit = self._answer_to(self._hear(clause, outside))
-                if hit is not None:
+                if hit is not None and hit.score >= _SOME_SCORE:
                     found.setdefault(hit.section.topic, hit)
         if whole is not None and (whole.subjects or not found):
             found = {whole.section.topic: whole} | {
@@ -174,7 +181,9 @@ class Library:
             return []
         best = max(heard.scores.values(), default=0)
         related = [name for name, score in heard.scores.items() if score >= _RELATED * best]
-        names = [*related[:1], *list(heard.subjects)[:1], *related[1:]]
+        topic, _ = self._topic_of(heard)
+        names = [] if topic is None else [self._part_for(heard.words, topic).heading]
+        names += [*related[:1], *list(heard.subjects)[:1], *related[1:]]
         return [self._named[name] for name in dict.fromkeys(names)][:_NEAREST]
 
     def _hear(self, text: str, outside: int) -> _Hearing:
@@ -188,46 +197,54 @@ class Library:
         in_order = sorted(
             (each for each in self._named if each in led), key=lambda each: -round(led[each][0], 2)
         )
-        return _Hearing(words, scores, share, {each: led[each][1] for each in in_order}, outside)
+        topics: dict[str, float] = {}
+        for name, score in scores.items():
+            topics.setdefault(self._named[name].topic, score)
+        return _Hearing(words, scores, topics, share, {each: led[each][1] for each in in_order}, outside)
 
     def _answer_to(self, heard: _Hearing) -> Hit | None:
         """The section that answers what was heard; None where that is not clear."""
-        best: dict[str, tuple[str, float]] = {}
-        for name, score in heard.scores.items():
-            best.setdefault(self._named[name].topic, (name, score))
-        topics = list(best)
-        first = next(iter(heard.subjects), None)
+        topic, is_clear = self._topic_of(heard)
+        if topic is None or not is_clear:
+            return None
+        score = heard.topics.get(topic, 0.0)
+        return Hit(self._part_for(heard.words, topic), score, heard.subjects.get(topic, frozenset()))
+
+    def _topic_of(self, heard: _Hearing) -> tuple[str | None, bool]:
+        """The topic that fits best, if any, and whether that is clear."""
+        first, topics = next(iter(heard.subjects), None), list(heard.topics)
         if not topics:
-            return None if first is None else Hit(self._named[first], 0.0, heard.subjects[first])
-        score = best[topics[0]][1]
-        lead = 1 - best[topics[1]][1] / score if topics[1:] else 1.0
-        is_clear = score >= _CLEAR_SCORE and lead >= _CLEAR_LEAD and heard.share >= _CLEAR_SHARE
-        if (
-            first == topics[0]
-            or (topics[0] in heard.subjects and lead >= _SOME_LEAD)
-            or (is_clear and not heard.outside)
-            or (score >= _CERTAIN_SCORE and heard.share >= _CERTAIN_SHARE)
-        ):
-            chosen = topics[0]
-        elif first in best and best[first][1] >= score * (_RIVAL if score >= _CLEAR_SCORE else _RIVAL_OF_FEW):
-            chosen = first
-        else:
-            return None
-        if self._ranking.share(heard.words, best[chosen][0]) < (
-            _SOME_SHARE if chosen == topics[0] else _CLEAR_SHARE
-        ):
-            return None
-        section = self._part_for(heard.words, chosen)
-        return Hit(section, best[chosen][1], heard.subjects.get(chosen, frozenset()))
+            return first, True
+        best = heard.topics[topics[0]]
+        lead = 1 - heard.topics[topics[1]] / best if topics[1:] else 1.0
+        if best >= _CERTAIN_SCORE and heard.share >= _CERTAIN_SHARE:
+            return topics[0], True
+        if first == topics[0] or (topics[0] in heard.subjects and lead >= _SOME_LEAD):
+            return topics[0], heard.share >= _SOME_SHARE or lead >= _CLEAR_LEAD
+        if best >= _CLEAR_SCORE and lead >= _CLEAR_LEAD and heard.share >= _CLEAR_SHARE and not heard.outside:
+            return topics[0], True
+        rival = _RIVAL if best >= _CLEAR_SCORE else _RIVAL_OF_FEW
+        if first is not None and heard.topics.get(first, 0) >= rival * best:
+            section = self._part_for(heard.words, first).heading
+            return first, self._ranking.share(heard.words, section) >= _RIVAL_SHARE
+        return None, False
 
     def _part_for(self, words: Sequence[str], topic: str) -> PageSection:
-        """The section of `topic` that has the most of `words`; its first one where no part has more."""
+        """The section of `topic` that has the most of `words`.
+
+        A single word leads to its first section, if no part has more of the question; more words do so only
+        where they fit no part much better.
+        """
         parts = [each for each in self._sections if each.topic == topic]
-        shares = {each.heading: round(self._parts.share(words, each.heading), 2) for each in parts}
+        had = frozenset[str]().union(*(self._ranking.had(words, each.heading) for each in parts))
         scores = self._parts.scores(words)
-        return max(
-            parts, key=lambda each: (shares[each.heading], each.heading == topic, scores.get(each.heading, 0))
-        )
+
+        def fits(section: PageSection) -> tuple[float, float]:
+            is_first = section.heading == topic
+            share = self._parts.share(words, section.heading) + _FIRST * (is_first and len(had) <= 1)
+            return round(share, 2), scores.get(section.heading, 0.0) * (_FIRST_WEIGHS if is_first else 1)
+
+        return max(parts, key=fits)
 
     def parts_of(self, section: PageSection) -> list[PageSection]:
         """The section of the topic of `section`, and all that are parts of it."""

@@ -139,18 +139,18 @@ _FOREIGN = {
         r"|meine|gibt|für|du|dich|mir|mit|ein|eine|einen|sind|habe|habt|hat|ihr|wird|werden|lange|ohne|auch|noch"
         r"|wir|unser|unsere|unserem|unterscheidet|euch|von|wenn|darf|passiert|fragen|eigenen|welche[rn]?|bitte"
         r"|danke|hallo|deutsch|deutsche|kostet|sprichst|brauchen|brauche|dafür|bist|eigentlich|gespeichert|auf"
-        r"|jemand|alle|muss|mehrere|zwei|funktioniert|geht|sehen|nutzen|benutzen|daten|sicher|kostenlos)\b"
+        r"|jemand|alle|muss|mehrere|zwei|funktioniert|geht|sehen|nutzen|benutzen|daten|sicher|kostenlos|\w*[äöüß]\w*)\b"
     ),
     "Esta demo responde en inglés.": re.compile(
         r"¿|\b(hablas|qué|cómo|como|puedo|puedes|puede|está|por qué|quién|dónde|español|cuánto|cuesta|tiene"
         r"|hola|necesito|para|una|sola|los|las|el|es|se|lo|con|mi|mis|sin|gratis|funciona|borrar|datos|usar|hay"
-        r"|cuál|respuestas|mensajes|agente|muchas|gracias)\b"
+        r"|cuál|respuestas|mensajes|agente|muchas|gracias|\w*[ñáíóú]\w*)\b"
     ),
     "Cette démo répond en anglais.": re.compile(
         r"\b(est[- ]ce|quel|quelle|quels|quelles|comment|pourquoi|vous|puis[- ]je|peut[- ]on|êtes|où|peux"
         r"|peut|combien|parlez|français|bonjour|ça|cest|c'est|avec|qui|créé|marche|derrière|les|des|une|sont|faut"
         r"|il|je|tu|nous|mon|mes|nos|gratuit|pas|sur|dans|données|quoi|cet|cette|svp|merci|fonctionne|utiliser"
-        r"|du|entreprise|le)\b"
+        r"|du|entreprise|le|\w*[éèêçàùœ]\w*)\b"
     ),
 }
 _OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # Greek to Hangul

@@ -33,6 +33,7 @@ def test_chapters_are_pages_with_their_headings_one_level_up() -> None:
 
 
 def test_an_apostrophe_is_no_border() -> None:
+    assert words_of("l'agent qu'il a, don't") == ["l", "agent", "qu", "il", "a", "dont"]
     assert words_of("What's not_authed, isn’t it?") == ["whats", "not_authed", "isnt", "it"]
 
 

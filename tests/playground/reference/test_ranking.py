@@ -36,5 +36,10 @@ def test_a_share_is_what_a_text_has_of_a_question() -> None:
     assert RANKING.share(["and"], "cats") == 0
 
 
+def test_what_a_text_has_and_what_is_known() -> None:
+    assert RANKING.had(["sleep", "and", "sleeping", "horses"], "dogs") == {"sleep"}
+    assert RANKING.knows("barking") and not RANKING.knows("horses")
+
+
 def test_no_texts_have_no_scores() -> None:
     assert Ranking({}).scores(["fish"]) == {}

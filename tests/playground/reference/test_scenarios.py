@@ -109,6 +109,94 @@ def test_what_was_asked_for_is_answered_first(question: str, words: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("words", "questions"),
+    [
+        (
+            "A2A was begun by Google in 2025",
+            [
+                "who invented A2A?",
+                "who made a2a",
+                "is A2A from google",
+                "who owns the A2A protocol",
+                "wer hat a2a erfunden",
+            ],
+        ),
+        (
+            "With A2A somebody gives an agent a task",
+            ["difference A2A/MCP", "is a2a the same as mcp?", "why A2A if I have MCP servers", "a2a vs mcp"],
+        ),
+        (
+            "Most likely the agent was still working",
+            [
+                "why was there no reply for a minute?",
+                "nothing came for nearly a minute just now",
+                "why such a long silence",
+            ],
+        ),
+        (
+            "The manifest is `docs/slack-app-manifest.json`",
+            [
+                "is there a manifest I can paste",
+                "where is the app manifest",
+                "which manifest do I paste into api.slack.com",
+            ],
+        ),
+        (
+            "under the Apache licence 2.0",
+            [
+                "may we sell it",
+                "can I fork it?",
+                "quelle est la licence ?",
+                "under which licence may we change it",
+                "is it MIT or Apache",
+            ],
+        ),
+        (
+            "Only the asker can stop an answer",
+            [
+                "who may press stop",
+                "can my colleague stop my answer, who is allowed to",
+                "who is allowed to stop it",
+            ],
+        ),
+        (
+            "sees question and answer",
+            [
+                "who sees my question",
+                "do others in the channel see the answer",
+                "qui peut voir ma question",
+                "wer sieht die Antwort",
+            ],
+        ),
+        (
+            "The bot costs nothing",
+            [
+                "what does it cost",
+                "Was kostet der Bot?",
+                "c'est gratuit ?",
+                "¿cuánto cuesta?",
+                "do I need a credit card",
+                "pricing?",
+            ],
+        ),
+        (
+            "If the bot does not answer, run `slack-bot doctor`",
+            [
+                "the bot is silent",
+                "I mention it and nothing happens",
+                "le bot ne répond pas",
+                "el bot no responde",
+                "it ignores me",
+            ],
+        ),
+    ],
+)
+def test_ten_wordings_of_a_question_have_one_answer(words: str, questions: list[str]) -> None:
+    for question in questions:
+        assert words in answer(run(question)), question
+
+
+@pytest.mark.parametrize(
     ("question", "pages", "words"),
     [
         (
@@ -221,6 +309,19 @@ def test_another_answer_is_shorter_or_has_more_detail() -> None:
     shorter = answer(run("what is agntcy\n\nPlease answer this again, shorter: only what matters most."))
     longer = answer(run("what is agntcy\n\nPlease answer this again, with more detail."))
     assert before.startswith(shorter.strip()) and len(shorter) < len(before) < len(longer)
+
+
+def test_more_detail_is_the_rest_of_the_same_topic() -> None:
+    longer = answer(run("who may stop an answer?\n\nPlease answer this again, with more detail."))
+    assert longer.startswith("Only the asker can stop an answer")
+    assert "## How do I stop an answer?" in longer
+    assert longer.endswith("**Source:** Using it in Slack\n")
+
+
+def test_where_it_is_not_clear_what_comes_nearest_is_named_with_its_answer() -> None:
+    text = answer(run("how long before old conversations get wiped"))
+    assert text.startswith("I am not sure what you ask. This comes nearest to it:")
+    assert "- *How long are my messages kept?* Questions and their answers are kept for seven days" in text
 
 
 def test_a_thorough_question_reaches_the_search_limit_and_goes_on_to_read() -> None:

@@ -308,7 +308,7 @@ def test_what_is_general_knowledge_is_not_answered_but_named_as_near() -> None:
     "question",
     [
         "How is it different from Glean's assistant?",
-        "Can we put it behind Okta?",
+        "Can the bot fetch tokens from Okta for our agent?",
         "Is Teams on the roadmap?",
         "Why this and not Copilot?",
         "Wie ist das mit Slack Connect und Datenschutz?",
@@ -408,10 +408,6 @@ def test_what_is_named_besides_counts_as_well(library: Library) -> None:
 def test_what_is_whole(library: Library) -> None:
     dog, cat = library.search("dogs")[0], library.search("cats")[0]
     assert library.is_whole(cat.section) and not library.is_whole(dog.section)
-
-
-def test_each_clause_that_asks_has_its_own_best_section(library: Library) -> None:
-    assert answers("Rain again. What does a cat eat, and is it old, or a dog?", library) == ["Food"]
 
 
 def test_what_comes_near_is_named(library: Library) -> None:
