@@ -268,7 +268,7 @@ def _nearest(question: str, near: Sequence[PageSection]) -> str:
         language_note(question),
         "I am not sure what you ask. This comes nearest to it:",
         known,
-        "If it is none of these, ask for one thing in one sentence.",
+        "If it is none of these, ask for one thing in one sentence. `docs/README.md` lists all documents.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
