@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from .markdown import outside_code
+
 Cell: TypeAlias = str | int | float
 
 
@@ -78,8 +80,11 @@ _MOST_IMAGES = 10
 
 
 def images_in(text: str) -> tuple[LinkedFile, ...]:
-    """The pictures of a Markdown text, each once."""
-    found = {url: LinkedFile(url, "", "", label, is_image=True) for label, url in _IMAGE.findall(text)}
+    """The pictures of a Markdown text, each once; not those that are code."""
+    found = {}
+    for image in outside_code(_IMAGE, text):
+        label, url = image.groups()
+        found[url] = LinkedFile(url, "", "", label, is_image=True)
     return tuple(found.values())[:_MOST_IMAGES]
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 _LEAD = r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?"
 _FENCE = re.compile(rf"(?P<lead>{_LEAD})(?P<run>`{{3,}}|~{{3,}})(?P<info>.*)")
 _FENCE_END = re.compile(r"[ \t>]*(?P<run>`{3,}|~{3,})[ \t]*")
+_FENCE_ROW = re.compile(r"^.*(?:```|~~~).*$", re.MULTILINE)
 _FENCE_BEGUN = re.compile(rf"{_LEAD}(?:`{{1,2}}|~{{1,2}})")
 _FENCE_END_BEGUN = re.compile(r"[ \t>]*(?P<run>`+|~+)[ \t]*")
 _BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|>|(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))")
@@ -105,6 +106,43 @@ def ends_in_fence_line(text: str, before: MarkdownState) -> bool:
         closing = _FENCE_END_BEGUN.fullmatch(line)
         return closing is not None and closing["run"][0] == state.fence[0]
     return _FENCE_BEGUN.fullmatch(line) is not None or _fence(line) is not None
+
+
+# -- code ----------------------------------------------------------------------------------------------------
+
+
+def code_blocks(text: str) -> list[tuple[int, int]]:
+    """Where the fenced blocks of `text` begin and end, with their fences; an open one ends behind `text`."""
+    found: list[tuple[int, int]] = []
+    fence, began = "", 0
+    for row in _FENCE_ROW.finditer(text):
+        if not fence and (opened := _fence(row.group())):
+            fence, began = opened["run"], row.start()
+        elif fence and _closes(fence, row.group()):
+            found.append((began, row.end()))
+            fence = ""
+    return [*found, (began, len(text) + 1)] if fence else found
+
+
+def ends_in_code(text: str) -> bool:
+    """What comes behind `text` is code: a fence or a code span is open."""
+    return _is_code(text, len(text), code_blocks(text))
+
+
+def outside_code(pattern: re.Pattern[str], text: str, before: str = "") -> Iterator[re.Match[str]]:
+    """What `pattern` finds in `text`, which comes behind `before`, but not in code blocks and code spans."""
+    whole = before + text
+    blocks = code_blocks(whole)
+    for found in pattern.finditer(text):
+        if not _is_code(whole, len(before) + found.start(), blocks):
+            yield found
+
+
+def _is_code(text: str, at: int, blocks: list[tuple[int, int]]) -> bool:
+    if any(start <= at < end for start, end in blocks):
+        return True
+    paragraph = max(0, text.rfind("\n\n", 0, at), *(end for _, end in blocks if end <= at))
+    return bool(MarkdownState().then(text[paragraph:at]).at_end.code)
 
 
 class CutQuality(IntEnum):
@@ -204,8 +242,7 @@ def _end_rank(after: OpenMarks, line: str) -> CutQuality:
 
 def _after(state: OpenMarks, line: str) -> OpenMarks:
     if state.fence:
-        end = _FENCE_END.fullmatch(line)
-        return _NOTHING if end and end["run"].startswith(state.fence) else state
+        return _NOTHING if _closes(state.fence, line) else state
     if not line.strip() or _HEADING.match(line):
         return _NOTHING
     if fence := _fence(line):
@@ -245,6 +282,11 @@ def _fence(line: str) -> re.Match[str] | None:
     """Three backticks with more of them in the line are a code span."""
     found = _FENCE.fullmatch(line)
     return found if found and (found["run"][0] == "~" or "`" not in found["info"]) else None
+
+
+def _closes(fence: str, line: str) -> bool:
+    end = _FENCE_END.fullmatch(line)
+    return end is not None and end["run"].startswith(fence)
 
 
 # -- within a line -------------------------------------------------------------------------------------------

@@ -24,3 +24,10 @@ def test_the_pictures_of_a_text() -> None:
     assert [each.url for each in images_in(text)] == ["https://x.example/a.png", "https://x.example/b.png"]
     assert images_in("[a](https://x.example) ![b](http://x.example) ![c](javascript:x) ![d](https://)") == ()
     assert len(images_in("".join(f"![n](https://x.example/{n})" for n in range(30)))) == 10
+
+
+def test_a_picture_that_is_shown_as_code_is_none() -> None:
+    picture = "![a](https://x.example/a.png)"
+    for code in (f"~~~\n{picture}\n~~~", f"```md\n{picture}\n```", f"Write `{picture}` there."):
+        assert images_in(code) == ()
+        assert len(images_in(f"{code}\n{picture}")) == 1

@@ -14,8 +14,11 @@ from slack_bot.turn.markdown import (
     OpenMarks,
     _within,
     cluster_cut,
+    code_blocks,
+    ends_in_code,
     find_cuts,
     inside_cluster,
+    outside_code,
 )
 from tests.examples import examples, texts
 from tests.turn.work import work
@@ -437,3 +440,25 @@ def test_cluster_cut_makes_progress_and_keeps_the_limit(text: str, limit: int) -
     assert at <= limit
     assert at > 0 or not text
     assert not inside_cluster(text, at) or at == min(limit, len(text))
+
+
+@examples(1_000)
+@given(texts(40))
+def test_a_block_of_code_is_where_a_growing_text_says_so(text: str) -> None:
+    text += "\n"
+    blocks = code_blocks(text)
+    for end in (found.end() for found in re.finditer("\n", text)):
+        is_open = any(start < end < after for start, after in blocks)
+        assert bool(MarkdownState().then(text[:end]).open.fence) == is_open
+    opened = MarkdownState().then(text).open
+    assert ends_in_code(text) == bool(opened.fence or opened.code)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "````", "> ```", "- ```"])
+def test_what_is_code_is_not_found(fence: str) -> None:
+    text = f"one x\n{fence}\ntwo x\n{fence.lstrip('>- ')}\nthree x and `four x` x"
+    assert [text[: found.start()].count("x") for found in outside_code(re.compile("x"), text)] == [0, 2, 4]
+    inside, closing = "two x\n", fence.lstrip(">- ") + "\n"
+    assert [each.start() for each in outside_code(re.compile("x"), inside, f"{fence}\n")] == []
+    assert [each.start() for each in outside_code(re.compile("x"), inside, f"{fence}\n{closing}")] == [4]
+    assert [each.start() for each in outside_code(re.compile("x"), "x` x", "a `")] == [3]

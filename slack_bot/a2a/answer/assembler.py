@@ -9,11 +9,13 @@ some turns (delivery.md 2).
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TypeAlias
 
 from ...turn.compare import equivalent, missing_suffix, normalize
 from ...turn.events import AnswerReplaced, AnswerText, Event, Narrated, NarrationConfirmed
 from ...turn.form import Form
+from ...turn.markdown import ends_in_code, outside_code
 from ..wire.frames import Artifact
 from .delta_detector import GAP, ChunkJoiner, DeltaDetector
 from .filters import TextFilter, filter_text
@@ -332,7 +334,7 @@ class AnswerAssembler:
         end = texts.shown.ending(1)
         if is_apart:
             self._gap_due = False
-        elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or texts.shown.text.count("```") % 2:
+        elif not (end in _SENTENCE_ENDS and _HEADING.match(text)) or ends_in_code(texts.shown.text):
             return unglued(text, texts.shown.text)
         apart = _with_gap(texts.shown.ending(2), text)
         if not (end.isspace() or text[:1].isspace()):
@@ -486,15 +488,8 @@ def without(text: str, reason: str) -> str:
 
 def unglued(text: str, before: str = "") -> str:
     """`text`, which comes behind `before`: a heading right behind a sentence begins a paragraph."""
-    pieces, done = list[str](), 0
-    for found in _GLUED.finditer(text):
-        at = found.start()
-        line = text.rfind("\n", 0, at) + 1
-        is_code = (before.count("```") + text.count("```", 0, at)) % 2 or text.count("`", line, at) % 2
-        if not is_code:
-            pieces += [text[done:at], GAP]
-            done = at
-    return "".join([*pieces, text[done:]]) if done else text
+    places = [found.start() for found in outside_code(_GLUED, text, before)] if "##" in text else []
+    return GAP.join(text[start:end] for start, end in pairwise([0, *places, len(text)]))
 
 
 def nothing(reason: str) -> Narrated:

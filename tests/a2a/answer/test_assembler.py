@@ -460,3 +460,12 @@ def test_an_unmarked_text_is_replaced_with_markers_switched_off_too() -> None:
     for marker in ("auto", "off"):
         stream = [artifact(text(each), append=False, name="streaming_result") for each in ("One", "Two")]
         assert tell(*stream, COMPLETED, marker=marker).shown == "Two"
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "````"])
+def test_what_looks_like_a_heading_in_code_is_left_as_it_is(fence: str) -> None:
+    code = f"{fence}\nsee the end.## no heading\n{fence}\n"
+    assert tell(artifact(text(code)), COMPLETED).shown == code
+    pieces = [f"{fence}\nsee the", " end.## no", " heading\n", f"{fence}\nDone.", "## A heading"]
+    chunks = [artifact(text(each), append=number > 0) for number, each in enumerate(pieces)]
+    assert tell(*chunks, COMPLETED).shown == "".join(pieces[:-1]) + "\n\n## A heading"
