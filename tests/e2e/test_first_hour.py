@@ -30,7 +30,9 @@ GIVEN = dict(re.findall(r"(\w+)=(\S+)", GUIDE.partition("slack-bot doctor")[0]))
 QUESTION = "what is agntcy"
 PATIENCE = 60
 BEGUN = 50  # characters
-PLAN = re.compile("Search the knowledge base|Read what was found|Write the answer")
+PLAN = re.compile(
+    r"(?:Search the knowledge base|Read what was found|Write the answer)(?: \(continues below\))?"
+)
 
 MISTAKES: dict[str, tuple[dict[str, str], str, str]] = {
     "no token": ({"SLACK_BOT_TOKEN": ""}, "SLACK_BOT_TOKEN is not set", "OAuth & Permissions"),
