@@ -34,7 +34,8 @@ _RIVAL_SHARE = 0.6  # the same where the words name another one first
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
 _RIVAL, _RIVAL_OF_FEW = 0.8, 0.5
-_RELATED, _KNOWN = 0.5, 0.25  # what is near has this share of the best score, and of the question
+# What is near has this share of the best score, and of the question; of one that may be about other things.
+_RELATED, _KNOWN, _KNOWN_OF_OTHERS = 0.5, 0.25, 0.5
 _NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
@@ -175,9 +176,10 @@ class Library:
         """What comes nearest to `query` where nothing answers it, best first."""
         text = _NO_WORDS.sub(" ", query)
         if len(text.split()) > _LONG_STORY:
-            text = " ".join(_asking_clauses(text)[:_CLAUSES])
+            return self._near_in_story(text)
         heard = self._hear(text, self._subjects.outside_in(text, self._ranking.knows))
-        if heard.outside or not (heard.subjects or heard.share >= _KNOWN):
+        known = _KNOWN if self._subjects.is_about_us(text) else _KNOWN_OF_OTHERS
+        if heard.outside or not (heard.subjects or heard.share >= known):
             return []
         best = max(heard.scores.values(), default=0)
         related = [name for name, score in heard.scores.items() if score >= _RELATED * best]
@@ -185,6 +187,16 @@ class Library:
         names = [] if topic is None else [self._part_for(heard.words, topic).heading]
         names += [*related[:1], *list(heard.subjects)[:1], *related[1:]]
         return [self._named[name] for name in dict.fromkeys(names)][:_NEAREST]
+
+    def _near_in_story(self, text: str) -> list[PageSection]:
+        """What comes nearest to the clauses of a long `text` that ask, each heard alone."""
+        found: dict[PageSection, float] = {}
+        for clause in _asking_clauses(text)[:_CLAUSES]:
+            heard = self._hear(clause, 0)
+            topic, _ = self._topic_of(heard)
+            if topic is not None and heard.topics.get(topic, 0) >= _SOME_SCORE:
+                found.setdefault(self._part_for(heard.words, topic), heard.topics[topic])
+        return sorted(found, key=lambda section: -found[section])[:_NEAREST]
 
     def _hear(self, text: str, outside: int) -> _Hearing:
         words = self._subjects.words_in(text)

@@ -221,6 +221,10 @@ class Subjects:
     def _phrases_of(self, pattern: _Pattern) -> list[str]:
         return [each for name in pattern.named for each in self._phrases[name]]
 
+    def is_about_us(self, text: str) -> bool:
+        """A word of `text` says that this project is meant, or there are too few words to say so."""
+        return self._read(text).is_ours
+
     def strange_words(self, text: str) -> tuple[str, ...]:
         """The words of `text` that neither belong to a subject nor are plain."""
         return self._read(text).strange

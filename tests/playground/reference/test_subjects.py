@@ -79,6 +79,11 @@ def test_a_name_that_the_pages_have_is_no_other_thing() -> None:
     assert (SMALL.outside_in(asked, lambda _: False), SMALL.outside_in(asked, "zorp".__eq__)) == (1, 0)
 
 
+def test_a_word_says_that_this_project_is_meant() -> None:
+    assert SMALL.is_about_us("what do pet cats eat") and SMALL.is_about_us("cats?")
+    assert not SMALL.is_about_us("what do wild cats eat")
+
+
 def test_words_are_those_of_the_lists() -> None:
     assert SMALL.words_in("My dog's kitens") == ["my", "dogs", "cat"]
     assert SMALL.wordings_of("About cats") == ["cat"]
