@@ -190,13 +190,15 @@ class Library:
 
     def _near_in_story(self, text: str) -> list[PageSection]:
         """What comes nearest to the clauses of a long `text` that ask, each heard alone."""
-        found: dict[PageSection, float] = {}
+        found: dict[PageSection, tuple[bool, float]] = {}
         for clause in _asking_clauses(text)[:_CLAUSES]:
             heard = self._hear(clause, 0)
-            topic, _ = self._topic_of(heard)
-            if topic is not None and heard.topics.get(topic, 0) >= _SOME_SCORE:
-                found.setdefault(self._part_for(heard.words, topic), heard.topics[topic])
-        return sorted(found, key=lambda section: -found[section])[:_NEAREST]
+            topic, is_clear = self._topic_of(heard)
+            topic = topic if is_clear else next(iter(heard.topics), None)
+            if topic is not None and heard.share >= _CLEAR_SHARE:
+                score = heard.topics.get(topic, 0.0)
+                found.setdefault(self._part_for(heard.words, topic), (is_clear, score))
+        return sorted(found, key=lambda section: found[section], reverse=True)[:_NEAREST]
 
     def _hear(self, text: str, outside: int) -> _Hearing:
         words = self._subjects.words_in(text)
