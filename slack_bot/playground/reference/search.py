@@ -29,7 +29,7 @@ _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
 _SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
 _CERTAIN_SCORE, _CERTAIN_SHARE = 20.0, 0.8  # the same whatever else seems to be named
 _SOME_SHARE = 0.3  # of the question that even a section must have which both name
-_SOME_SCORE = 5.0  # that a clause must reach by itself
+_SOME_SCORE, _ALONE_SCORE = 5.0, 6.0  # that a clause must reach by itself; beside one about other things
 _RIVAL_SHARE = 0.6  # the same where the words name another one first
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
@@ -157,14 +157,14 @@ class Library:
             text = " ".join(asking)
             if len(text.split()) > _SHORT_ASK:
                 return []
-        outside = self._subjects.outside_in(text, self._ranking.knows)
+        outside = self._outside_in(text)
         asked = (self._answer_to(self._hear(each, outside)) for each in (text, " ".join(asking)))
         whole = next((hit for hit in asked if hit is not None), None)
         found: dict[str, Hit] = {}
         for number, clause in enumerate(asking):
             if clause != text and not (number and len(clause.split()) <= _BIT):
-                hit = self._answer_to(self._hear(clause, outside))
-                if hit is not None and hit.score >= _SOME_SCORE:
+                hit = self._answer_to(self._hear(clause, self._outside_in(clause)))
+                if hit is not None and hit.score >= (_ALONE_SCORE if outside else _SOME_SCORE):
                     found.setdefault(hit.section.topic, hit)
         if whole is not None and (whole.subjects or not found):
             found = {whole.section.topic: whole} | {
@@ -177,7 +177,7 @@ class Library:
         text = _NO_WORDS.sub(" ", query)
         if len(text.split()) > _LONG_STORY:
             return self._near_in_story(text)
-        heard = self._hear(text, self._subjects.outside_in(text, self._ranking.knows))
+        heard = self._hear(text, self._outside_in(text))
         known = _KNOWN if self._subjects.is_about_us(text) else _KNOWN_OF_OTHERS
         if heard.outside or not (heard.subjects or heard.share >= known):
             return []
@@ -199,6 +199,9 @@ class Library:
                 score = heard.topics.get(topic, 0.0)
                 found.setdefault(self._part_for(heard.words, topic), (is_clear, score))
         return sorted(found, key=lambda section: found[section], reverse=True)[:_NEAREST]
+
+    def _outside_in(self, text: str) -> int:
+        return self._subjects.outside_in(text, self._ranking.knows)
 
     def _hear(self, text: str, outside: int) -> _Hearing:
         words = self._subjects.words_in(text)

@@ -294,6 +294,8 @@ def test_of_a_long_story_the_clauses_that_ask_are_the_question() -> None:
             ["Which languages does it speak?", "Where is my data stored?"],
         ),
         ("We have two workspaces and forty people, is it free?", ["Cost and licence"]),
+        ("What's the capital of Peru, and what does the bot cost?", ["Cost and licence"]),
+        ("My printer is broken, how do I fix it?", []),
     ],
 )
 def test_each_half_of_a_question_has_its_answer(question: str, headings: list[str]) -> None:
