@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
-import httpx
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -23,6 +22,7 @@ from .event_keeper import EventKeeper
 from .feedback.collector import FeedbackCollector
 from .feedback.sender import FeedbackSender
 from .home import Home
+from .http_client import AsyncBaseTransport, AsyncClient
 from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
@@ -100,7 +100,7 @@ async def build(
     *,
     clock: Clock | None = None,
     observer: Observer | None = None,
-    http_transport: httpx.AsyncBaseTransport | None = None,
+    http_transport: AsyncBaseTransport | None = None,
     slack_session: Any = None,
     store: Store | None = None,
     rate_limiter: RateLimiter | None = None,
@@ -145,7 +145,7 @@ async def build(
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        web = http if http_transport else await stack.enter_async_context(httpx.AsyncClient())
+        web = http if http_transport else await stack.enter_async_context(AsyncClient())
         feedback = FeedbackSender(store, settings.feedback, clock, observer, web)
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, feedback
         return App(settings, clock, store, agent, *parts, stack.pop_all())

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Self
 
-import httpx
-
 from ..clock import Clock
 from ..errors import (
     AgentError,
@@ -28,6 +26,7 @@ from ..errors import (
     TokenRefused,
     TokenUnavailable,
 )
+from ..http_client import AsyncClient, Cookies
 from ..observe.health import Health, HealthCheck
 from ..settings.models import AgentSettings
 from ..turn.record import Introduction
@@ -98,7 +97,7 @@ class Agent:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: AsyncClient,
         settings: AgentSettings,
         clock: Clock,
         health: Health | None = None,
@@ -118,7 +117,7 @@ class Agent:
             check_card_keys(settings.card_keys)
         self._tokens = token_source(settings.client, clock)
         self._auth = self._card_auth = Credentials(settings, tokens=self._tokens, session=self.name)
-        self._jar_of = lru_cache(settings.cookie_threads)(lambda _: httpx.Cookies())
+        self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
         self._known = _Known()
         self._conversation = _Conversation()
         self.traceparent: Callable[[str], str | None] = lambda _: None

@@ -7,10 +7,9 @@ import asyncio
 import logging
 from dataclasses import replace
 
-import httpx
-
 from ..clock import Clock
 from ..errors import StoreError
+from ..http_client import AsyncClient, HTTPError, InvalidURL
 from ..observe.facts import FeedbackSent, Observer
 from ..settings.feedback import FeedbackSettings
 from ..store.contracts import FeedbackStore
@@ -33,7 +32,7 @@ class FeedbackSender:
         settings: FeedbackSettings,
         clock: Clock,
         observer: Observer,
-        http: httpx.AsyncClient,
+        http: AsyncClient,
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
         self._observer, self._http = observer, http
@@ -101,7 +100,7 @@ class FeedbackSender:
         try:
             async with asyncio.timeout(self._settings.send_timeout):
                 response = await self._http.post(request.url, content=request.body, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, TimeoutError) as error:
+        except (HTTPError, InvalidURL, OSError, TimeoutError) as error:
             return type(error).__name__
         return "" if response.is_success else f"HTTP {response.status_code}"
 

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from typing import Any, assert_never
 
+from ..http_client import LOGGERS
 from ..turn.actions import AppendText
 from ..turn.events import AnswerText, Narrated
 from ..turn.masking import mask_secrets, spellings
@@ -24,7 +25,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 _INDENT = "    "  # of the lines of a traceback: what an exception says is not a line of the log
 
 # the last one by itself: it looks at its own level alone, and puts each call into words that nobody reads
-_CHATTY = ("httpx", "httpcore", "slack_sdk", "asyncio", "slack_sdk.web.async_base_client")
+_CHATTY = (*LOGGERS, "slack_sdk", "asyncio", "slack_sdk.web.async_base_client")
 
 log = logging.getLogger("slack_bot.turns")
 

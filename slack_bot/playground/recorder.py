@@ -8,10 +8,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import httpx
-
 from ..a2a.wire.sse import SseReader
 from ..clock import system_clock
+from ..http_client import (
+    AsyncBaseTransport,
+    AsyncByteStream,
+    ConnectError,
+    HTTPError,
+    ReadError,
+    Request,
+    Response,
+)
 from ..testing.tape.recording import Recording
 from ..testing.tape.tape import Tape
 from ..tools.capture.http_tap import tapped_call
@@ -23,11 +30,11 @@ _KNOWN_BY = 64 * 1024  # bytes at the start of an answer that must hold its task
 _LONGEST_EVENT = 64 * 1024 * 1024
 
 
-class _RecordedBody(httpx.AsyncByteStream):
+class _RecordedBody(AsyncByteStream):
     """The body of `response`, recorded as it is read, and broken on purpose after so many events."""
 
-    def __init__(self, response: httpx.Response, now: Callable[[], float], cut_after: int | None) -> None:
-        assert isinstance(response.stream, httpx.AsyncByteStream)
+    def __init__(self, response: Response, now: Callable[[], float], cut_after: int | None) -> None:
+        assert isinstance(response.stream, AsyncByteStream)
         self._inner, self._now = response.stream, now
         self._status, self._kind = response.status_code, response.headers.get("content-type", "")
         self._chunks: list[tuple[float, bytes]] = []
@@ -51,7 +58,7 @@ class _RecordedBody(httpx.AsyncByteStream):
             async for data in self._inner if self._left is None else self._until_cut(self._left):
                 self._chunks.append((self._now(), data))
                 yield data
-        except httpx.HTTPError:
+        except HTTPError:
             self._was_cut = True
             raise
         finally:
@@ -62,11 +69,11 @@ class _RecordedBody(httpx.AsyncByteStream):
         async for chunk in self._inner:
             for piece in splitter.feed(chunk):
                 if left <= 0:
-                    raise httpx.ReadError("cut on purpose")
+                    raise ReadError("cut on purpose")
                 yield piece.raw
                 left -= piece.data is not None
             if left <= 0:
-                raise httpx.ReadError("cut on purpose")
+                raise ReadError("cut on purpose")
         for piece in splitter.end():
             yield piece.raw
 
@@ -82,7 +89,7 @@ class Recorder:
         # the protocol of each question, its answer, and the answers to all polls of its task
         self._logs: dict[str, tuple[str, list[_RecordedBody]]] = {}
 
-    def record(self, response: httpx.Response, call: TappedCall, cut_after: int | None = None) -> None:
+    def record(self, response: Response, call: TappedCall, cut_after: int | None = None) -> None:
         """Record the body of `response` to `call`, and break the answer to a question after `cut_after`."""
         body = _RecordedBody(response, self._now, cut_after if call.verb == "ask" else None)
         response.stream = body
@@ -118,25 +125,25 @@ class Recorder:
         return self._logs[message_id][1][0].began if message_id in self._logs else None
 
 
-class ReplayRouter(httpx.AsyncBaseTransport):
+class ReplayRouter(AsyncBaseTransport):
     """An httpx transport over `network` that records. `cut_after` breaks each stream after so many events;
     while the agent is `away` nothing reaches it. `on_ask` gets what each question sends: message id, params.
     """
 
-    def __init__(self, network: httpx.AsyncBaseTransport, recorder: Recorder | None = None) -> None:
+    def __init__(self, network: AsyncBaseTransport, recorder: Recorder | None = None) -> None:
         self._network = network
         self.recorder = recorder or Recorder(system_clock().monotonic)
         self.cut_after: int | None = None
         self.away = False
         self.on_ask: Callable[[str, Mapping[str, Any]], None] = lambda message_id, params: None
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: Request) -> Response:
         cut_after = self.cut_after  # as it was when the question was asked
         call = await tapped_call(request)
         if call is not None and call.verb == "ask" and call.names:
             self.on_ask(call.names[0], json.loads(request.content)["params"])
         if self.away:
-            raise httpx.ConnectError("away on purpose")
+            raise ConnectError("away on purpose")
         response = await self._network.handle_async_request(request)
         if call is not None:
             self.recorder.record(response, call, cut_after)

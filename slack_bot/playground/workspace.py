@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from ..a2a.wire.auth import origin_of
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
+from ..http_client import AsyncHTTPTransport
 from ..testing.slack.rules import SHIPPED, AppManifest
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import (
@@ -118,7 +117,7 @@ async def open_workspace(
     """
     clock = system_clock()
     workspace = Workspace(rules=WorkspaceRules.real(), manifest=manifest)
-    async with ReplayRouter(httpx.AsyncHTTPTransport()) as nobody:
+    async with ReplayRouter(AsyncHTTPTransport()) as nobody:
         visitor = _WorkspaceVisitor(workspace, nobody, clock, has_bot=False)
         async with serve_page(visitor, host, port) as url, AsyncExitStack() as stack:
             server = SlackServer(workspace, clock, bot_url=events, host=host, port=api_port)

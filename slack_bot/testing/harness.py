@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, cast
 
-import httpx
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from ..app import App, build, serve
 from ..clock import Clock, system_clock
+from ..http_client import AsyncBaseTransport
 from ..observe.facts import Fact, Observer, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
@@ -81,7 +81,7 @@ async def build_in_memory(
     workspace: Workspace,
     settings: Settings,
     clock: Clock,
-    transport: httpx.AsyncBaseTransport | None,
+    transport: AsyncBaseTransport | None,
     *,
     observer: Observer | None = None,
     store: Store | None = None,
@@ -230,7 +230,7 @@ async def run_bot(
     faults: Mapping[str, Sequence[str | None]] | None = None,
     cut_after: int | None = None,
     rules: WorkspaceRules | None = None,
-    through: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda inner: inner,
+    through: Callable[[AsyncBaseTransport], AsyncBaseTransport] = lambda inner: inner,
     observer: Observer = lambda fact: None,
     after: BotHarness | None = None,
     **overrides: Any,

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import httpx
-
+from ..http_client import AsyncBaseTransport, Request, Response
 from ..store.contracts import Store
 from .slack.in_process import SlackResponse, SlackSession
 
@@ -56,13 +55,13 @@ class MortalSession(SlackSession):
         return response
 
 
-class MortalTransport(httpx.AsyncBaseTransport):
+class MortalTransport(AsyncBaseTransport):
     """A process's calls to its agent."""
 
-    def __init__(self, life: Life, inner: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, life: Life, inner: AsyncBaseTransport) -> None:
         self._life, self._inner = life, inner
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: Request) -> Response:
         await self._life.pass_point("before the agent")
         response = await self._inner.handle_async_request(request)
         await self._life.pass_point("after the agent")

@@ -15,8 +15,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
 
-import httpx
-
+from ..http_client import (
+    URL,
+    AsyncBaseTransport,
+    AsyncHTTPTransport,
+    ConnectError,
+    HTTPError,
+    InvalidURL,
+    Request,
+    Response,
+)
 from ..settings.web import WebSettings
 from .addresses import WebAddress, is_public, read_address, redirected
 
@@ -58,10 +66,10 @@ class WebFetcher:
         self,
         settings: WebSettings,
         resolve: Resolve | None = None,
-        new_transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
+        new_transport: Callable[[], AsyncBaseTransport] | None = None,
     ) -> None:
         self._settings, self._resolve = settings, resolve or _resolved
-        self._new_transport = new_transport or httpx.AsyncHTTPTransport
+        self._new_transport = new_transport or AsyncHTTPTransport
 
     async def fetch(self, url: str, kinds: Collection[str] = ()) -> WebFile | NotFetched:
         """What is at `url`. `kinds`: beginnings of the media types that are wanted; none: all but a page.
@@ -75,7 +83,7 @@ class WebFetcher:
             reason = str(refused)
         except TimeoutError:
             reason = f"it did not come within {self._settings.fetch_timeout:g} s"
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
+        except (HTTPError, InvalidURL, OSError, zlib.error) as error:
             _log.info("a file that an agent named was not fetched: %s", type(error).__name__)
             reason = "its server could not be reached, or broke off"
         return NotFetched(f"The file was not fetched, because {reason}.")
@@ -100,16 +108,16 @@ class WebFetcher:
         if not all(map(is_public, machines)):
             raise _Refused(f"{address.place} leads to a machine that is not public")
         for machine in machines[:_MOST_MACHINES]:
-            with suppress(httpx.ConnectError):
+            with suppress(ConnectError):
                 return await self._asked(address, machine, kinds)
         raise _Refused("its server could not be reached")
 
     async def _asked(self, address: WebAddress, machine: str, kinds: Collection[str]) -> WebFile | str:
         """The certificate must be that of the host, though the machine is named by its IP address."""
-        url = httpx.URL(scheme="https", host=machine, port=address.port, raw_path=address.target.encode())
+        url = URL(scheme="https", host=machine, port=address.port, raw_path=address.target.encode())
         host = f"[{address.place}]" if ":" in address.host else address.place
         extensions = {"sni_hostname": address.host}
-        request = httpx.Request("GET", url, headers={"Host": host, **_HEADERS}, extensions=extensions)
+        request = Request("GET", url, headers={"Host": host, **_HEADERS}, extensions=extensions)
         async with self._new_transport() as transport:
             response = await transport.handle_async_request(request)
             try:
@@ -119,7 +127,7 @@ class WebFetcher:
             finally:
                 await response.aclose()
 
-    async def _read(self, response: httpx.Response, kinds: Collection[str]) -> WebFile:
+    async def _read(self, response: Response, kinds: Collection[str]) -> WebFile:
         if response.status_code != HTTPStatus.OK:
             raise _Refused(f"its server answered with {response.status_code}")
         media_type = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()

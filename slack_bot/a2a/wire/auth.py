@@ -14,9 +14,8 @@ from http import HTTPStatus
 from typing import Protocol, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-import httpx
-
 from ...errors import SettingsError
+from ...http_client import AsyncByteStream, Auth, ByteStream, Cookies, Request, Response
 from ...settings.models import AgentSettings, ClientSettings
 
 _PORTS = {"http": 80, "https": 443}
@@ -112,7 +111,7 @@ class TokenSource(Protocol):
         """The agent has taken this token."""
 
 
-class Credentials(httpx.Auth):
+class Credentials(Auth):
     """The configured credentials, for the addresses that may have them. `cookies`: one conversation's.
 
     `session` names the conversation. Its hash goes into the header that the settings name for it.
@@ -121,7 +120,7 @@ class Credentials(httpx.Auth):
     def __init__(
         self,
         settings: AgentSettings,
-        cookies: httpx.Cookies | None = None,
+        cookies: Cookies | None = None,
         tokens: TokenSource | None = None,
         session: str = "",
     ) -> None:
@@ -140,7 +139,7 @@ class Credentials(httpx.Auth):
         )
         return found
 
-    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+    async def async_auth_flow(self, request: Request) -> AsyncGenerator[Request, Response]:
         """Adds what the agent wants. A 401 says that nothing was executed: once more, with a new token."""
         if not admits(str(request.url), self._settings.url or "", self._settings.allowed_hosts):
             yield request
@@ -163,7 +162,7 @@ class Credentials(httpx.Auth):
             await _discard(response)
             request.headers["Authorization"] = f"Bearer {token}"
 
-    def _prepare(self, request: httpx.Request, token: str | None) -> None:
+    def _prepare(self, request: Request, token: str | None) -> None:
         request.headers.update(self._headers)
         if token is not None:
             request.headers["Authorization"] = f"Bearer {token}"
@@ -183,11 +182,11 @@ class Credentials(httpx.Auth):
                     request.headers["Cookie"] = "; ".join([*others, f"{name}={value}"])
 
 
-async def _discard(response: httpx.Response) -> None:
+async def _discard(response: Response) -> None:
     """httpx reads the whole of an answer that is not the last one: this one may have no end."""
-    assert isinstance(response.stream, httpx.AsyncByteStream), "the client is asynchronous"
+    assert isinstance(response.stream, AsyncByteStream), "the client is asynchronous"
     await response.stream.aclose()
-    response.stream = httpx.ByteStream(b"")
+    response.stream = ByteStream(b"")
 
 
 def missing(wanted: tuple[tuple[str, ...], ...], settings: AgentSettings) -> str | None:
@@ -244,7 +243,7 @@ def has_credentials(settings: AgentSettings) -> bool:
     return is_known or has_tokens(client) or bool(_headers(settings))
 
 
-def keep(jar: httpx.Cookies, response: httpx.Response) -> None:
+def keep(jar: Cookies, response: Response) -> None:
     """Put the cookies of `response` into `jar`. A server that sets too many gets none back."""
     if sum(map(len, response.headers.get_list("set-cookie"))) > _MOST_BYTES:
         return

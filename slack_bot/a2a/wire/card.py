@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-import httpx
-
 from ...errors import (
     BadAgentData,
     BadEncoding,
@@ -23,6 +21,7 @@ from ...errors import (
     SettingsError,
     StreamLost,
 )
+from ...http_client import AsyncClient, Auth
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, object_of, objects_of, text_of
 from ...turn.record import Introduction, Skill
@@ -101,7 +100,7 @@ def card_urls(configured: str) -> tuple[str, ...]:
     return (*(urlunsplit(each) for each in below), url)
 
 
-async def fetch_card(http: httpx.AsyncClient, auth: httpx.Auth, settings: AgentSettings) -> AgentCard:
+async def fetch_card(http: AsyncClient, auth: Auth, settings: AgentSettings) -> AgentCard:
     """Find and read the card, within `card_timeout` seconds.
 
     Raises AgentUnreachable: no server answers; CardError: it answers without a usable card; CardUntrusted: no
@@ -162,7 +161,7 @@ def _verified(card: Object, found_at: str, path: str) -> tuple[Object, str]:
     return verified.card, verified.key
 
 
-async def _fetch(http: httpx.AsyncClient, auth: httpx.Auth, url: str) -> Object | str:
+async def _fetch(http: AsyncClient, auth: Auth, url: str) -> Object | str:
     host = str(origin_of(url))
     with map_exceptions(host):
         async with http.stream("GET", url, headers=_ACCEPT, auth=auth) as response:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import httpx
-
 from ...errors import SettingsError, WrongAddress
+from ...http_client import Request
 from ...settings.models import ClientSettings
 
 _PREFIX = "SLACK_BOT_AGENT__CLIENT__CERTIFICATE"
@@ -31,7 +30,7 @@ class Certificate:
         secret = "" if password is None else password.get_secret_value()
         return cls(client.certificate, client.certificate_key, secret)
 
-    def shown_by(self, context: ssl.SSLContext) -> Callable[[httpx.Request], Awaitable[None]]:
+    def shown_by(self, context: ssl.SSLContext) -> Callable[[Request], Awaitable[None]]:
         """Let `context` show it. What is returned is to be called before each request.
 
         SettingsError: it cannot be used.
@@ -39,7 +38,7 @@ class Certificate:
         self._load(context)
         loaded = self._state()
 
-        async def reload(request: httpx.Request) -> None:
+        async def reload(request: Request) -> None:
             nonlocal loaded
             if (state := self._state()) != loaded:
                 try:

@@ -11,9 +11,8 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 
-import httpx
-
 from ...errors import AgentRefused, BadAgentData, StreamCut, StreamIdle
+from ...http_client import AsyncClient, Auth, Response, WriteError
 from ...settings.models import AgentSettings
 from ...turn.json_values import Object, objects_of, text_of
 from . import frames, sse, transport
@@ -48,7 +47,7 @@ class _Content:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._content is None:  # h11's own error for a body that is too short is not httpx's
-            raise httpx.WriteError("the agent has had this request")
+            raise WriteError("the agent has had this request")
         yield self._content
 
     def release(self) -> None:
@@ -61,10 +60,10 @@ class Client:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: AsyncClient,
         interface: Interface,
         settings: AgentSettings,
-        auth: httpx.Auth,
+        auth: Auth,
         extensions: Sequence[str] = (),
         traceparent: str | None = None,
     ) -> None:
@@ -171,7 +170,7 @@ class Client:
                             yield received
 
     @asynccontextmanager
-    async def _sent(self, call: Call, body: bytes, *, stream: bool) -> AsyncIterator[httpx.Response]:
+    async def _sent(self, call: Call, body: bytes, *, stream: bool) -> AsyncIterator[Response]:
         """The successful response. Others are raised."""
         content = _Content(body)
         del body
@@ -192,7 +191,7 @@ class Client:
                 raise await transport.error_from_status(response, self._host, call.codes)
             yield response
 
-    async def _result(self, response: httpx.Response) -> tuple[Object, int]:
+    async def _result(self, response: Response) -> tuple[Object, int]:
         if "json" not in transport.media_type(response):
             raise transport.not_a2a(response, self._host)
         body = await transport.read_body(response, self._host, self._settings.max_event_bytes)

@@ -1,4 +1,4 @@
-"""How httpx's bytes come and go: asyncio's own transports.
+"""How the bytes of the agent's connections come and go: asyncio's own transports.
 
 httpcore's usual backend asks the kernel to begin and to end reading for each chunk, and sets up a timeout
 (anyio `SocketStream.receive`): as much work as all the rest of httpx does for an event of a stream. asyncio
@@ -13,23 +13,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-import httpcore
-import httpx
+from aiohappyeyeballs import start_connection
+
+from ...http_client import httpcore
 
 _AT_ONCE = 64 * 1024  # bytes that are read by one call of the kernel
 _MOST_UNREAD = 256 * 1024  # bytes; the other side waits then
 _NEXT_ADDRESS = 0.25  # seconds until the next address of a host is tried beside (RFC 8305)
 
 
-def use_asyncio(client: httpx.AsyncClient) -> None:
-    """Let `client` read and write so, through proxies too. httpx has no argument for it."""
-    backend = _Backend()
-    for transport in (client._transport, *client._mounts.values()):
-        if isinstance(transport, httpx.AsyncHTTPTransport):
-            transport._pool._network_backend = backend
+class AsyncioBackend(httpcore.AsyncNetworkBackend):
+    """Connects in asyncio's loop or uvloop's. Our pools ask for no local address and no socket options."""
 
-
-class _Backend(httpcore.AsyncNetworkBackend):
     def __init__(self) -> None:
         self._buffer = memoryview(bytearray(_AT_ONCE))
 
@@ -41,19 +36,13 @@ class _Backend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        local, loop = None if local_address is None else (local_address, 0), asyncio.get_running_loop()
+        """Several addresses of a host race; uvloop has no such race of its own."""
+        loop = asyncio.get_running_loop()
         with _mapped(httpcore.ConnectTimeout, httpcore.ConnectError):
             async with asyncio.timeout(timeout):
-                found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-                if len(found) == 1:  # a race leaves much to the garbage collector
-                    host, pause = str(found[0][4][0]), None
-                else:
-                    pause = _NEXT_ADDRESS
-                _, stream = await loop.create_connection(
-                    lambda: _Stream(self._buffer), host, port, local_addr=local, happy_eyeballs_delay=pause
-                )
-        for option in socket_options or ():
-            stream.get_extra_info("socket").setsockopt(*option)
+                addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                connected = await start_connection(addresses, happy_eyeballs_delay=_NEXT_ADDRESS)
+                _, stream = await loop.create_connection(lambda: _Stream(self._buffer), sock=connected)
         return stream
 
     async def sleep(self, seconds: float) -> None:

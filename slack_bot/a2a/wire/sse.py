@@ -9,10 +9,8 @@ import math
 from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple
 
-import httpx
-from httpx_sse import EventSource
-
 from ...errors import BadAgentData
+from ...http_client import EventSource, Response
 from .transport import unpacked
 
 _AT_ONCE = 8 * 1024  # bytes that are read before the loop runs; among them may be a thousand events
@@ -88,11 +86,11 @@ class SseReader:
 
 
 async def events(
-    response: httpx.Response, max_event_bytes: int, max_event_lines: int
+    response: Response, max_event_bytes: int, max_event_lines: int
 ) -> AsyncGenerator[SseBlock, None]:
     """The events that have data, whatever the Content-Type says. The caller keeps the time.
 
-    Raises BadAgentData: an event of more than `max_event_bytes` or `max_event_lines`; httpx.HTTPError.
+    Raises BadAgentData: an event of more than `max_event_bytes` or `max_event_lines`; HTTPError.
     """
     reader, read = SseReader(max_event_bytes, max_event_lines), 0
     async for chunk in unpacked(response, max_event_bytes):
@@ -123,7 +121,7 @@ def _event(lines: Sequence[bytes], *, whole: bool) -> SseBlock:
     content = raw.removeprefix(_BOM)
     if whole and (data := _only_data(content)) is not None:
         return SseBlock(raw, data)
-    response = httpx.Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
+    response = Response(200, headers=_HEADERS, content=content if whole else content + b"\n\n")
     event = next(EventSource(response).iter_sse(), None)
     if event is None:
         return SseBlock(raw, whole=whole)

@@ -15,10 +15,9 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from ...clock import Clock
 from ...errors import AgentError, BadAgentData, SettingsError, TokenRefused, TokenUnavailable
+from ...http_client import Response
 from ...settings.models import ClientSettings
 from ...turn.json_values import Object, object_of, text_of
 from ...turn.redaction import Redactor
@@ -103,7 +102,7 @@ class TokenEndpoint:
         wrong_by = self._skew(response) if request.is_signed else ""
         raise _refusal(response.status_code, text_of(value.get("error")), url, wrong_by, said)
 
-    def _skew(self, response: httpx.Response) -> str:
+    def _skew(self, response: Response) -> str:
         """How wrong this machine's clock is by the server's, where that matters; else ""."""
         try:
             ahead = self._clock.wall() - parsedate_to_datetime(response.headers.get("date", "")).timestamp()
@@ -140,7 +139,7 @@ def _refusal(status: int, error: str, url: str, wrong_by: str, said: str) -> Age
     return TokenRefused(f"{host} {what} ({name or f'HTTP {status}'}); {remedy}", error=error, said=said)
 
 
-async def _object_in(response: httpx.Response, host: str) -> Object:
+async def _object_in(response: Response, host: str) -> Object:
     """The JSON of an answer. Without any it is {} for a refusal, whose status says enough."""
     try:
         value = parse_json(await read_body(response, host, _MOST_BYTES), host)

@@ -18,8 +18,6 @@ from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
-import httpx
-
 from ...errors import (
     AgentError,
     AgentRefused,
@@ -30,19 +28,35 @@ from ...errors import (
     StreamIdle,
     WrongAddress,
 )
+from ...http_client import (
+    AsyncBaseTransport,
+    AsyncByteStream,
+    AsyncClient,
+    ConnectError,
+    ConnectTimeout,
+    DecodingError,
+    HTTPError,
+    InvalidURL,
+    LocalProtocolError,
+    PoolTimeout,
+    ProxyError,
+    ReadTimeout,
+    Response,
+    Timeout,
+    UnsupportedProtocol,
+    create_ssl_context,
+)
 from ...settings.models import AgentSettings, ClientSettings
 from ...turn.json_values import Object, object_of, read_json
 from ...turn.redaction import Redactor
 from .auth import origin_of
 from .certificate import Certificate
+from .connections import PooledTransport, proxy_transports
 from .frames import failure, quote
-from .network import use_asyncio
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_KEEP_ALIVE = 3.0
-"""Seconds an unused connection is kept: less than uvicorn's 5, or it may be closed under our question."""
 LARGE = 32 * 1024
 """Characters that are worked on in the loop at most: a few tens of milliseconds."""
 _THREADS = 2  # a second one, so that a small answer does not wait for a huge one
@@ -64,16 +78,16 @@ _AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
 _RAW = -zlib.MAX_WBITS
 
 _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
-    (httpx.ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
-    (httpx.ConnectError, AgentUnreachable, "cannot be reached"),
-    (httpx.PoolTimeout, AgentUnreachable, "got no free connection"),
-    (httpx.ProxyError, AgentUnreachable, "cannot be reached through the proxy"),
-    (httpx.UnsupportedProtocol, AgentUnreachable, "has an address that is not http or https"),
-    (httpx.LocalProtocolError, AgentUnreachable, "cannot be sent this request"),
-    (httpx.InvalidURL, AgentUnreachable, "has an address that cannot be read"),
-    (httpx.ReadTimeout, StreamIdle, "sent nothing for too long"),
-    (httpx.DecodingError, BadAgentData, "sent a body whose compression is broken"),
-    (httpx.HTTPError, StreamCut, "broke the connection"),
+    (ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
+    (ConnectError, AgentUnreachable, "cannot be reached"),
+    (PoolTimeout, AgentUnreachable, "got no free connection"),
+    (ProxyError, AgentUnreachable, "cannot be reached through the proxy"),
+    (UnsupportedProtocol, AgentUnreachable, "has an address that is not http or https"),
+    (LocalProtocolError, AgentUnreachable, "cannot be sent this request"),
+    (InvalidURL, AgentUnreachable, "has an address that cannot be read"),
+    (ReadTimeout, StreamIdle, "sent nothing for too long"),
+    (DecodingError, BadAgentData, "sent a body whose compression is broken"),
+    (HTTPError, StreamCut, "broke the connection"),
     (TimeoutError, StreamIdle, "sent nothing for too long"),
     (OSError, StreamCut, "broke the connection"),  # httpx lets an ssl.SSLError of a running stream through
 )
@@ -91,12 +105,12 @@ _REFUSALS: Mapping[int, str] = {
 }
 
 
-def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
-    """One pooled client without a limit of connections: each turn in flight holds one for minutes.
+def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = None) -> AsyncClient:
+    """One pooled client. The caller closes it.
 
-    The caller closes it. SettingsError: the certificate of the settings cannot be used.
+    SettingsError: the certificate of the settings, or the proxy of the environment, cannot be used.
     """
-    timeout = httpx.Timeout(
+    timeout = Timeout(
         None,  # to read: the callers bound the silence
         connect=settings.connect_timeout,
         write=settings.write_timeout,
@@ -107,38 +121,38 @@ def new_http(settings: AgentSettings, transport: httpx.AsyncBaseTransport | None
     return _new_client(settings.url or "", timeout, certificate, transport)
 
 
-def new_token_http(url: str, client: ClientSettings) -> httpx.AsyncClient:
+def new_token_http(url: str, client: ClientSettings) -> AsyncClient:
     """A client for one question to the token server at `url`. The caller closes it, and bounds the time."""
     certificate = Certificate.of(client) if client.certificate_for != "agent" else None
-    return _new_client(url, httpx.Timeout(None), certificate)
+    return _new_client(url, Timeout(None), certificate)
 
 
 def _new_client(
     url: str,
-    timeout: httpx.Timeout,
+    timeout: Timeout,
     certificate: Certificate | None,
-    transport: httpx.AsyncBaseTransport | None = None,
-) -> httpx.AsyncClient:
+    transport: AsyncBaseTransport | None = None,
+) -> AsyncClient:
     """Redirects are not followed: the question and its credentials would be. The environment's proxies are
     not used to an address on this machine.
     """
-    place = origin_of(url)
-    # by SSL_CERT_FILE, which `trust_env` would leave out, too
-    verify = httpx.create_ssl_context() if transport is None else True
-    client = httpx.AsyncClient(
+    mounts: dict[str, PooledTransport | None] = {}
+    hooks = []
+    if transport is None:
+        tls = create_ssl_context()  # trusts what SSL_CERT_FILE names
+        transport, place = PooledTransport(tls), origin_of(url)
+        if place is None or not place.is_loopback:
+            mounts = proxy_transports(tls)
+        if certificate is not None:
+            hooks.append(certificate.shown_by(tls))
+    return AsyncClient(
         transport=transport,
-        verify=verify,
+        mounts=mounts,
         timeout=timeout,
-        limits=httpx.Limits(max_keepalive_connections=100, keepalive_expiry=_KEEP_ALIVE),
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        trust_env=place is None or not place.is_loopback,
+        event_hooks={"request": hooks},
     )
-    if certificate is not None and isinstance(verify, ssl.SSLContext):
-        client.event_hooks = {"request": [certificate.shown_by(verify)]}
-    if transport is None:
-        use_asyncio(client)
-    return client
 
 
 @contextmanager
@@ -146,9 +160,9 @@ def map_exceptions(host: str) -> Iterator[None]:
     """httpx's exceptions become ours; `host` is named in their sentences."""
     try:
         yield
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (HTTPError, InvalidURL, OSError) as error:
         ours, says = next((ours, says) for theirs, ours, says in _FAULTS if isinstance(error, theirs))
-        if isinstance(error, httpx.ConnectError) and (wrong := _wrong_address(error)):
+        if isinstance(error, ConnectError) and (wrong := _wrong_address(error)):
             raise WrongAddress(f"{host} {wrong}") from error
         raise ours(f"{host} {says} ({type(error).__name__})") from error
 
@@ -172,12 +186,12 @@ def _wrong_address(error: BaseException) -> str:
     return ""
 
 
-def media_type(response: httpx.Response) -> str:
+def media_type(response: Response) -> str:
     """The Content-Type without its parameters, in lower case."""
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
-async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytearray:
+async def read_body(response: Response, host: str, max_bytes: int) -> bytearray:
     """The whole body. BadAgentData: too large."""
     body, chunks = bytearray(), 0
     async for chunk in unpacked(response, max_bytes):
@@ -203,13 +217,13 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 
 
 async def error_from_status(
-    response: httpx.Response, host: str, codes: Mapping[int, int] | None = None
+    response: Response, host: str, codes: Mapping[int, int] | None = None
 ) -> AgentError:
     """What an HTTP status other than 2xx means. `codes`: of the call (`Call`)."""
     status = response.status_code
     error, said = None, ""
     # the status says enough where the body cannot be had
-    with suppress(httpx.HTTPError, BadAgentData, ValueError, RecursionError):
+    with suppress(HTTPError, BadAgentData, ValueError, RecursionError):
         body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
         error = body if _is_error(body, response) else body.get("error")
         code = (codes or {}).get(status)
@@ -235,13 +249,13 @@ async def error_from_status(
     return refused
 
 
-def _is_error(body: Object, response: httpx.Response) -> bool:
+def _is_error(body: Object, response: Response) -> bool:
     """Problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends it on 0.3."""
     code = body.get("code")
     return _PROBLEM in media_type(response) or (isinstance(code, int) and code < 0)
 
 
-def _challenge(response: httpx.Response) -> str:
+def _challenge(response: Response) -> str:
     """Why a token was refused, as the server says (RFC 6750, 3), without the token; else ""."""
     header = response.headers.get("www-authenticate", "")
     said = ": ".join(found[1] for each in _CHALLENGE if (found := each.search(header)) is not None)
@@ -251,7 +265,7 @@ def _challenge(response: httpx.Response) -> str:
     return quote(Redactor((token,)).text(said))
 
 
-def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
+def not_a2a(response: Response, host: str) -> BadAgentData:
     """A successful answer that is neither SSE nor JSON."""
     kind, status = media_type(response), response.status_code
     what, more = f"{kind or 'no content type'} (HTTP {status})", ""
@@ -260,7 +274,7 @@ def not_a2a(response: httpx.Response, host: str) -> BadAgentData:
     return BadAgentData(f"{host} answered with {what} instead of A2A{more}")
 
 
-def parse_retry_after(response: httpx.Response) -> float | None:
+def parse_retry_after(response: Response) -> float | None:
     """Seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
     after = response.headers.get("retry-after", "").strip()
     if after.isascii() and after.isdigit():
@@ -288,7 +302,7 @@ async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         raise
 
 
-def encoding_of(response: httpx.Response) -> str:
+def encoding_of(response: Response) -> str:
     """The Content-Encoding, "" for none. BadEncoding: neither gzip nor deflate, or more than one."""
     said = response.headers.get("content-encoding", "").lower().split(",")
     names = [name for each in said if (name := each.strip()) not in ("", "identity")]
@@ -299,19 +313,19 @@ def encoding_of(response: httpx.Response) -> str:
     return names[0] if names else ""
 
 
-def unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterable[bytes]:
+def unpacked(response: Response, max_bytes: int) -> AsyncIterable[bytes]:
     """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
     if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
         return response.aiter_bytes()
     encoding, chunks = encoding_of(response), response.stream
-    assert isinstance(chunks, httpx.AsyncByteStream), "the client is asynchronous"
+    assert isinstance(chunks, AsyncByteStream), "the client is asynchronous"
     return unpack(chunks, encoding, max_bytes) if encoding else chunks
 
 
 async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> AsyncGenerator[bytes, None]:
     """A body of this encoding (`encoding_of`), in pieces of at most `PIECE` bytes.
 
-    `free`: bytes that may come out however few went in. BadEncoding: it grows more; httpx.DecodingError: it
+    `free`: bytes that may come out however few went in. BadEncoding: it grows more; DecodingError: it
     is broken.
     """
     unzip, head, taken, given = None, b"", 0, 0
@@ -326,7 +340,7 @@ async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> Asyn
             try:
                 piece = unzip.decompress(data, PIECE)
             except zlib.error as error:
-                raise httpx.DecodingError(str(error)) from error
+                raise DecodingError(str(error)) from error
             data = unzip.unconsumed_tail
             given += len(piece)
             if given > free + PIECE + _GROWTH * taken:  # the caller's own bound comes first

@@ -13,10 +13,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import httpx
-
 from ...a2a.wire import sse
 from ...errors import AgentError
+from ...http_client import AsyncBaseTransport, AsyncClient, HTTPError, InvalidURL, Response
 from ...settings.models import ReferenceSettings
 from .scenarios import STATUSES
 from .structured import whole_characters
@@ -35,19 +34,17 @@ class _Unlucky(Exception):
     """Nothing was said yet, so it may be tried again."""
 
 
-def endpoint_client(
-    settings: ReferenceSettings, transport: httpx.AsyncBaseTransport | None = None
-) -> httpx.AsyncClient:
+def endpoint_client(settings: ReferenceSettings, transport: AsyncBaseTransport | None = None) -> AsyncClient:
     """An HTTP client with the key and the patience of `settings`. `transport` replaces the network."""
     key = settings.model_key.get_secret_value() if settings.model_key else ""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return httpx.AsyncClient(transport=transport, headers=headers, timeout=settings.model_timeout)
+    return AsyncClient(transport=transport, headers=headers, timeout=settings.model_timeout)
 
 
 class EndpointModel:
     """The model that `settings` name, asked over `http`, of which it keeps the conversation."""
 
-    def __init__(self, http: httpx.AsyncClient, settings: ReferenceSettings, prompt: Prompt) -> None:
+    def __init__(self, http: AsyncClient, settings: ReferenceSettings, prompt: Prompt) -> None:
         self._http, self._settings = http, settings
         is_structured = settings.response_mode == "structured"
         self._messages = opening(prompt, is_structured=is_structured)
@@ -97,14 +94,14 @@ class EndpointModel:
                         return
                     for said in deltas.feed(data):
                         yield said
-        except (httpx.HTTPError, httpx.InvalidURL, AgentError, TimeoutError) as error:
+        except (HTTPError, InvalidURL, AgentError, TimeoutError) as error:
             log.warning("the language model's endpoint: %s", type(error).__name__)
             if deltas.is_empty:
                 raise _Unlucky("cannot be reached") from error
             raise ModelFailed("The connection to the language model broke in the middle.") from error
 
 
-def _check(response: httpx.Response) -> None:
+def _check(response: Response) -> None:
     """Raises _Unlucky where another attempt may help, ModelFailed where none will."""
     if response.is_success:
         return

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
-import httpx
+from ...http_client import AsyncBaseTransport, AsyncByteStream, Request, Response
 
 Message: TypeAlias = MutableMapping[str, Any]
 App: TypeAlias = Callable[
@@ -15,29 +15,29 @@ App: TypeAlias = Callable[
 ]
 
 
-class AsgiTransport(httpx.AsyncBaseTransport):
+class AsgiTransport(AsyncBaseTransport):
     """Calls `app` for each request. An error in the application is raised where its answer is read."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._running = set[_Exchange]()
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: Request) -> Response:
         exchange = _Exchange(self._app, request, await request.aread())
         self._running.add(exchange)
         exchange.running.add_done_callback(lambda _: self._running.discard(exchange))
         if (head := await exchange.sent.get()) is None:
             await exchange.running
             raise RuntimeError("the application ended without an answer")
-        return httpx.Response(head["status"], headers=head["headers"], stream=exchange, request=request)
+        return Response(head["status"], headers=head["headers"], stream=exchange, request=request)
 
     async def aclose(self) -> None:
         for exchange in tuple(self._running):
             await exchange.aclose()
 
 
-class _Exchange(httpx.AsyncByteStream):
-    def __init__(self, app: App, request: httpx.Request, body: bytes) -> None:
+class _Exchange(AsyncByteStream):
+    def __init__(self, app: App, request: Request, body: bytes) -> None:
         self._coming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         self._left = asyncio.Event()
         self.sent = asyncio.Queue[Message | None]()
@@ -69,7 +69,7 @@ class _Exchange(httpx.AsyncByteStream):
         return {"type": "http.disconnect"}
 
 
-def _scope(request: httpx.Request) -> Message:
+def _scope(request: Request) -> Message:
     return {
         "type": "http",
         "asgi": {"version": "3.0"},

@@ -9,9 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 from aiohttp import web
 
+from ...http_client import (
+    AsyncBaseTransport,
+    AsyncByteStream,
+    ReadTimeout,
+    RemoteProtocolError,
+    Request,
+    Response,
+)
 from ..tape.tape import Recording, Tape
 from .playback import (
     Beat,
@@ -282,31 +289,31 @@ def _refused(request_id: RequestId, code: int, message: str) -> ScriptedAnswer:
     return _json(envelope(request_id, error={"code": code, "message": message}))
 
 
-class ScriptedTransport(httpx.AsyncBaseTransport):
+class ScriptedTransport(AsyncBaseTransport):
     """The scripted agent as an httpx transport: no socket, any host, the loop's own time."""
 
     def __init__(self, agent: ScriptedAgent) -> None:
         self.agent = agent
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: Request) -> Response:
         """Answer `request`; its read timeout counts as it would on a socket."""
         body = await request.aread()
         handling = self.agent.handle(request.method, str(request.url), body, dict(request.headers.items()))
         answer = await _in_time(handling, request)
         stream = _Body(answer.body, request)
-        return httpx.Response(answer.status, headers=dict(answer.headers), stream=stream, request=request)
+        return Response(answer.status, headers=dict(answer.headers), stream=stream, request=request)
 
 
-async def _in_time(awaitable: Any, request: httpx.Request) -> Any:
+async def _in_time(awaitable: Any, request: Request) -> Any:
     try:
         async with asyncio.timeout((request.extensions.get("timeout") or {}).get("read")):
             return await awaitable
     except TimeoutError:
-        raise httpx.ReadTimeout("the read operation timed out", request=request) from None
+        raise ReadTimeout("the read operation timed out", request=request) from None
 
 
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, chunks: AsyncGenerator[bytes, None], request: httpx.Request) -> None:
+class _Body(AsyncByteStream):
+    def __init__(self, chunks: AsyncGenerator[bytes, None], request: Request) -> None:
         self._chunks, self._request = chunks, request
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
@@ -315,7 +322,7 @@ class _Body(httpx.AsyncByteStream):
                 yield chunk
         except ConnectionCut:
             # the words of h11, whose error it would be on a socket
-            raise httpx.RemoteProtocolError(
+            raise RemoteProtocolError(
                 "peer closed connection without sending complete message body (incomplete chunked read)",
                 request=self._request,
             ) from None

@@ -6,8 +6,6 @@ The settings' credentials are for the settings' agent alone: a mistyped address 
 import sys
 from pathlib import Path
 
-import httpx
-
 from ...a2a.agent import Agent
 from ...a2a.wire.auth import SET_CREDENTIALS, admits, has_credentials, origin_of
 from ...a2a.wire.card import AgentCard
@@ -24,6 +22,7 @@ from ...errors import (
     UnreadableInput,
     WrongAddress,
 )
+from ...http_client import URL
 from ...observe.facts import is_turn_name
 from ...settings.load import FIELDS, Settings, secrets_of, value_of
 from ...settings.names import dotted
@@ -82,7 +81,7 @@ def settings_for(url: str, settings: Settings) -> Settings:
 
 def masks_of(*settings: Settings) -> Redactor:
     """Takes out every secret of `settings`, and the password in an agent's address, however short."""
-    addresses = (httpx.URL(each.agent.url or "") for each in settings)
+    addresses = (URL(each.agent.url or "") for each in settings)
     passwords = (address.password for address in addresses if address.password)
     return Redactor((*(secret for each in settings for secret in secrets_of(each)), *passwords))
 

@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-import httpx
-
 from ...a2a.agent import Agent
 from ...a2a.wire.auth import bare
 from ...a2a.wire.calls import MessageRequest
@@ -26,6 +24,7 @@ from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, Task
 from ...a2a.wire.transport import new_http
 from ...clock import Clock, system_clock
 from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
+from ...http_client import AsyncBaseTransport
 from ...settings.load import Settings, load
 from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
@@ -98,7 +97,7 @@ async def capture(
     progress: CaptureProgress,
     *,
     also: tuple[Settings, ...] = (),
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: AsyncBaseTransport | None = None,
 ) -> int:
     """Ask and write. Returns 0 if every answer ended and held no errors.
 

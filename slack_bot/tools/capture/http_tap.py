@@ -10,13 +10,12 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any, Literal
 
-import httpx
-
 from ...a2a.wire.frames import decode
 from ...a2a.wire.sse import SseBlock, SseReader
 from ...a2a.wire.transport import encoding_of, parse_retry_after, unpack
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
+from ...http_client import AsyncByteStream, AsyncClient, HTTPError, Request, Response
 from ...testing.tape.items import Moment
 from ...turn.json_values import read_json
 from ...turn.redaction import Redactor
@@ -41,7 +40,7 @@ class HttpTap:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: AsyncClient,
         listeners: Sequence[ExchangeListener],
         clock: Clock,
         max_bytes: int,
@@ -57,7 +56,7 @@ class HttpTap:
         """Seconds since the first question, 0 before it."""
         return 0.0 if self._start is None else self._clock.monotonic() - self._start
 
-    async def _on_request(self, request: httpx.Request) -> None:
+    async def _on_request(self, request: Request) -> None:
         # a token that was fetched is in no setting, and the agent may send it back
         self.masks.learn(request.headers.get("authorization", "").partition(" ")[2])
         if (call := await tapped_call(request)) is not None:
@@ -67,18 +66,18 @@ class HttpTap:
             for listener in self.listeners:
                 listener.on_request(self.now(), call, request.content)
 
-    async def _on_response(self, response: httpx.Response) -> None:
+    async def _on_response(self, response: Response) -> None:
         if await tapped_call(response.request) is not None:
             for listener in self.listeners:
                 listener.on_response(self.now(), response.status_code, response.headers)
             response.stream = _TappedBody(response, self)
 
 
-class _TappedBody(httpx.AsyncByteStream):
+class _TappedBody(AsyncByteStream):
     """The body of `response`, passed to the listeners of `tap` too."""
 
-    def __init__(self, response: httpx.Response, tap: HttpTap) -> None:
-        assert isinstance(response.stream, httpx.AsyncByteStream)
+    def __init__(self, response: Response, tap: HttpTap) -> None:
+        assert isinstance(response.stream, AsyncByteStream)
         self._inner, self._tap = response.stream, tap
         self._chunks = _unpacked(response, tap.max_bytes)
         self._status, pause = response.status_code, parse_retry_after(response)
@@ -92,7 +91,7 @@ class _TappedBody(httpx.AsyncByteStream):
         try:
             async for data in self._read_events() if self._is_sse else self._read_whole():
                 yield data
-        except httpx.HTTPError as error:
+        except HTTPError as error:
             broke = f"the connection broke ({type(error).__name__})"
             self._notify(b"", Moment(self._tap.now(), comment=broke))
             self._end("cut")
@@ -114,7 +113,7 @@ class _TappedBody(httpx.AsyncByteStream):
             async for data in self._chunks:
                 for block in splitter.feed(data):
                     yield self._take(block)
-        except httpx.HTTPError:
+        except HTTPError:
             for block in splitter.end():
                 self._take(block)
             raise
@@ -165,7 +164,7 @@ class _TappedBody(httpx.AsyncByteStream):
                 listener.on_end(self._tap.now(), end)
 
 
-async def tapped_call(request: httpx.Request) -> TappedCall | None:
+async def tapped_call(request: Request) -> TappedCall | None:
     """The A2A call in a request, which is read; None for cards, tokens and whatever else is fetched."""
     try:
         body: Any = json.loads(await request.aread() or b"{}")
@@ -203,9 +202,9 @@ def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _unpacked(response: httpx.Response, max_bytes: int) -> AsyncIterable[bytes]:
+def _unpacked(response: Response, max_bytes: int) -> AsyncIterable[bytes]:
     """What cannot be decompressed is left for the client to refuse."""
-    assert isinstance(response.stream, httpx.AsyncByteStream)
+    assert isinstance(response.stream, AsyncByteStream)
     try:
         encoding = encoding_of(response)
     except BadEncoding:

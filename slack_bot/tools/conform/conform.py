@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import httpx
 from rich.console import Console
 
 from ...a2a.wire.auth import bare
 from ...clock import system_clock
 from ...errors import BotError, UnreadableInput
+from ...http_client import Request, Response
 from ...observe.facts import AgentEvent, Fact
 from ...settings.load import Settings, load
 from ...testing import virtual_clock
@@ -247,7 +247,7 @@ class QuestionCounter(AsgiTransport):
     questions = 0
     last: Mapping[str, Any] | None = None
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: Request) -> Response:
         call = await tapped_call(request)
         if call is not None and call.verb == "ask":
             self.questions += 1

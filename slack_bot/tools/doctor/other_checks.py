@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
-import httpx
 
 from ...a2a.agent import Agent
 from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
@@ -32,6 +31,7 @@ from ...errors import (
     StoreOutdated,
     StreamCut,
 )
+from ...http_client import AsyncClient
 from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
 from ...listeners.http_server import check_address
 from ...observe.audit import AuditLog
@@ -149,7 +149,7 @@ async def _login(agent: Agent, card: AgentCard, settings: AgentSettings) -> Diag
 
 
 async def _with_other_binding(
-    http: httpx.AsyncClient, settings: AgentSettings, clock: Clock, card: AgentCard
+    http: AsyncClient, settings: AgentSettings, clock: Clock, card: AgentCard
 ) -> Diagnosis | None:
     """Nothing takes calls as the card says. None: nor in the other binding."""
     at = card.interfaces[0]

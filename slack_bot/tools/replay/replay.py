@@ -14,11 +14,10 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any, Literal, TextIO
 
-import httpx
-
 from ...app import App
 from ...clock import Clock, system_clock
 from ...errors import SettingsError, UnreadableInput
+from ...http_client import AsyncBaseTransport
 from ...observe.facts import Fact, TurnEnded, TurnStarted
 from ...settings.load import Settings
 from ...testing import virtual_clock
@@ -197,7 +196,7 @@ async def observe(
     scenario: Scenario,
     settings: Settings,
     clock: Clock,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: AsyncBaseTransport | None = None,
     log: TurnLog | None = None,
     asking: ReplayQuestions | None = None,
 ) -> Observation:
@@ -222,7 +221,7 @@ class _ReplaySession:
         self._files = {name: text.encode("utf-8", "replace") for name, text in scenario.files.items()}
         self._turn_began = 0.0
 
-    async def run(self, transport: httpx.AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
+    async def run(self, transport: AsyncBaseTransport | None, asking: ReplayQuestions) -> Observation:
         asked = self._scenario
         app = await build_in_memory(
             self._workspace, self._settings, self._clock, transport, observer=self._take

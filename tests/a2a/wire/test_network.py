@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from socket import AF_INET, SOCK_STREAM
+from socket import AF_INET, SOCK_STREAM, create_server, socket
+from typing import Any
 
 import httpx
 import pytest
+import uvloop
 
-from slack_bot.a2a.wire.network import use_asyncio
-from slack_bot.a2a.wire.transport import new_http
-from slack_bot.settings.models import AgentSettings
+from slack_bot.a2a.wire.connections import PooledTransport
 from tests.tls import new_certificate
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -48,51 +49,61 @@ async def client_of(
     server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
     address = f"http{'s' if context else ''}://localhost:{server.sockets[0].getsockname()[1]}/"
     trusted = ssl.create_default_context(cafile=str(certificate) if certificate and trusts else None)
-    http = httpx.AsyncClient(
-        verify=trusted, timeout=httpx.Timeout(None, **timeouts) if timeouts else None, trust_env=False
-    )
-    use_asyncio(http)
-    async with server, http:
+    timeout = httpx.Timeout(None, **timeouts) if timeouts else None
+    async with server, httpx.AsyncClient(transport=PooledTransport(trusted), timeout=timeout) as http:
         yield http, address
 
 
-@pytest.mark.parametrize("addresses", [1, 2])
-async def test_only_several_addresses_of_a_host_race(addresses: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    raced: list[int] = []
-    race, loop = asyncio.staggered.staggered_race, asyncio.get_running_loop()  # type: ignore[attr-defined]
+@contextmanager
+def deaf_port() -> Iterator[int]:
+    """A port of 127.0.0.2 that takes no connection and refuses none: its queue is full."""
+    with create_server(("127.0.0.2", 0), backlog=0) as server, ExitStack() as stack:
+        for _ in range(2):
+            waiting = stack.enter_context(socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        yield server.getsockname()[1]
 
-    async def counted(ways: list[object], *given: object, **more: object) -> object:
-        raced.append(len(ways := list(ways)))
-        return await race(ways, *given, **more)
 
-    async def look_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        return [(AF_INET, SOCK_STREAM, 6, "", (address, port)) for address in found[: addresses or 1]]
+def leads_to(monkeypatch: pytest.MonkeyPatch, *addresses: tuple[str, int]) -> None:
+    """Let each name have these addresses. uvloop asks for those of an address too."""
+    loop = asyncio.get_running_loop()
+    known = loop.getaddrinfo
 
-    found = ["127.0.0.1", "127.0.0.2"]
-    monkeypatch.setattr(asyncio.staggered, "staggered_race", counted)  # type: ignore[attr-defined]
+    async def look_up(host: str, port: int, **more: Any) -> list[tuple[object, ...]]:
+        if host.endswith(".example"):
+            return [(AF_INET, SOCK_STREAM, 6, "", address) for address in addresses]
+        return list(await known(host, port, **more))
+
     monkeypatch.setattr(loop, "getaddrinfo", look_up)
 
+
+async def test_the_next_address_of_a_host_is_tried_where_one_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(WHOLE)
 
     async with client_of(serve) as (http, address):
-        assert (await http.get(address)).text == "ok"
-    assert raced == ([] if addresses == 1 else [2])
+        good = ("127.0.0.1", httpx.URL(address).port or 0)
+        with deaf_port() as port:
+            leads_to(monkeypatch, ("127.0.0.2", port), good)
+            assert (await http.get("http://agent.example/")).text == "ok"
+        leads_to(monkeypatch, ("127.0.0.2", port), good)  # refused now
+        assert (await http.get("http://other.example/")).text == "ok"
 
 
-def test_the_agents_client_reads_so_unless_its_transport_is_given() -> None:
-    http = new_http(AgentSettings(url="http://agent.example/"))
-    assert type(http._transport._pool._network_backend).__module__ == use_asyncio.__module__  # type: ignore[attr-defined]
-    given = httpx.MockTransport(lambda _: httpx.Response(200))
-    assert new_http(AgentSettings(url="http://agent.example/"), given)._transport is given
+async def test_where_no_address_answers_in_time_it_is_a_connect_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(WHOLE)
 
-
-def test_proxies_are_read_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")
-    http = new_http(AgentSettings(url="http://agent.example/"))
-    pools = [transport._pool for transport in http._mounts.values()]  # type: ignore[union-attr]
-    assert pools
-    assert all(type(pool._network_backend).__module__ == use_asyncio.__module__ for pool in pools)
+    async with client_of(serve, connect=0.01) as (http, _):
+        with deaf_port() as port:
+            leads_to(monkeypatch, *[("127.0.0.2", port)] * 2)
+            with pytest.raises(httpx.ConnectTimeout):
+                await http.get("http://agent.example/")
 
 
 @pytest.mark.parametrize("is_tls", [False, True])
@@ -217,3 +228,25 @@ async def test_timeouts_are_named() -> None:
         with pytest.raises(httpx.WriteTimeout):
             await http.post(url, content=bytes(64 * 1024 * 1024))
         heard.set()  # from Python 3.12 on a server waits for its handlers when it is closed
+
+
+OF_UVLOOP: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
+    "the next address": test_the_next_address_of_a_host_is_tried_where_one_does_not_answer,
+    "no address": test_where_no_address_answers_in_time_it_is_a_connect_timeout,
+    "much to read": test_a_server_that_sends_faster_than_it_is_read_waits,
+    "closed between": test_a_connection_that_the_server_closed_is_not_used_again,
+    "cut": test_a_cut_and_a_reset_are_read_errors,
+    "not reached": test_who_cannot_be_reached_is_a_connect_error,
+    "timeouts": test_timeouts_are_named,
+}
+
+
+@pytest.mark.parametrize("name", OF_UVLOOP)
+def test_uvloop_does_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene, given = OF_UVLOOP[name], {"tmp_path": tmp_path, "monkeypatch": monkeypatch}
+    uvloop.run(scene(**{each: given[each] for each in inspect.signature(scene).parameters}))
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_chunks_come_by_uvloop_too(tmp_path: Path, *, is_tls: bool) -> None:
+    uvloop.run(test_chunks_come_as_they_are_sent(tmp_path, is_tls=is_tls))
