@@ -1,9 +1,10 @@
 """The HTTP client of the whole package: the only module that imports httpx, httpcore and httpx-sse.
 
 httpx has no maintainer any more; httpx2 and httpcore2 go on with the same API. To change to them, import
-their names here (`EventSource` is in httpx2 itself), and name them in `pyproject.toml` and the locks. So
-that it stays that way, a name of httpx that a module needs is added to the list below, as it is; nothing is
-wrapped. httpcore comes as a module, because its classes have the names of httpx's.
+them here (`import httpx2 as httpx`, `from httpx2 import ...`), and name them in `pyproject.toml` and the
+locks. `EventSource` stays that of httpx-sse, as an `Any`: it reads a `Response` of httpx2 too, but its types
+do not say so, and httpx2's own class has another API. A name that a module needs is added to the list below
+as it is, and nothing is wrapped. httpcore comes as a module, because its classes have the names of httpx's.
 """
 
 import httpcore

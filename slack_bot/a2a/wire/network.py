@@ -7,6 +7,7 @@ itself makes 256 KiB of room for each chunk, if it has no buffer to read into.
 # ruff: noqa: ASYNC109  httpcore hands a timeout to each method
 
 import asyncio
+import select
 import socket
 import ssl
 from collections.abc import Iterable, Iterator
@@ -150,9 +151,16 @@ class _Stream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":  # of a connection that is not in use: the server has closed it
-            return self._is_over or bool(self._unread)
+            return self._is_over or bool(self._unread) or _is_readable(self._transport)
         names = {"client_addr": "sockname", "server_addr": "peername"}
         return self._transport.get_extra_info(names.get(info, info))
+
+
+def _is_readable(transport: asyncio.Transport) -> bool:
+    """The kernel has what the loop, which was busy, has not read."""
+    polled = select.poll()
+    polled.register(transport.get_extra_info("socket"), select.POLLIN)
+    return bool(polled.poll(0))
 
 
 @contextmanager

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import ssl
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, create_server, socket
@@ -183,6 +185,31 @@ async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
     assert served == 3
 
 
+async def test_a_connection_that_was_closed_while_the_loop_was_busy_is_not_used_again() -> None:
+    is_read, is_closed = threading.Event(), threading.Event()
+
+    def serve(server: socket) -> None:
+        server.settimeout(10)
+        for _ in range(2):
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(64 * 1024)
+                connection.sendall(WHOLE)
+                is_read.wait()
+            is_closed.set()
+
+    transport = PooledTransport(ssl.create_default_context())
+    with create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
+        served = threads.submit(serve, server)
+        async with httpx.AsyncClient(transport=transport) as http:
+            url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+            assert (await http.get(url)).text == "ok"
+            is_read.set()
+            is_closed.wait()  # the loop hears of it later
+            assert (await http.get(url)).text == "ok"
+        served.result()
+
+
 async def test_a_cut_and_a_reset_are_read_errors() -> None:
     async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(HEAD + chunk(b"one"))
@@ -235,6 +262,7 @@ OF_UVLOOP: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "no address": test_where_no_address_answers_in_time_it_is_a_connect_timeout,
     "much to read": test_a_server_that_sends_faster_than_it_is_read_waits,
     "closed between": test_a_connection_that_the_server_closed_is_not_used_again,
+    "closed while busy": test_a_connection_that_was_closed_while_the_loop_was_busy_is_not_used_again,
     "cut": test_a_cut_and_a_reset_are_read_errors,
     "not reached": test_who_cannot_be_reached_is_a_connect_error,
     "timeouts": test_timeouts_are_named,
