@@ -104,23 +104,28 @@ class Library:
         self._named = {each.heading: each for each in self._sections}
         self._subjects = bundled_subjects() if subjects is None else subjects
         asked = tomllib.loads(bundled_wordings() if wordings is None else wordings)
-        own = {
-            each.heading: self._words_for(each, asked["wordings"].get(each.heading, ""))
+        headed = {
+            each.heading: self._words_that_ask(each.heading, asked["wordings"].get(each.heading, ""))
             for each in self._sections
         }
         everyday = asked["everyday"].split()
-        self._parts = Ranking(own, set(everyday) - _ASK_FOR)
-        with_subjects = {name: words + self._subjects.wordings_of(name) for name, words in own.items()}
-        self._ranking = Ranking(with_subjects, everyday)
+        self._parts = Ranking(headed, set(everyday) - _ASK_FOR)
+        with_text = {
+            each.heading: [*headed[each.heading], *self._words_of_text(each)] for each in self._sections
+        }
+        self._ranking = Ranking(with_text, everyday)
 
-    def _words_for(self, section: PageSection, wordings: str) -> list[str]:
-        """The words by which `section` is found."""
-        words = [word for line in section.text.split("\n") for word in self._subjects.words_in(line)]
-        words += _IN_HEADING * self._subjects.words_in(section.heading)
-        words += [
+    def _words_that_ask(self, heading: str, wordings: str) -> list[str]:
+        """The words by which people ask for the section of `heading`."""
+        words = _IN_HEADING * self._subjects.words_in(heading)
+        return words + [
             word for each in wordings.split(";") for word in _IN_WORDING * self._subjects.words_in(each)
         ]
-        return words
+
+    def _words_of_text(self, section: PageSection) -> list[str]:
+        """The words of `section`, and of all subjects that lead to it."""
+        words = [word for line in section.text.split("\n") for word in self._subjects.words_in(line)]
+        return words + self._subjects.wordings_of(section.heading)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ _BACK = re.compile(
     r"|\A\W*(?:(?:ok|okay|and|but|so|now|then|what|how|why|about|tell me|explain|compared (?:to|with)|und"
     r"|was ist mit)\W+)*"
     r"(?:(?:the|that|die|das) )?(?:others?|rest|second|first|third|last|andere|that|this|those)"
-    r"(?: ones?| two)?\W*\Z",
+    r"(?: ones?| two| things?| options?| points?)?\W*\Z",
     re.IGNORECASE,
 )
 _TOO = (
