@@ -26,9 +26,7 @@ from .http_client import AsyncBaseTransport, AsyncClient
 from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .listeners.authorizer import Authorize, new_authorize
 from .listeners.backfill import Backfill
-from .listeners.events import SlackListeners
-from .listeners.feedback import FeedbackListeners
-from .listeners.forms import FormListeners
+from .listeners.events import SlackListeners, register_controls
 from .listeners.health_server import serving_health
 from .listeners.home import HomeListeners
 from .listeners.http_mode import HTTP_ADDRESS, serve_http
@@ -137,11 +135,10 @@ async def build(
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        HomeListeners(Home(agent, store, api, settings.slack), dispatcher).register(bolt)
+        home = HomeListeners(Home(agent, store, api, settings.slack), dispatcher)
         turn_age = settings.store.turn_days * 86_400
         collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept, turn_age)
-        FeedbackListeners(collector, dispatcher, access, hourly).register(bolt)
-        FormListeners(dispatcher, access).register(bolt)
+        register_controls(bolt, home, collector, dispatcher, access, hourly)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)

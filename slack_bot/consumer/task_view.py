@@ -14,7 +14,6 @@ from ..a2a.wire.frames import Frame, Received, Snapshot, StatusUpdate, TaskState
 from ..a2a.wire.transport import LARGE, offload
 from ..settings.models import AgentSettings
 from ..turn import events
-from .event_ids import EventIds
 
 _NEWS = (
     events.AnswerReplaced, events.AnswerText, events.FinalAnswer, events.InputRequired,
@@ -28,6 +27,31 @@ OnEvent: TypeAlias = Callable[[events.Event], bool]
 """Called with each event of the turn. True: let the loop run before the next frame."""
 OnRaw: TypeAlias = Callable[[str, Mapping[str, Any]], None] | None
 """Called with each frame: its kind and its JSON."""
+
+
+class EventIds:
+    """The ids of a stream's events: where to go on after a cut, and whether an event was lost.
+
+    Ids that are rising numbers leave none out (a2a-rs); others only name an event (a2a-go). Some servers
+    start again on each connection, so a lower number says nothing. `last`: the newest. `has_gap`: one was
+    left out.
+    """
+
+    def __init__(self) -> None:
+        self.last = ""
+        self.has_gap = False
+
+    def goes_on_with(self, event_id: str) -> bool:
+        """`event_id` is the number behind the last one."""
+        return event_id.isdecimal() and self.last.isdecimal() and int(event_id) == int(self.last) + 1
+
+    def take(self, event_id: str) -> None:
+        """The next event of a stream has this id; "": it has none."""
+        if not event_id:
+            return
+        is_number = event_id.isdecimal() and self.last.isdecimal()
+        self.has_gap = self.has_gap or (is_number and int(event_id) > int(self.last) + 1)
+        self.last = event_id
 
 
 class TaskView:

@@ -61,7 +61,7 @@ def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
     if signed_in is None:
         return BotIdentity("", "")
     ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
-    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours)
+    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours, signed_in.url or "")
 
 
 async def call_or_raise(

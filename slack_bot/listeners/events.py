@@ -22,15 +22,18 @@ from slack_bolt.response import BoltResponse
 from ..clock import Clock
 from ..dispatch import TurnDispatcher
 from ..errors import BotError, StoreError
+from ..feedback.collector import FeedbackCollector
 from ..settings.channels import ChannelPolicies
-from ..turn.buttons import TurnButton
 from ..turn.people import Organisation
 from ..turn.record import Question
-from .access import NOT_FOR_OTHERS, Access, BotAccess, HourlyQuestions, Refusal
+from .access import Access, BotAccess, HourlyQuestions, Refusal
 from .authorizer import identity_of
+from .buttons import ButtonRouter, TurnButtons
+from .feedback import FeedbackButtons
+from .forms import FormButtons
+from .home import HomeListeners
 from .inbound import (
     BotIdentity,
-    ButtonPress,
     Ignored,
     Inbound,
     MessageChanged,
@@ -40,7 +43,6 @@ from .inbound import (
     read_asker,
     read_gone,
     read_message,
-    read_press,
     read_stop,
 )
 
@@ -51,7 +53,6 @@ _LAST_RETRY = "3"
 """Slack numbers its up to three retries (facts: Slack 3.3). Bolt gives Socket Mode's as HTTP's header."""
 _NOT_EXPECTED = "a reply that does not mention the bot, in a thread where it needs to"
 _FORM_ONLY = "typed where a form waits for a secret"
-_NOT_NOW = "I cannot take questions right now. Please try again in a minute."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -90,10 +91,8 @@ class SlackListeners:
         bolt.event("app_mention", middleware=[self.accept])(_do_nothing)
         bolt.event("message", middleware=[self.accept])(_do_nothing)
         bolt.event("agent_session_stopped", middleware=[self.stop])(_do_nothing)
-        for button in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
-            bolt.action(button)(self.press)
         bolt.event(_ANYTHING)(_do_nothing)
-        for kind in (bolt.action, bolt.view, bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
+        for kind in (bolt.view_closed, bolt.shortcut, bolt.command, bolt.options):
             kind(_ANYTHING)(_acknowledge)
 
     async def accept(
@@ -280,40 +279,19 @@ class SlackListeners:
             log.info("stop pressed: %s", result, extra={"thread_ts": thread.ts})
         await next_()
 
-    async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
-        """The buttons below an answer: retry where it failed, stop while a task is watched."""
-        press = read_press(body)
-        if isinstance(press, Ignored):
-            log.warning("ignored: %s", press.reason)
-            await ack()
-            return
-        ours = identity_of(context.authorize_result).ours
-        try:
-            if await self._access.may_press(press.channel, read_asker(body), ours):
-                reply = await self._pressed(press)
-            else:
-                reply = NOT_FOR_OTHERS
-        except BotError as error:
-            log.error("a question was not asked again: %s", error, extra={"turn": press.turn})
-            reply = _NOT_NOW
-        await ack()
-        place = press.channel, press.thread_ts, press.user
-        await self._dispatcher.reply(place, reply, private_url=press.private_url)
 
-    async def _pressed(self, press: ButtonPress) -> str | None:
-        """What the person is told. Raises BotError."""
-        if press.action == TurnButton.STOP:
-            return await self._dispatcher.controls.stop_watch(press.turn, press.user)
-        if press.action == TurnButton.STOP_LISTENING:
-            return await self._dispatcher.stop_listening(press.turn)
-        if press.action == TurnButton.DROP:
-            return await self._dispatcher.controls.drop(press.turn, press.user)
-
-        async def refusal() -> str | None:
-            refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
-            return None if refused is None else refused.words
-
-        return await self._dispatcher.controls.retry(press.turn, press.user, refusal)
+def register_controls(
+    bolt: AsyncApp,
+    home: HomeListeners,
+    collector: FeedbackCollector,
+    dispatcher: TurnDispatcher,
+    access: Access,
+    hourly: HourlyQuestions,
+) -> None:
+    """The Home tab, and every control; before `SlackListeners.register`, which matches everything."""
+    owners = TurnButtons(dispatcher, hourly), FeedbackButtons(collector, hourly), FormButtons(dispatcher)
+    ButtonRouter([*owners, home], access, dispatcher).register(bolt)
+    home.register(bolt)
 
 
 async def _do_nothing() -> None:

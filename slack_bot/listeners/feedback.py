@@ -1,21 +1,18 @@
 """The feedback buttons below an answer, and the modal that asks why."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.async_context import AsyncBoltContext
-
-from ..dispatch import TurnDispatcher
 from ..errors import BotError
 from ..feedback.collector import FeedbackCollector, Why
-from ..turn.buttons import FEEDBACK_MODAL, TurnButton
-from ..turn.feedback import NEGATIVE
-from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
-from .authorizer import identity_of
-from .inbound import ButtonPress, Ignored, read_asker, read_press, read_why
+from ..turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS, TurnButton
+from ..turn.feedback import NEGATIVE, POSITIVE
+from ..turn.json_values import object_of, objects_of, text_in
+from .access import HourlyQuestions
+from .buttons import Button, PressReply
+from .inbound import BotIdentity, Press
 
 _log = logging.getLogger(__name__)
 
@@ -23,81 +20,67 @@ _UNKNOWN = "I do not know this answer, so your feedback was not kept."
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 
 
-class FeedbackListeners:
-    """Registered before `SlackListeners`, which matches everything."""
+class FeedbackButtons:
+    """`hourly` limits how many other answers may be asked for."""
 
-    def __init__(
-        self,
-        collector: FeedbackCollector,
-        dispatcher: TurnDispatcher,
-        access: Access,
-        hourly: HourlyQuestions,
-    ) -> None:
-        self._collector, self._dispatcher = collector, dispatcher
-        self._access, self._hourly = access, hourly
+    def __init__(self, collector: FeedbackCollector, hourly: HourlyQuestions) -> None:
+        self._collector, self._hourly = collector, hourly
 
-    def register(self, bolt: AsyncApp) -> None:
-        bolt.action(TurnButton.FEEDBACK)(self.press)
-        bolt.view(FEEDBACK_MODAL)(self.explain)
+    def buttons(self) -> Iterator[Button]:
+        yield Button(
+            TurnButton.FEEDBACK, self.press, failure="feedback was not stored: %s", sorry=_NOT_STORED
+        )
+        yield Button(FEEDBACK_MODAL, self.explain, failure="feedback was not stored: %s", is_own=True)
 
-    async def press(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
-        """What is pressed is stored before Slack is told that it came."""
-        press = read_press(body)
-        if isinstance(press, Ignored):
-            _log.warning("ignored: %s", press.reason)
-            await ack()
-            return
-        ours, asks_why = identity_of(context.authorize_result).ours, False
-        reply: str | None
-        try:
-            if not await self._access.may_press(press.channel, read_asker(body), ours):
-                reply = NOT_FOR_OTHERS
-            elif not await self._collector.may_be_rated(press.turn):
-                reply = _UNKNOWN
-            else:
-                reply = await self._collector.press(press.turn, press.user, press.value)
-                asks_why = press.value == NEGATIVE
-        except BotError as error:
-            reply = _not_stored(press.turn, error)
-        await ack()
-        if asks_why and await self._is_asked_why(press):
-            reply = None
-        place = press.channel, press.thread_ts, press.user
-        await self._dispatcher.reply(place, reply, private_url=press.private_url)
+    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+        """A side of the buttons. Raises BotError."""
+        value = press.value.rpartition("|")[0]
+        if not press.turn or value not in (POSITIVE, NEGATIVE):
+            _log.warning("ignored: feedback of no known value, or without a turn of its channel")
+            return PressReply()
+        if not await self._collector.may_be_rated(press.turn):
+            return PressReply(_UNKNOWN)
+        words = await self._collector.press(press.turn, press.user, value)
+        return PressReply(words, afterwards=partial(self._ask_why, press) if value == NEGATIVE else None)
 
-    async def _is_asked_why(self, press: ButtonPress) -> bool:
+    async def _ask_why(self, press: Press) -> bool:
         try:
             return await self._collector.ask_why(press.turn, press.user, press.trigger)
         except BotError as error:
             _log.error("nobody was asked why: %s", error, extra={"turn": press.turn})
             return False
 
-    async def explain(self, ack: AsyncAck, body: Mapping[str, Any]) -> None:
+    async def explain(self, press: Press, _: BotIdentity) -> PressReply:
         """The modal was sent."""
-        if (given := read_why(body)) is None:
-            await ack()
-            return
-        turn, user, said = given
-        why, place, refused = Why(*said), None, None
+        turn, user, why = press.turn, press.user, _why(press.state)
+        place, refused = None, None
+        if not turn:
+            return PressReply()
         try:
             if not await self._collector.may_be_rated(turn):
                 _log.warning("ignored: feedback for a turn that never was")
-                await ack()
-                return
+                return PressReply()
             asked = await self._collector.question(turn)
             place = None if asked is None else (asked.thread.channel, asked.thread.ts)
             if why.again and asked is not None and asked.is_of(user):
                 refused = await self._hourly.refusal(user, asked.thread.channel, f"{turn} another")
             if refused is not None:
                 why = Why(why.reasons, why.words)
-            reply = await self._collector.explain(turn, user, why)
+            words = await self._collector.explain(turn, user, why)
         except BotError as error:
-            reply = _not_stored(turn, error)
-        await ack()
-        if place is not None:
-            await self._dispatcher.reply((*place, user), refused.words if refused else reply)
+            _log.error("feedback was not stored: %s", error, extra={"turn": turn})
+            words = _NOT_STORED
+        if place is None:
+            return PressReply()
+        return PressReply(refused.words if refused else words, place=place)
 
 
-def _not_stored(turn: str, error: BotError) -> str:
-    _log.error("feedback was not stored: %s", error, extra={"turn": turn})
-    return _NOT_STORED
+def _why(values: Mapping[str, Any]) -> Why:
+    """The reasons, the words and the other answer that the modal's inputs hold."""
+
+    def given(name: str) -> Mapping[str, Any]:
+        return object_of(object_of(values.get(name)).get(name))
+
+    reasons = [text_in(each, "value") for each in objects_of(given(REASONS).get("selected_options"))]
+    again = text_in(object_of(given(AGAIN).get("selected_option")), "value")
+    return Why(tuple(filter(None, reasons)), text_in(given(WORDS), "value").strip(), again)

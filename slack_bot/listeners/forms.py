@@ -1,74 +1,66 @@
 """The buttons below forms, and the modals that they open."""
 
 import logging
-import re
-from collections.abc import Mapping
-from typing import Any
-
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.async_context import AsyncBoltContext
+from collections.abc import Iterator
 
 from ..dispatch import TurnDispatcher
-from ..errors import BotError
-from ..turn.open_form import FormAction
-from .access import NOT_FOR_OTHERS, Access
-from .authorizer import identity_of
-from .inbound import read_asker, read_form_press
+from ..turn.open_form import FormAction, FormPress
+from .buttons import Button, PressReply
+from .inbound import BotIdentity, Press
 
 _log = logging.getLogger(__name__)
 
-_OURS = re.compile("form_")
+_OPEN_MODALS = [action for action in FormAction if action.opens_modal]
 _NOT_NOW = "Your answer could not be stored right now. Please send it again in a minute."
 
 
-class FormListeners:
-    """Registered before `SlackListeners`, which matches everything."""
+class FormButtons:
+    """Every button of a form, and every modal that one opens, by the same names."""
 
-    def __init__(self, dispatcher: TurnDispatcher, access: Access) -> None:
-        self._dispatcher, self._access = dispatcher, access
+    def __init__(self, dispatcher: TurnDispatcher) -> None:
+        self._forms = dispatcher.forms
 
-    def register(self, bolt: AsyncApp) -> None:
-        bolt.action(_OURS)(self.press)
-        bolt.view(_OURS)(self.submit)
+    def buttons(self) -> Iterator[Button]:
+        for action in FormAction:
+            yield Button(
+                action,
+                self.press,
+                failure="an answer to a form was not stored: %s",
+                sorry=_NOT_NOW,
+                opens_modal=action in _OPEN_MODALS,
+                channel_of=self._channel_of,
+            )
 
-    async def press(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
-        """A button. What it answers is stored before Slack is told that it came."""
-        press = read_form_press(body)
-        if press is None or press.action is FormAction.OPENED:
-            await ack()
-            return
-        if press.action.opens_modal:  # the trigger lives no longer than the acknowledgement may take
-            await ack()
-        words, _ = await self._pressed(body, context)
-        await ack()
-        if words:
-            await self._dispatcher.reply((press.channel, press.thread_ts, press.user), words)
-
-    async def submit(self, ack: AsyncAck, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
-        """A modal: it closes, or says what is wrong."""
-        words, errors = await self._pressed(body, context)
-        if errors:
-            await ack(response_action="errors", errors=dict(errors))
-        elif words:
-            await ack(response_action="update", view=self._dispatcher.forms.notice_view(words))
-        else:
-            await ack()
-
-    async def _pressed(
-        self, body: Mapping[str, Any], context: AsyncBoltContext
-    ) -> tuple[str | None, Mapping[str, str] | None]:
-        press = read_form_press(body)
-        if press is None:
+    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+        """A button, or a modal that was sent. Raises BotError."""
+        pressed = form_press_of(press)
+        if pressed is None:
             _log.warning("ignored: a form's button or modal without a handle")
-            return None, None
-        try:
-            ours = identity_of(context.authorize_result).ours
-            channel = press.channel or await self._dispatcher.forms.channel_of(press.handle)
-            if not await self._access.may_press(channel, read_asker(body), ours):
-                return NOT_FOR_OTHERS, None
-            reply = await self._dispatcher.forms.press(press)
-        except BotError as error:
-            _log.error("an answer to a form was not stored: %s", error)
-            return _NOT_NOW, None
-        return reply.words, reply.errors
+            return PressReply()
+        if pressed.action is FormAction.OPENED:
+            return PressReply()
+        reply = await self._forms.press(pressed)
+        return PressReply(reply.words, reply.errors)
+
+    async def _channel_of(self, press: Press) -> str:
+        return await self._forms.channel_of(press.value.partition("|")[0])
+
+
+def form_press_of(press: Press) -> FormPress | None:
+    """`press` as one of a form; None: it names none."""
+    handle, _, choice = press.value.partition("|")
+    if press.name not in set(FormAction) or not handle:
+        return None
+    return FormPress(
+        action=FormAction(press.name),
+        handle=handle,
+        user=press.user,
+        user_team=press.team,
+        channel=press.channel,
+        thread_ts=press.thread_ts,
+        message_ts=press.message_ts,
+        trigger_id=press.trigger,
+        choice=choice,
+        state=press.state,
+        is_submission=press.is_modal,
+    )

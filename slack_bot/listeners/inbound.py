@@ -1,4 +1,4 @@
-"""PURE. Slack's payloads become questions, stops and button presses. No JSON makes these functions raise.
+"""PURE. Slack's events become questions, changes, stops and presses. No JSON makes these functions raise.
 
 Slack sends a mention as two events (`app_mention` and `message`), and the bot its own messages and every
 change to them. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost
@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..turn.buttons import AGAIN, REASONS, WORDS, TurnButton
 from ..turn.files import slack_files
-from ..turn.json_values import object_of, objects_of, text_in
+from ..turn.json_values import first_of, object_of, objects_of, text_in
 from ..turn.mrkdwn import to_text
-from ..turn.open_form import FormAction, FormPress
 from ..turn.people import Organisation
 from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
 
@@ -29,11 +27,12 @@ _NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, and whose workspace it is."""
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, whose it is, and its address."""
 
     user: str
     bot: str
     ours: Organisation = field(default_factory=Organisation)
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +85,28 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class ButtonPress:
-    """A button below the answer of `turn`. `value` is that of the feedback buttons. `private_url`: where the
-    message with the button can be changed, if only who pressed sees it.
+class Press:
+    """A control that was pressed, or a modal that was sent (`is_modal`): that has no place.
+
+    `name`: the action_id up to a "-", or the callback_id. `value`: the control's, or the private_metadata.
+    `turn`: the key of the turn that it names; "": none, or one of another channel.
+    `state`: what was filled in (`state.values`). `trigger`: opens a modal within 3 seconds. `private_url`:
+    where the message with the control can be changed, if only who pressed sees it.
     """
 
-    action: str
+    name: str
+    value: str
     turn: str
     user: str
-    value: str
-    channel: str
-    thread_ts: str
-    private_url: str = ""
+    by: Asker
+    team: str = ""
+    channel: str = ""
+    thread_ts: str = ""
+    message_ts: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict)
     trigger: str = ""
+    private_url: str = ""
+    is_modal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,7 @@ class _Event:
             self.raw = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
         self.asker = self["user"] or self["bot_id"]
         # the workspace of the installation: the same in both events of a mention
-        installed = text_in(_first(payload.get("authorizations")), "team_id")
+        installed = text_in(first_of(payload.get("authorizations")), "team_id")
         self.team = installed or text_in(payload, "team_id") or self["team"]
 
     def __getitem__(self, name: str) -> str:
@@ -243,77 +251,35 @@ def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
     return ThreadKey(event.team, channel, thread_ts), event["user"], streams
 
 
-def read_press(body: object) -> ButtonPress | Ignored:
-    """Judge a `block_actions` of the buttons below an answer."""
+def read_press(body: object) -> Press | None:
+    """A `block_actions` or a `view_submission`. None: neither, or of nobody."""
     payload = object_of(body)
-    action = _first(payload.get("actions"))
-    value, _, turn = text_in(action, "value").rpartition("|")
-    user = text_in(object_of(payload.get("user")), "id")
-    if not (turn and user):
-        return Ignored("a press without a turn")
-    is_feedback = text_in(action, "action_id") == TurnButton.FEEDBACK
-    if is_feedback and value not in ("positive", "negative"):
-        return Ignored("a press of no known value")
-    message, container = object_of(payload.get("message")), object_of(payload.get("container"))
-    channel = text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id")
-    if channel and turn.split(":")[1:2] not in ([], [channel]):
-        return Ignored("a press in another channel than that of its turn")
-    return ButtonPress(
-        action=text_in(action, "action_id"),
-        turn=turn,
-        user=user,
-        value=value if is_feedback else "",
-        channel=channel,
-        thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or text_in(message, "ts"),
-        private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
-        trigger=text_in(payload, "trigger_id"),
-    )
-
-
-def read_why(body: object) -> tuple[str, str, tuple[tuple[str, ...], str, str]] | None:
-    """The turn, the user, and the reasons, the words and the other answer of the modal that asks why."""
-    payload = object_of(body)
-    view, user = object_of(payload.get("view")), text_in(object_of(payload.get("user")), "id")
-    values, turn = object_of(object_of(view.get("state")).get("values")), text_in(view, "private_metadata")
-    if not (turn and user):
+    by = read_asker(payload)
+    if not by.user:
         return None
-
-    def given(name: str) -> Mapping[str, Any]:
-        return object_of(object_of(values.get(name)).get(name))
-
-    reasons = [text_in(each, "value") for each in objects_of(given(REASONS).get("selected_options"))]
-    again = text_in(object_of(given(AGAIN).get("selected_option")), "value")
-    return turn, user, (tuple(filter(None, reasons)), text_in(given(WORDS), "value").strip(), again)
-
-
-def read_form_press(body: object) -> FormPress | None:
-    """A button below a form, or a modal that one opened (`view_submission`). None: neither."""
-    payload = object_of(body)
-    action, view, user = (
-        _first(payload.get("actions")),
-        object_of(payload.get("view")),
-        object_of(payload.get("user")),
-    )
-    is_submission = text_in(payload, "type") == "view_submission"
-    name = text_in(view, "callback_id") if is_submission else text_in(action, "action_id").partition("-")[0]
-    given = text_in(view, "private_metadata") if is_submission else text_in(action, "value")
-    handle, _, choice = given.partition("|")
-    if name not in set(FormAction) or not handle or not text_in(user, "id"):
-        return None
+    is_modal = text_in(payload, "type") == "view_submission"
+    action, view = first_of(payload.get("actions")), object_of(payload.get("view"))
+    name = text_in(view, "callback_id") if is_modal else text_in(action, "action_id").partition("-")[0]
     message, container = object_of(payload.get("message")), object_of(payload.get("container"))
     ts = text_in(container, "message_ts") or text_in(message, "ts")
-    return FormPress(
-        action=FormAction(name),
-        handle=handle,
-        user=text_in(user, "id"),
-        user_team=text_in(user, "team_id"),
-        channel=text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id"),
+    channel = text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id")
+    value = text_in(view, "private_metadata") if is_modal else text_in(action, "value")
+    turn = value.rpartition("|")[2]
+    is_here = not channel or turn.split(":")[1:2] in ([], [channel])
+    return Press(
+        name=name,
+        value=value,
+        turn=turn if is_here else "",
+        user=by.user,
+        by=by,
+        team=text_in(object_of(payload.get("user")), "team_id"),
+        channel=channel,
         thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or ts,
         message_ts=ts,
-        trigger_id=text_in(payload, "trigger_id"),
-        choice=choice,
-        state=object_of(object_of((view if is_submission else payload).get("state")).get("values")),
-        is_submission=is_submission,
+        state=object_of(object_of((view if is_modal else payload).get("state")).get("values")),
+        trigger=text_in(payload, "trigger_id"),
+        private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        is_modal=is_modal,
     )
 
 
@@ -335,16 +301,6 @@ def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
     if not event["user"]:
         return None
     return (event.team, event["user"]), _channels_in(event.raw.get("context"))
-
-
-def read_home_stop(body: object) -> tuple[str, str] | None:
-    """The turn that is to end, and who pressed."""
-    payload = object_of(body)
-    turn, user = (
-        text_in(_first(payload.get("actions")), "value"),
-        text_in(object_of(payload.get("user")), "id"),
-    )
-    return (turn, user) if turn and user else None
 
 
 def _channels_in(context: object) -> tuple[str, ...]:
@@ -397,10 +353,6 @@ def _why_not(event: _Event, me: BotIdentity) -> str | None:
         "the bot's own message": event.is_of(me),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def _first(value: object) -> Mapping[str, Any]:
-    return object_of(value[0] if isinstance(value, list) and value else None)
 
 
 def without_mention(text: str, user: str) -> str:

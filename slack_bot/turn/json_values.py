@@ -37,6 +37,11 @@ def list_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def first_of(value: object) -> Mapping[str, Any]:
+    """The first object of an array; empty if there is none."""
+    return object_of(value[0] if isinstance(value, list) and value else None)
+
+
 def objects_of(value: Any) -> list[Object]:
     """The objects in `value` if it is a list."""
     return [each for each in list_of(value) if isinstance(each, dict)]

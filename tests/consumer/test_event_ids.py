@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slack_bot.consumer.event_ids import EventIds
+from slack_bot.consumer.task_view import EventIds
 
 
 def taken(ids: Iterable[str]) -> EventIds:

@@ -188,7 +188,11 @@ def setting_names() -> Iterator[str]:
 
 def log_lines() -> Iterator[str]:
     """Every line that the bot may log: its level and its words. In which module it is may change."""
-    lines = set[str]()
+    lines = {
+        f"error {each.value.value}"
+        for each in shape.nodes(ast.keyword)
+        if each.arg == "failure" and isinstance(each.value, ast.Constant)
+    }
     for call in shape.nodes(ast.Call):
         match call.func:
             case ast.Attribute(value=ast.Name(id="log" | "_log"), attr=level):

@@ -12,24 +12,24 @@ from tests.house import shape, walks
 SHAPE = {
     "classes that do too much": 26,
     "attributes set from outside": 178,
-    "splats into constructors": 24,
+    "splats into constructors": 23,
     "conditional callees": 4,
-    "assignments to three or more": 205,
+    "assignments to three or more": 202,
     "parameter names with five or more types": 43,
     "modules over 500 lines": 6,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 15,
     "places that ask whether the store is Redis": 9,
-    "words of manner": 200,
+    "words of manner": 198,
 }
 WALKS = {
     "mention": {
-        "files": 70, "rooms": 11, "moves between files": 304, "moves between rooms": 140, "climbs": 22,
+        "files": 69, "rooms": 11, "moves between files": 302, "moves between rooms": 140, "climbs": 22,
     },
-    "chunk": {"files": 36, "rooms": 6, "moves between files": 146, "moves between rooms": 55, "climbs": 15},
-    "press": {"files": 65, "rooms": 11, "moves between files": 238, "moves between rooms": 108, "climbs": 23},
+    "chunk": {"files": 36, "rooms": 6, "moves between files": 145, "moves between rooms": 55, "climbs": 15},
+    "press": {"files": 64, "rooms": 11, "moves between files": 235, "moves between rooms": 108, "climbs": 23},
     "takeover": {
-        "files": 98, "rooms": 12, "moves between files": 2324, "moves between rooms": 577, "climbs": 113,
+        "files": 98, "rooms": 12, "moves between files": 2322, "moves between rooms": 577, "climbs": 113,
     },
 }  # fmt: skip
 

@@ -10,19 +10,15 @@ from hypothesis import strategies as st
 
 from slack_bot.listeners.inbound import (
     BotIdentity,
-    ButtonPress,
     Ignored,
     MessageChanged,
     StreamStarted,
     ThreadReply,
     read_asker,
-    read_form_press,
     read_message,
-    read_press,
     read_stop,
     without_mention,
 )
-from slack_bot.turn.buttons import TurnButton
 from slack_bot.turn.mrkdwn import to_text
 from slack_bot.turn.people import Organisation
 from slack_bot.turn.record import Question, ThreadKey
@@ -253,84 +249,13 @@ def test_the_root_of_a_thread_said_again_is_not_a_reply() -> None:
     assert "does not mention" in ignored(event(text="hello", thread_ts="1700000000.000100"))
 
 
-# -- stops and presses
+# -- stops
 
 
 def test_a_stop_names_its_thread() -> None:
     body = event("agent_session_stopped", thread_ts="111.222", user="U2")
     assert read_stop(body) == (ThreadKey("T1", "C1", "111.222"), "U2", ())
     assert read_stop(event("agent_session_stopped")) is None
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"actions": []},
-        {"actions": [{"action_id": "form_hack", "value": "h"}]},
-        {"actions": [{"action_id": "form_send", "value": "|1"}]},
-        {"actions": [{"action_id": "form_send", "value": 3}]},
-        {"user": None},
-        {"type": "view_submission"},
-        {"type": "view_submission", "view": {"callback_id": "form_fill", "private_metadata": []}},
-    ],
-)
-def test_what_is_no_press_of_a_form(changes: dict[str, Any]) -> None:
-    action = {"action_id": "form_send", "value": "h"}
-    body = {"type": "block_actions", "user": {"id": "U1"}, "actions": [action]}
-    found = read_form_press(body)
-    assert found is not None
-    assert (found.handle, found.user, found.action, found.state) == ("h", "U1", "form_send", {})
-    assert read_form_press({**body, **changes}) is None
-
-
-def press(value: object, action_id: str = TurnButton.FEEDBACK, **changes: Any) -> dict[str, Any]:
-    return {
-        "type": "block_actions",
-        "user": {"id": "U1", "team_id": "T1"},
-        "team": {"id": "T1"},
-        "channel": {"id": "C1"},
-        "container": {"type": "message", "message_ts": "2.0", "channel_id": "C7", "thread_ts": "1.0"},
-        "message": {"ts": "2.0", "thread_ts": "1.0"},
-        "actions": [{"type": "feedback_buttons", "action_id": action_id, "value": value}],
-        **changes,
-    }
-
-
-def test_a_feedback_press() -> None:
-    assert read_press(press("negative|T1:C1:1.0")) == ButtonPress(
-        TurnButton.FEEDBACK, "T1:C1:1.0", "U1", "negative", "C1", "1.0"
-    )
-
-
-def test_a_retry_press_carries_only_the_turn() -> None:
-    assert read_press(press("T1:C1:1.0", TurnButton.RETRY)) == ButtonPress(
-        TurnButton.RETRY, "T1:C1:1.0", "U1", "", "C1", "1.0"
-    )
-
-
-def test_a_press_finds_its_place_in_the_container_or_the_message() -> None:
-    away = read_press(press("positive|turn", channel=None, message=None))
-    assert isinstance(away, ButtonPress)
-    assert (away.channel, away.thread_ts) == ("C7", "1.0")
-    alone = read_press(press("positive|turn", container=None, message={"ts": "2.0"}))
-    assert isinstance(alone, ButtonPress)
-    assert alone.thread_ts == "2.0"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        press(""),
-        press(7),
-        press("positive|"),
-        press("maybe|turn"),
-        press("positive|turn", user={}),
-        press("positive|turn", actions=[]),
-        press("positive|turn", actions={"0": 1}),
-    ],
-)
-def test_a_press_that_says_nothing_is_ignored(body: dict[str, Any]) -> None:
-    assert isinstance(read_press(body), Ignored)
 
 
 # -- whatever comes
@@ -355,11 +280,8 @@ bodies = st.fixed_dictionaries(
         "event": values | st.dictionaries(st.sampled_from(FIELDS), values),
         "authorizations": values,
         "team_id": values,
-        "actions": values | st.lists(st.dictionaries(st.sampled_from(["value", "action_id"]), values)),
         "user": values,
         "channel": values,
-        "message": values,
-        "container": values,
     },
 )
 
@@ -368,7 +290,6 @@ bodies = st.fixed_dictionaries(
 def test_any_json_is_judged(body: object) -> None:
     assert isinstance(read_message(body, ME), Question | ThreadReply | Ignored)
     assert isinstance(read_stop(body), tuple | None)
-    assert isinstance(read_press(body), ButtonPress | Ignored)
 
 
 @given(st.sampled_from(FIELDS), values)
