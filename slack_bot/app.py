@@ -13,32 +13,33 @@ import aiohttp
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from .a2a.agent import Agent
-from .a2a.wire.transport import new_http
+from .agents.agent import Agent
+from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
-from .dispatch import TurnDispatcher
 from .errors import BotError, SettingsError, StoreAway, StoreError
-from .event_keeper import EventKeeper
-from .feedback.collector import FeedbackCollector
-from .feedback.sender import FeedbackSender
-from .home import Home
+from .features.feedback.buttons import FeedbackButtons
+from .features.feedback.collector import FeedbackCollector
+from .features.feedback.sender import FeedbackSender
+from .features.home.home import Home
+from .features.home.listeners import HomeListeners
+from .features.outbound.sender import OutboundSender
 from .http_client import AsyncBaseTransport, AsyncClient
-from .listeners.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
-from .listeners.authorizer import Authorize, new_authorize
-from .listeners.backfill import Backfill
-from .listeners.events import SlackListeners, register_controls
-from .listeners.health_server import serving_health
-from .listeners.home import HomeListeners
-from .listeners.http_mode import HTTP_ADDRESS, serve_http
-from .listeners.http_server import check_address
-from .listeners.push import PUSH_ADDRESS, PushReceiver
-from .listeners.socket_mode import SocketConnections
+from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
+from .inbound.authorizer import Authorize, new_authorize
+from .inbound.backfill import Backfill
+from .inbound.buttons import ButtonRouter, TurnButtons
+from .inbound.events import SlackListeners
+from .inbound.forms import FormButtons
+from .inbound.health_server import serving_health
+from .inbound.http_mode import HTTP_ADDRESS, serve_http
+from .inbound.http_server import check_address
+from .inbound.push import PUSH_ADDRESS, PushReceiver
+from .inbound.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
 from .observe.facts import Observer, ToAll
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
-from .outbound import OutboundSender
 from .settings.channels import ChannelPolicies
 from .settings.config_file import read_config
 from .settings.load import CONFIG, Settings, secrets_of
@@ -48,6 +49,8 @@ from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
+from .threads.dispatch import TurnDispatcher
+from .threads.event_keeper import EventKeeper
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
@@ -138,7 +141,7 @@ async def build(
         home = HomeListeners(Home(agent, store, api, settings.slack), dispatcher)
         turn_age = settings.store.turn_days * 86_400
         collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept, turn_age)
-        register_controls(bolt, home, collector, dispatcher, access, hourly)
+        _register_controls(bolt, home, collector, dispatcher, access, hourly)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
@@ -146,6 +149,20 @@ async def build(
         feedback = FeedbackSender(store, settings.feedback, clock, observer, web)
         parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, feedback
         return App(settings, clock, store, agent, *parts, stack.pop_all())
+
+
+def _register_controls(
+    bolt: AsyncApp,
+    home: HomeListeners,
+    collector: FeedbackCollector,
+    dispatcher: TurnDispatcher,
+    access: Access,
+    hourly: HourlyQuestions,
+) -> None:
+    """The Home tab, and every control; before `SlackListeners.register`, which matches everything."""
+    owners = TurnButtons(dispatcher, hourly), FeedbackButtons(collector, hourly), FormButtons(dispatcher)
+    ButtonRouter([*owners, home], access, dispatcher).register(bolt)
+    home.register(bolt)
 
 
 async def _open_store(kept: StoreSettings, outage: Outage) -> Store:

@@ -20,7 +20,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.app import build, check_agent, check_slack, run, serve
 from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
-from slack_bot.listeners.http_mode import EVENTS_PATH
+from slack_bot.inbound.http_mode import EVENTS_PATH
 from slack_bot.settings.load import Settings, load
 from slack_bot.store.contracts import Ages
 from slack_bot.store.sqlite import open_sqlite, open_store
@@ -40,7 +40,7 @@ from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECR
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import Question
-from tests.listeners.payloads import mention
+from tests.inbound.payloads import mention
 from tests.log_watch import log_watch
 from tests.processes import child
 from tests.redis_server import RedisServer

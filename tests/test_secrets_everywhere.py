@@ -21,12 +21,12 @@ from slack_bot.testing.harness import CHANNEL, bot_on_network, run_bot
 from slack_bot.testing.tape.builders import chunk, failure, status, task
 from slack_bot.testing.tape.tape import Moment, Tape, write_tape
 from slack_bot.testing.virtual_clock import on_virtual_time
+from slack_bot.text.masking import MASK
 from slack_bot.tools.capture.capture import CaptureProgress, CaptureRequest, capture
 from slack_bot.tools.files import OutputFile, open_capture, taped
 from slack_bot.tools.replay.explain import explain_capture
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario
-from slack_bot.turn.masking import MASK
 
 from .fake_secrets import FAKES, FakeSecret
 from .form_tapes import asking

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from ..http_client import LOGGERS
+from ..text.masking import mask_secrets, spellings
 from ..turn.actions import AppendText
 from ..turn.events import AnswerText, Narrated
-from ..turn.masking import mask_secrets, spellings
 from . import facts
 
 _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
-from ..a2a.wire.unread import unread_in
+from ..agents.wire.unread import unread_in
 from ..observe.facts import (
     AgentEvent,
     EventHandled,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..a2a.wire.sse import SseReader
+from ..agents.wire.sse import SseReader
 from ..clock import system_clock
 from ..http_client import (
     AsyncBaseTransport,

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from ..a2a.wire.auth import bare
+from ..agents.wire.auth import bare
 from ..app import App, build
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..a2a.wire.auth import origin_of
+from ..agents.wire.auth import origin_of
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..http_client import AsyncHTTPTransport

@@ -28,14 +28,7 @@ from ..observe.health import Health, HealthCheck
 from ..settings.models import SlackSettings
 from ..turn.record import is_direct
 from .download import download
-from .faults import (
-    NO_ANSWER,
-    CallFailed,
-    CallOk,
-    CallResult,
-    Fault,
-    fault_of,
-)
+from .faults import NO_ANSWER, CallFailed, CallOk, CallResult, Fault, fault_of
 from .methods import METHODS, Body, Priority
 from .rate_limiter.governor import CallRequest
 from .rate_limiter.local import Permit, RateLimiter

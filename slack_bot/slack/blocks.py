@@ -8,10 +8,10 @@ from enum import StrEnum
 from html import unescape
 from typing import Any
 
+from ..text.sanitize import sanitize
 from ..turn.actions import TaskCard
 from ..turn.buttons import TurnButton
 from ..turn.extras import Source
-from ..turn.sanitize import sanitize
 from ..turn.thread_state import ListensTo
 from .odd_hosts import odd_host
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ..turn.actions import LONGEST, CardState, TaskCard
+from ..text.sanitize import LONGEST
+from ..turn.actions import CardState, TaskCard
 from .blocks import all_chunks, card_text, weighted_bytes
 
 MAX_CARDS = 50

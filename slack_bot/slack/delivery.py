@@ -11,24 +11,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from ..errors import SlackError
+from ..text.buffer import TIMER_TOLERANCE
+from ..text.fit import MessageLimits
+from ..text.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from ..turn.actions import TaskCard
-from ..turn.buffer import TIMER_TOLERANCE
-from ..turn.fit import MessageLimits
-from ..turn.ledger import FinishSegment, Ledger, Segment, SegmentsExhausted, Step
 from ..turn.progress import MessageRecord
 from .blocks import Args, all_chunks, weighted_bytes
 from .cards import CardClosing, CardTracker
-from .faults import (
-    ENDS,
-    MAX_DOUBTS,
-    CallFailed,
-    CallOk,
-    CallResult,
-    Fault,
-    Remedy,
-    SurfaceKind,
-    after_write,
-)
+from .faults import ENDS, MAX_DOUBTS, CallFailed, CallOk, CallResult, Fault, Remedy, SurfaceKind, after_write
 from .methods import Priority
 from .model import Batch, SlackMessage, WriteResult
 from .readback import ShownRest, unrecorded

@@ -6,10 +6,10 @@ Everything an agent says of itself is shown as plain text: nothing in it is a me
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..text.sanitize import sanitize
 from ..turn.buttons import TurnButton
 from ..turn.extras import Source
 from ..turn.record import Introduction, Skill, is_direct
-from ..turn.sanitize import sanitize
 from ..web.addresses import may_fetch
 from .blocks import Args, Block, context, shorten
 from .odd_hosts import odd_host

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
+from ..text.fit import state_of
+from ..text.ledger import Segment
 from ..turn.actions import TaskCard
 from ..turn.extras import Extra, Source
-from ..turn.fit import state_of
 from ..turn.form import Form
-from ..turn.ledger import Segment
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome
 from ..turn.thread_state import ListensTo

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..text.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
+from ..text.tables import first_table
 from ..turn.actions import CardState
 from ..turn.json_values import list_of, object_of, objects_of
-from ..turn.markdown import Cut, CutQuality, MarkdownState, cuts_up_to
-from ..turn.tables import first_table
 from .blocks import fallback, turn_of
 
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\s]{0,999}\)")  # Markdown: the label stays

@@ -12,11 +12,11 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from ..errors import SlackError
+from ..text.ledger import SendText, split_into_segments
+from ..text.sanitize import sanitize_slices
 from ..turn.form import Form
-from ..turn.ledger import SendText, split_into_segments
 from ..turn.progress import MessageRecord
 from ..turn.record import Outcome, is_direct
-from ..turn.sanitize import sanitize_slices
 from ..turn.thread_state import ListensTo
 from . import blocks, forms
 from .blocks import Block

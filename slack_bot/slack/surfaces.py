@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..text.tables import most_tables
 from ..turn.actions import TaskCard
-from ..turn.tables import most_tables
 from . import blocks
 from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm

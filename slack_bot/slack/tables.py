@@ -9,8 +9,8 @@ import io
 import re
 from collections.abc import Iterator
 
+from ..text.tables import aligns_of, rows_of
 from ..turn.extras import Cell, DataTable
-from ..turn.tables import aligns_of, rows_of
 from .blocks import Block, shorten
 
 CSV_HEAD = 20

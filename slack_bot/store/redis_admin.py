@@ -19,26 +19,10 @@ from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from ..turn.thread_state import ThreadState
 from .adapters import FORM, OUTBOUND, OVERHEARD, THREAD, TURN
-from .contracts import (
-    MOST_SHOWN,
-    Count,
-    Erased,
-    KeptWait,
-    PersonRecords,
-    StoreAdmin,
-    StoreSummary,
-)
+from .contracts import MOST_SHOWN, Count, Erased, KeptWait, PersonRecords, StoreAdmin, StoreSummary
 from .redis import VERSION, RedisStore, refuse_newer
 from .redis_feedback import feedback_key, read_feedback
-from .redis_format import (
-    PREFIX,
-    SENT,
-    UNSENT,
-    conversation_key,
-    name_of,
-    outbound_key,
-    signal_of,
-)
+from .redis_format import PREFIX, SENT, UNSENT, conversation_key, name_of, outbound_key, signal_of
 from .redis_forms import form_key, forms_of_key
 
 _UNFINISHED = f"{PREFIX}unfinished"

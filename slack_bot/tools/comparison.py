@@ -21,8 +21,8 @@ from typing import TypeVar, assert_never
 from rich.console import Console
 from rich.markdown import Markdown
 
-from ..a2a.wire import frames
-from ..a2a.wire.frames import decode
+from ..agents.wire import frames
+from ..agents.wire.frames import decode
 from ..errors import AgentError, UnreadableInput
 from ..settings.load import load
 from ..testing.tape.items import Moment

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from .. import paths
-from ..a2a.wire.sse import SseReader
+from ..agents.wire.sse import SseReader
 from ..errors import UnreadableInput
 from ..observe.facts import is_turn_name
 from ..settings.names import nearest

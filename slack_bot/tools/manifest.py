@@ -9,7 +9,7 @@ from functools import partial
 from rich.console import Console
 from rich.table import Table
 
-from ..a2a.wire.auth import origin_of
+from ..agents.wire.auth import origin_of
 from ..errors import SettingsError
 from ..manifest import LONGEST_NAME, Wants, install_link, manifest_of, wanted
 from ..settings.channels import ChannelPolicies

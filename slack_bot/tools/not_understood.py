@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..a2a.wire.sse import SseReader
-from ..a2a.wire.unread import unread_in
+from ..agents.wire.sse import SseReader
+from ..agents.wire.unread import unread_in
 from ..settings.names import nearest
 from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json

@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..a2a.content.parts import is_type
-from ..a2a.dialects import ADK_KEYS, BY_NAME
+from ..agents.content.parts import is_type
+from ..agents.dialects import ADK_KEYS, BY_NAME
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Tape, tape_lines

@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
-from ..a2a.wire import frames
+from ..agents.wire import frames
 from ..errors import AgentError
 from ..testing.tape.json_file import Json
 from .replay.diff import common_prefix

@@ -15,17 +15,17 @@ from pydantic import TypeAdapter
 
 from ..app import ages_of
 from ..errors import StoreError
-from ..feedback.targets import as_json
+from ..features.feedback.targets import as_json
 from ..observe.facts import reference_of
 from ..settings.load import load, secrets_of
 from ..store.admin import open_admin
 from ..store.contracts import Erased, PersonRecords, StoreAdmin, StoreSummary
 from ..testing.tape.tape import Moment, Tape, write_tape
+from ..text.redaction import Redactor, StreamRedactor
 from ..turn.json_values import read_json
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
-from ..turn.redaction import Redactor, StreamRedactor
 from .files import OutputFile, keep_what_is_there
 from .trace.table import printable
 

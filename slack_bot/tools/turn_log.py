@@ -12,7 +12,7 @@ from sys import intern
 from typing import TypeAlias
 from zlib import crc32
 
-from ..a2a.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate, decode
+from ..agents.wire.frames import ArtifactUpdate, Frame, MessageReply, Snapshot, StatusUpdate, decode
 from ..errors import AgentError
 from ..observe.facts import (
     AgentEvent,
@@ -24,11 +24,11 @@ from ..observe.facts import (
     TurnEnded,
     TurnStarted,
 )
+from ..text.redaction import Redactor
 from ..turn import events
 from ..turn.actions import ShowForm
 from ..turn.form import Form
 from ..turn.progress import MessageRecord
-from ..turn.redaction import Redactor
 from .replay.diff import common_prefix
 
 _SAID_CHARS = 200

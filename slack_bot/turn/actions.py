@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from ..text.sanitize import LONGEST
 from .extras import Extra, Source
 from .form import Form
 from .record import Outcome
-
-LONGEST = 4_000
-"""Characters kept of one text of a card or a form: Slack takes a few hundred."""
 
 
 class CardState(StrEnum):

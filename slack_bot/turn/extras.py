@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from .markdown import outside_code
+from ..text.markdown import outside_code
 
 Cell: TypeAlias = str | int | float
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
+from ..text.compare import Comparison, compare, compare_in_steps, contains
 from . import events
 from .actions import (
     Action,
@@ -33,7 +34,6 @@ from .actions import (
     TaskCard,
     UpdateCard,
 )
-from .compare import Comparison, compare, compare_in_steps, contains
 from .events import Event, PlanStep, StepState, StreamEnd, TaskEnd
 from .form import Form, ReplyFormat
 from .narration import join_narration

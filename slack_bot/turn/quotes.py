@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
+from ..text.mrkdwn import to_text
 from .files import GivenFile
-from .mrkdwn import to_text
 from .people import PersonKind
 
 Heard: TypeAlias = tuple[str, ...]

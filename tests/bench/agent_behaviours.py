@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from slack_bot.testing.tape.tape import Recording, Tape
-from slack_bot.turn.compare import equivalent
-from slack_bot.turn.sanitize import sanitize
+from slack_bot.text.compare import equivalent
+from slack_bot.text.sanitize import sanitize
 
 from .answers import answer, how_long, passage, pieces, words
 from .stream import MIXED, PLAIN, Json, Stream, artifact, data, file, holding, message, status, task

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from slack_bot.a2a.wire import transport
+from slack_bot.agents.wire import transport
 from slack_bot.app import build, serve
 from slack_bot.observe.facts import Fact, TurnEnded
 from slack_bot.settings.load import load

@@ -15,8 +15,8 @@ from random import Random
 
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Recording, Tape
+from slack_bot.text.sanitize import sanitize
 from slack_bot.tools.replay.replay import replayed
-from slack_bot.turn.sanitize import sanitize
 
 from . import agent_behaviours, answers, away, fault_scripts
 from .agent_behaviours import Said

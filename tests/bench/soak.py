@@ -23,7 +23,6 @@ from random import Random
 
 import httpx
 
-from slack_bot import dispatch
 from slack_bot.app import App, build
 from slack_bot.observe.facts import Fact, ToAll, TurnEnded
 from slack_bot.observe.logs import LogObserver
@@ -33,6 +32,7 @@ from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
 from slack_bot.testing.harness import CHANNEL, bot_settings, hand_over
 from slack_bot.testing.slack.in_process import SlackSession
 from slack_bot.testing.slack.workspace import Workspace, WorkspaceRules
+from slack_bot.threads import dispatch
 
 from . import fault_scripts
 from .away import Away

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from slack_bot.text.sanitize import sanitize
 from slack_bot.tools.replay.replay import replayed
-from slack_bot.turn.sanitize import sanitize
 
 from .answers import LONGEST, SHORTEST, answer, pieces, tape
 from .reading import compare

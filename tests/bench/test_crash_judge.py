@@ -10,16 +10,7 @@ from slack_bot.slack.status import WAITING_REACTION
 from slack_bot.testing.slack.workspace import SeenMessage, SeenTask
 
 from .crash_cases import Asked, Kind, answer_lines
-from .crash_judge import (
-    Deliveries,
-    Fact,
-    Seen,
-    abridged,
-    judge_asked,
-    judge_question,
-    leftovers,
-    notices,
-)
+from .crash_judge import Deliveries, Fact, Seen, abridged, judge_asked, judge_question, leftovers, notices
 
 ASKED = Asked("q1x0", "plain", 6, 1.0)
 LINES = answer_lines("q1x0", 6)

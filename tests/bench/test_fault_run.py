@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from slack_bot.controls import TurnControls
 from slack_bot.slack.sink import Sink
 from slack_bot.testing.slack.faults import DOWNLOAD, UPLOAD
 from slack_bot.testing.tape.builders import answer
+from slack_bot.threads.controls import TurnControls
 
 from . import faults
 from .agent_behaviours import Said, with_files

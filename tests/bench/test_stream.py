@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from slack_bot.a2a.wire.frames import Frame, decode
+from slack_bot.agents.wire.frames import Frame, decode
 
 from .stream import MIXED, PLAIN, Json, Stream, artifact, data, holding, message, status, task, words
 

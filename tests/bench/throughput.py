@@ -7,14 +7,14 @@ import statistics
 import time
 from collections.abc import Callable
 
-from slack_bot.a2a.parser import EventParser
-from slack_bot.a2a.wire.frames import Frame, decode
+from slack_bot.agents.parser import EventParser
+from slack_bot.agents.wire.frames import Frame, decode
 from slack_bot.settings.models import StreamSettings
+from slack_bot.text.buffer import StreamBuffer
+from slack_bot.text.fit import MessageLimits
+from slack_bot.text.ledger import Ledger
 from slack_bot.turn.actions import AppendText, FlushText
-from slack_bot.turn.buffer import StreamBuffer
 from slack_bot.turn.events import TurnBegun
-from slack_bot.turn.fit import MessageLimits
-from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Turn
 
 from .figures import Figure, progress

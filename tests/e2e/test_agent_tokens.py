@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from slack_bot.a2a.agent import Agent
-from slack_bot.a2a.wire.auth import Credentials
-from slack_bot.a2a.wire.client import MessageRequest
-from slack_bot.a2a.wire.token_endpoint import token_source
-from slack_bot.a2a.wire.transport import new_http
+from slack_bot.agents.agent import Agent
+from slack_bot.agents.wire.auth import Credentials
+from slack_bot.agents.wire.client import MessageRequest
+from slack_bot.agents.wire.token_endpoint import token_source
+from slack_bot.agents.wire.transport import new_http
 from slack_bot.app import App
 from slack_bot.clock import system_clock
 from slack_bot.errors import AgentRefused

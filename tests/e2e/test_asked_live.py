@@ -16,7 +16,7 @@ from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.tape.builders import answer, chunk, on_wire, question, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.a2a.memory_server import capture
+from tests.agents.memory_server import capture
 
 LINK = "Sign in at the link"
 ADDRESS = "https://login.example/x"

@@ -27,14 +27,7 @@ from slack_bot.testing.slack.server import SlackServer
 from slack_bot.testing.slack.workspace import Workspace
 from slack_bot.testing.tape.builders import answer
 from tests.log_watch import log_watch
-from tests.store.small_disk import (
-    fail,
-    make_immutable,
-    make_read_only,
-    mount_again,
-    small_disk,
-    small_ext4,
-)
+from tests.store.small_disk import fail, make_immutable, make_read_only, mount_again, small_disk, small_ext4
 
 LINES = "".join(f"Line {number} of the answer has some words.\n" for number in range(1, 13)).rstrip()
 PAGE = 4096

@@ -23,7 +23,7 @@ from slack_bot.testing.harness import run_bot
 from slack_bot.testing.tape.builders import on_wire, status, task
 from slack_bot.testing.tape.recording import Recording
 from slack_bot.testing.tape.tape import Moment, Tape
-from tests.a2a.memory_server import capture
+from tests.agents.memory_server import capture
 
 # name of the recording -> how many events it has, and its answer
 CAPTURES = {

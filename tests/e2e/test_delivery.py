@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from slack_bot.testing.tape.builders import chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
-from slack_bot.turn.sanitize import sanitize
+from slack_bot.text.sanitize import sanitize
 from tests.bench.fault_run import Plan, run
 from tests.bench.fault_scripts import NOT_HERE, NOT_THIS_ONE, Script
 from tests.bench.verdict import Truth

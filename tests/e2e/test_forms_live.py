@@ -9,14 +9,7 @@ import pytest
 from slack_bot.app import App, build
 from slack_bot.clock import system_clock
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
-from slack_bot.testing.harness import (
-    CHANNEL,
-    bot_on_network,
-    bot_settings,
-    connected,
-    emulated,
-    wait_until,
-)
+from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, connected, emulated, wait_until
 from slack_bot.testing.overrides import with_overrides
 from slack_bot.testing.slack.rendering import SeenMessage
 from slack_bot.testing.slack.server import SlackServer

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-from slack_bot import runner
-from slack_bot.a2a.answer.filters import MarkerFilter
-from slack_bot.consumer import task_consumer
-from slack_bot.consumer.stream_consumer import TurnHandle
-from slack_bot.consumer.task_consumer import TaskConsumer
+from slack_bot.agents.answer.filters import MarkerFilter
+from slack_bot.agents.task import task_consumer
+from slack_bot.agents.task.stream_consumer import TurnHandle
+from slack_bot.agents.task.task_consumer import TaskConsumer
 from slack_bot.playground.reference.modes import memory_target
 from slack_bot.slack import question_files
 from slack_bot.slack.cards import MessageCards
@@ -27,20 +26,22 @@ from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import CallOk
 from slack_bot.slack.surfaces import StreamSurface
 from slack_bot.slack.turn_client import TurnClient
+from slack_bot.text import buffer
+from slack_bot.text.buffer import StreamBuffer
+from slack_bot.text.compare import Comparison, compare
+from slack_bot.text.fit import MessageLimits
+from slack_bot.text.ledger import Ledger
+from slack_bot.text.sanitize import StreamSanitizer
+from slack_bot.threads import runner
 from slack_bot.tools.conform.cases import Case, CaseRun, open_suite
 from slack_bot.tools.conform.conform import run_case
-from slack_bot.turn import buffer, machine
+from slack_bot.turn import machine
 from slack_bot.turn.actions import AppendText, NoOp
-from slack_bot.turn.buffer import StreamBuffer
-from slack_bot.turn.compare import Comparison, compare
 from slack_bot.turn.events import AnswerText, InputRequired, Narrated, StreamEnd, StreamEnded
-from slack_bot.turn.fit import MessageLimits
-from slack_bot.turn.ledger import Ledger
 from slack_bot.turn.machine import Latch, Turn
 from slack_bot.turn.notices import failure
 from slack_bot.turn.quotes import Surroundings
 from slack_bot.turn.record import Outcome
-from slack_bot.turn.sanitize import StreamSanitizer
 
 Patch = pytest.MonkeyPatch
 Defect = Callable[[Patch], None]

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from slack_bot.a2a.wire.calls import MessageRequest
+from slack_bot.agents.wire.calls import MessageRequest
 from slack_bot.clock import system_clock
 from slack_bot.slack.readback import comparable
 from slack_bot.slack.status import WAITING_REACTION

@@ -21,7 +21,7 @@ from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
-from tests.test_watches import slow
+from tests.threads.test_watches import slow
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yml"
 

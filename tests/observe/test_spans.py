@@ -17,7 +17,7 @@ from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import ThreadKey
 from tests.form_tapes import approval, press
-from tests.test_watches import slow
+from tests.threads.test_watches import slow
 
 NUMBERS = count(1)
 LINES = "".join(f"Line {number}.\n" for number in range(20))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from slack_bot.slack.cards import CONTINUES, MAX_CARDS, CardClosing, CardTracker, MessageCards
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import SlackMessage
-from slack_bot.turn.actions import LONGEST, CardState, TaskCard
+from slack_bot.text.sanitize import LONGEST
+from slack_bot.turn.actions import CardState, TaskCard
 
 RUNNING, DONE, ERROR = CardState.RUNNING, CardState.DONE, CardState.ERROR
 

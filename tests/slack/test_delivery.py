@@ -16,8 +16,8 @@ from slack_bot.slack.delivery import Delivery
 from slack_bot.slack.faults import SurfaceKind
 from slack_bot.slack.model import Batch, WriteResult
 from slack_bot.testing import virtual_clock
+from slack_bot.text.ledger import Segment
 from slack_bot.turn.actions import CardState, TaskCard
-from slack_bot.turn.ledger import Segment
 from tests.bench.reading import reads_as
 from tests.slack.scene import Scene
 

@@ -20,8 +20,8 @@ from slack_bot.slack.readback import (
     words_of,
 )
 from slack_bot.testing.slack.rendering import mrkdwn, rich_text
-from slack_bot.turn.fit import state_of
-from slack_bot.turn.markdown import MarkdownState, cuts_up_to
+from slack_bot.text.fit import state_of
+from slack_bot.text.markdown import MarkdownState, cuts_up_to
 from tests.examples import PIECES, examples, texts
 from tests.turn.work import HOSTILE, grows_like_its_text
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 
 from slack_bot.store.adapters import TURN
-from slack_bot.store.redis_format import (
-    json_of,
-    name_of,
-    signal_of,
-    thread_of,
-    thread_state_of,
-    turn_of,
-)
+from slack_bot.store.redis_format import json_of, name_of, signal_of, thread_of, thread_state_of, turn_of
 from slack_bot.turn.progress import MessageRecord, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from slack_bot.listeners.access import HourlyQuestions
+from slack_bot.inbound.access import HourlyQuestions
 from slack_bot.settings.models import TurnSettings
 from slack_bot.store.contracts import Ages
 from slack_bot.store.redis import open_redis

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slack_bot import a2a
-from slack_bot.a2a.answer.filters import _WRAPPERS, KEYS
-from slack_bot.a2a.content.data_markdown import _TEXT_KEYS
-from slack_bot.a2a.content.parts import _IDS, _NAMES, _TOOL_KEYS
+from slack_bot import agents as a2a
+from slack_bot.agents.answer.filters import _WRAPPERS, KEYS
+from slack_bot.agents.content.data_markdown import _TEXT_KEYS
+from slack_bot.agents.content.parts import _IDS, _NAMES, _TOOL_KEYS
 from slack_bot.errors import UnreadableInput
 from slack_bot.testing.tape.items import INTERRUPTED, Moment
 from slack_bot.testing.tape.tape import Tape, interrupted_at, read_tape, write_tape

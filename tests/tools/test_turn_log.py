@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from slack_bot.a2a.wire.frames import decode
+from slack_bot.agents.wire.frames import decode
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, MessageIgnored, TurnStarted
 from slack_bot.tools.turn_log import (
     AgentOutput,

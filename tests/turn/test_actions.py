@@ -7,7 +7,8 @@ from typing import get_args
 
 import pytest
 
-from slack_bot.turn.actions import LONGEST, Action, CardState, TaskCard
+from slack_bot.text.sanitize import LONGEST
+from slack_bot.turn.actions import Action, CardState, TaskCard
 
 
 @pytest.mark.parametrize("kind", get_args(Action))

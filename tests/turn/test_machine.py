@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_bot.text.compare import equivalent
 from slack_bot.turn.actions import (
     Action,
     AppendText,
@@ -24,7 +25,6 @@ from slack_bot.turn.actions import (
     ShowStatus,
     UpdateCard,
 )
-from slack_bot.turn.compare import equivalent
 from slack_bot.turn.events import (
     AgentIdle,
     AnswerReplaced,

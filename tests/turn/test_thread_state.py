@@ -8,15 +8,7 @@ from typing import Literal
 import pytest
 
 from slack_bot.turn.record import Question, ThreadKey
-from slack_bot.turn.thread_state import (
-    ListensTo,
-    ThreadState,
-    heard,
-    mentioned,
-    read_alone,
-    stopped,
-    went_on,
-)
+from slack_bot.turn.thread_state import ListensTo, ThreadState, heard, mentioned, read_alone, stopped, went_on
 
 THREAD = ThreadKey("T1", "C1", "100.0")
 DAY = 86_400.0

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...a2a.wire import sse
+from ...agents.wire import sse
 from ...errors import AgentError
 from ...http_client import AsyncBaseTransport, AsyncClient, HTTPError, InvalidURL, Response
 from ...settings.models import ReferenceSettings

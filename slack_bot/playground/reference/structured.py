@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...a2a.answer.filters import JsonContentFilter
-from ...turn.markdown import cluster_cut
+from ...agents.answer.filters import JsonContentFilter
+from ...text.markdown import cluster_cut
 from .scenarios import InputField
 from .toolbox import parse_object
 

@@ -7,7 +7,7 @@ marker comes narration again, up to the next marker. Without a marker the last m
 from enum import StrEnum
 from typing import TypeAlias
 
-from ...a2a.answer.filters import MarkerFilter
+from ...agents.answer.filters import MarkerFilter
 
 
 class Voice(StrEnum):

@@ -6,10 +6,10 @@ The settings' credentials are for the settings' agent alone: a mistyped address 
 import sys
 from pathlib import Path
 
-from ...a2a.agent import Agent
-from ...a2a.wire.auth import SET_CREDENTIALS, admits, has_credentials, origin_of
-from ...a2a.wire.card import AgentCard
-from ...a2a.wire.transport import new_http
+from ...agents.agent import Agent
+from ...agents.wire.auth import SET_CREDENTIALS, admits, has_credentials, origin_of
+from ...agents.wire.card import AgentCard
+from ...agents.wire.transport import new_http
 from ...clock import system_clock
 from ...errors import (
     CARD_ADDRESS,
@@ -27,7 +27,7 @@ from ...observe.facts import is_turn_name
 from ...settings.load import FIELDS, Settings, secrets_of, value_of
 from ...settings.names import dotted
 from ...testing.overrides import with_overrides
-from ...turn.redaction import Redactor
+from ...text.redaction import Redactor
 from ..doctor.login_checks import NO_TASK, WANTS_LOGIN, refused_login
 from ..files import kind_of, make_tape
 

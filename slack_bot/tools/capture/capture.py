@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from ...a2a.agent import Agent
-from ...a2a.wire.auth import bare
-from ...a2a.wire.calls import MessageRequest
-from ...a2a.wire.card import AgentCard
-from ...a2a.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
-from ...a2a.wire.transport import new_http
+from ...agents.agent import Agent
+from ...agents.wire.auth import bare
+from ...agents.wire.calls import MessageRequest
+from ...agents.wire.card import AgentCard
+from ...agents.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
+from ...agents.wire.transport import new_http
 from ...clock import Clock, system_clock
 from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
 from ...http_client import AsyncBaseTransport
@@ -30,7 +30,7 @@ from ...settings.models import AgentSettings
 from ...testing.tape.items import Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
-from ...turn.redaction import Redactor
+from ...text.redaction import Redactor
 from ..files import Output, OutputFile, keep_what_is_there
 from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable

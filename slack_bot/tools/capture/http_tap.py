@@ -10,15 +10,15 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Any, Literal
 
-from ...a2a.wire.frames import decode
-from ...a2a.wire.sse import SseBlock, SseReader
-from ...a2a.wire.transport import encoding_of, parse_retry_after, unpack
+from ...agents.wire.frames import decode
+from ...agents.wire.sse import SseBlock, SseReader
+from ...agents.wire.transport import encoding_of, parse_retry_after, unpack
 from ...clock import Clock
 from ...errors import AgentFailed, BadAgentData, BadEncoding
 from ...http_client import AsyncByteStream, AsyncClient, HTTPError, Request, Response
 from ...testing.tape.items import Moment
+from ...text.redaction import Redactor
 from ...turn.json_values import read_json
-from ...turn.redaction import Redactor
 from .tape_writer import ExchangeListener, TappedCall, moment_of_body, moments_of
 
 _VERBS = {

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ...a2a.wire.sse import SseBlock
+from ...agents.wire.sse import SseBlock
 from ...testing.tape.items import HTTP_STATUS, INTERRUPTED, RESULT_KEYS, Moment, http_status_of
 from ...testing.tape.json_file import Json
 from ...testing.tape.recording import BY_HAND
 from ...testing.tape.tape import FORMAT, VERSION, as_line, row_of
+from ...text.redaction import Redactor, StreamRedactor
 from ...turn.json_values import read_json
-from ...turn.redaction import Redactor, StreamRedactor
 
 _QUOTED = 300
 _DIGITS = 4

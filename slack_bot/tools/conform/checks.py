@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from ...turn.masking import mask_secrets
+from ...text.masking import mask_secrets
 from ..replay.diff import common_prefix
 from ..sent import visible_chars
 from .measures import Measures, lag

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from rich.console import Console
 
-from ...a2a.wire.auth import bare
+from ...agents.wire.auth import bare
 from ...clock import system_clock
 from ...errors import BotError, UnreadableInput
 from ...http_client import Request, Response
@@ -30,7 +30,7 @@ from ...testing.agent.asgi_transport import AsgiTransport
 from ...testing.harness import bot_settings, emulated
 from ...testing.overrides import with_overrides
 from ...testing.tape.tape import Recording, Tape
-from ...turn.redaction import Redactor
+from ...text.redaction import Redactor
 from ..capture.agent_address import card_of, masks_of, settings_for
 from ..capture.http_tap import tapped_call
 from ..files import OutputFile, check_distinct

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...a2a.wire import frames
+from ...agents.wire import frames
 from ...observe.facts import TurnEnded
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.json_file import Json
+from ...text.redaction import Redactor
 from ...turn.events import AnswerText, PlanChanged, ToolStarted
 from ...turn.progress import MessageRecord
-from ...turn.redaction import Redactor
 from ..replay.result import Observation, holds_answer, live_chars
 from ..sent import sent_curve
 from ..trace.figures import Curve, Summary, burst_share_of, growths, timeline

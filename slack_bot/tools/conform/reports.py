@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...testing.tape.json_file import Json
-from ...turn.redaction import Redactor
+from ...text.redaction import Redactor
 from ..trace.table import printable
 from .cases import Case, CaseResult, Finding, SuiteResult, duration
 from .measures import Measures

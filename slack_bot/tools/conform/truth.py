@@ -20,7 +20,7 @@ from rich.text import Text
 from ...errors import UnreadableInput
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape, turns_of
-from ...turn.masking import mask_secrets
+from ...text.masking import mask_secrets
 from ..files import kind_of, open_capture, read_text, taped
 from ..not_understood import tell_unread, unread_events
 from ..replay.diff import not_kept

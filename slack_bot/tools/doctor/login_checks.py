@@ -5,10 +5,10 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Sequence
 
-from ...a2a.wire.auth import KEY_PLACES, SET_CREDENTIALS, has_credentials, has_tokens, origin_of
-from ...a2a.wire.card import AgentCard
-from ...a2a.wire.certificate import Certificate
-from ...a2a.wire.token_endpoint import token_source
+from ...agents.wire.auth import KEY_PLACES, SET_CREDENTIALS, has_credentials, has_tokens, origin_of
+from ...agents.wire.card import AgentCard
+from ...agents.wire.certificate import Certificate
+from ...agents.wire.token_endpoint import token_source
 from ...clock import Clock
 from ...errors import AgentRefused, SettingsError, TokenRefused, TokenUnavailable
 from ...settings.models import AgentSettings, ClientSettings

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from ...a2a.agent import Agent
-from ...a2a.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
-from ...a2a.wire.auth import SET_CREDENTIALS, missing
-from ...a2a.wire.calls import Binding, Interface
-from ...a2a.wire.card import AgentCard
-from ...a2a.wire.transport import new_http
+from ...agents.agent import Agent
+from ...agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
+from ...agents.wire.auth import SET_CREDENTIALS, missing
+from ...agents.wire.calls import Binding, Interface
+from ...agents.wire.card import AgentCard
+from ...agents.wire.transport import new_http
 from ...app import ages_of
 from ...clock import Clock
 from ...errors import (
@@ -32,8 +32,8 @@ from ...errors import (
     StreamCut,
 )
 from ...http_client import AsyncClient
-from ...listeners.health_server import ALIVE, HEALTH_ADDRESS
-from ...listeners.http_server import check_address
+from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
+from ...inbound.http_server import check_address
 from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings

@@ -17,7 +17,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from ...clock import Clock
 from ...errors import SlackError
-from ...listeners.authorizer import call_or_raise
+from ...inbound.authorizer import call_or_raise
 from ...manifest import Permission, manifest_of
 from ...settings.models import SlackSettings
 from ...slack.features import Feature, FeatureFinding

@@ -13,7 +13,7 @@ from ...errors import StoreMissing, UnreadableInput
 from ...observe.facts import is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
-from ...turn.compare import contains
+from ...text.compare import contains
 from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines

@@ -9,8 +9,8 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
+from ...text.compare import contains, equivalent
 from ...turn import actions, events
-from ...turn.compare import contains, equivalent
 from ..asked import in_words
 from ..trace.timeline import LATE, late
 from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop

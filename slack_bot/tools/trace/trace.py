@@ -16,17 +16,12 @@ from ...testing.harness import emulated
 from ...testing.overrides import with_overrides
 from ...testing.tape.json_file import Json
 from ...testing.tape.tape import Recording, Tape
+from ...text.redaction import Redactor
 from ...turn.events import StreamEnded
-from ...turn.redaction import Redactor
 from ..capture.agent_address import card_of, check_there, is_address, masks_of, settings_for
 from ..files import OutputFile, check_distinct, keep_what_is_there, open_capture
 from ..not_understood import tell_unread, unread_events
-from ..replay.replay import (
-    observe,
-    read_scenario_file,
-    replayed,
-    tell_assumed,
-)
+from ..replay.replay import observe, read_scenario_file, replayed, tell_assumed
 from ..replay.result import Observation
 from ..replay.scenario import Scenario
 from ..terminal import told_if_interrupted

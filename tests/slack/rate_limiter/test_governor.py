@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.slack.methods import Priority
-from slack_bot.slack.rate_limiter.governor import (
-    CallRequest,
-    Governor,
-    Rate,
-    TokenBucket,
-    key_of,
-)
+from slack_bot.slack.rate_limiter.governor import CallRequest, Governor, Rate, TokenBucket, key_of
 from tests.examples import examples
 
 BUDGETS = {

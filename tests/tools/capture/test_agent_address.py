@@ -16,8 +16,8 @@ from slack_bot.errors import AgentRefused, UnreadableInput
 from slack_bot.settings.load import Settings, load
 from slack_bot.settings.models import ClientSettings
 from slack_bot.testing.harness import bot_settings, free_port
+from slack_bot.text.redaction import Redactor
 from slack_bot.tools.capture.agent_address import card_of, is_address, settings_for, with_remedy
-from slack_bot.turn.redaction import Redactor
 from tests.live_agent import live_agent
 
 HOME = "https://agent.example/a2a"

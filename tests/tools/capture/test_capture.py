@@ -30,7 +30,7 @@ from slack_bot.tools.capture.tape_writer import TappedCall
 from slack_bot.tools.files import OutputFile, open_capture, taped
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import Scenario
-from tests.a2a.memory_server import JSON, SSE, Body, Server, json_reply, reply, sse_reply
+from tests.agents.memory_server import JSON, SSE, Body, Server, json_reply, reply, sse_reply
 from tests.live_agent import LONG, live_agent, replay_live
 from tests.live_agent import UNICODE as SENT
 

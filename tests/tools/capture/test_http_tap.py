@@ -15,7 +15,7 @@ from slack_bot.errors import BadEncoding
 from slack_bot.testing.tape.items import Moment
 from slack_bot.tools.capture.http_tap import HttpTap
 from slack_bot.tools.capture.tape_writer import TappedCall
-from tests.a2a.memory_server import JSON, SSE, Server, reply
+from tests.agents.memory_server import JSON, SSE, Server, reply
 
 TASK = {"kind": "task", "id": "t", "status": {"state": "working"}}
 QUESTION = {

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from slack_bot.a2a.wire.sse import SseBlock
+from slack_bot.agents.wire.sse import SseBlock
 from slack_bot.testing.tape.items import Moment
 from slack_bot.testing.tape.recording import read_recording
 from slack_bot.testing.tape.tape import Tape, read_tape
+from slack_bot.text.redaction import Redactor
 from slack_bot.tools.capture.tape_writer import RawWriter, TapeWriter, TappedCall, moment_of_body, moments_of
-from slack_bot.turn.redaction import Redactor
 
 TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
 FIRST = TappedCall("SendStreamingMessage", "ask", "1.0", "q1", "hello")

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
+from slack_bot.text.redaction import Redactor
 from slack_bot.tools.conform.checks import CheckResult
 from slack_bot.tools.conform.reports import (
     SuiteProgress,
@@ -21,7 +22,6 @@ from slack_bot.tools.conform.reports import (
     as_text,
     file_name,
 )
-from slack_bot.turn.redaction import Redactor
 from tests.tools.conform.measured import TEXT, case_result, suite_result
 
 MASKS = Redactor(["hunter2"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slack_bot.a2a.wire.card import AgentCard
+from slack_bot.agents.wire.card import AgentCard
 from slack_bot.errors import AgentRefused
 from slack_bot.settings.models import AgentSettings, ClientSettings
 from slack_bot.tools.doctor.login_checks import check_api_key, refused_login

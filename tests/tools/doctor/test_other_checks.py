@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from slack_bot.listeners.health_server import serving_health
+from slack_bot.inbound.health_server import serving_health
 from slack_bot.observe.health import Health
 from slack_bot.settings.models import HealthSettings
 from slack_bot.store.contracts import Ages

@@ -10,23 +10,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from slack_bot.observe.facts import (
-    AgentEvent,
-    EventHandled,
-    Fact,
-    SlackCalled,
-    TurnEnded,
-    TurnStarted,
-)
+from slack_bot.observe.facts import AgentEvent, EventHandled, Fact, SlackCalled, TurnEnded, TurnStarted
 from slack_bot.testing.slack.rendering import SeenMessage
-from slack_bot.tools.replay.result import (
-    ThreadQuestion,
-    as_line,
-    as_text,
-    make_result,
-    pace_of,
-    visible,
-)
+from slack_bot.tools.replay.result import ThreadQuestion, as_line, as_text, make_result, pace_of, visible
 from slack_bot.tools.turn_log import LoggedTurn, TurnLog
 from slack_bot.turn.events import AnswerText, FinalAnswer, Narrated, StopRequested, StreamEnd, StreamEnded
 from slack_bot.turn.progress import MessageRecord

@@ -1,0 +1,445 @@
+"""The agent's side of one turn: ask, listen, find out what became of the task, and report how it ended."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from uuid import NAMESPACE_URL, uuid5
+
+from ... import errors
+from ...clock import Clock
+from ...settings.models import AgentSettings
+from ...turn.events import AgentIdle, StopRequested, StreamEnd, StreamEnded, TaskKnowledge, TaskKnown
+from ...turn.progress import TaskBaseline, TurnRecord
+from ...turn.quotes import Surroundings
+from ...turn.record import Question
+from ..agent import CONTEXT, Agent
+from ..content.replies import reply_of
+from ..recovery_policy import (
+    FORGOTTEN,
+    NOT_OFFERED,
+    TASK_NOT_FOUND,
+    PollPolicy,
+    PollResult,
+    RetryPolicy,
+    TaskLost,
+)
+from ..wire.calls import MISSED_MESSAGES, MessageRequest
+from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
+from .stopping import MAY_GO_ON, StoppedTasks
+from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
+from .task_view import OnEvent, OnRaw, TaskView
+
+log = logging.getLogger(__name__)
+
+_OURS, _REFUSED = "ours", "refused"  # values of the habit `CONTEXT`: who names the conversation
+_UNKNOWN_CONTEXT = (-32602, TASK_NOT_FOUND)
+"""Invalid parameters, not found: the question was refused before anything ran (facts: A2A 2.6)."""
+_SKEW = 60.0  # seconds that the agent's clock may differ from ours
+_POLLED = {"asked": True}  # in a raw event: it answers a poll of ours
+_NOT_BEGUN = "Stopped before the agent had begun."
+_INTERRUPTED = "Interrupted by a new message."
+_STILL_CHECKING = "The connection to the agent was lost. I still check, and write here when it is done."
+_STILL_RUNNING = "The agent is still working. I write here when it is done."
+_TOO_LONG = "The agent took too long and may still be working on it."
+_CLOSED_EARLY = "The agent closed the connection before it was done."
+_SILENT = "The agent has gone silent."
+_NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
+_NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
+_RESTARTED = "I was restarted and cannot find out what became of this question."
+_LASTING = (errors.CardUntrusted, errors.ForeignBinding, errors.TokenRefused)  # asking again cannot help
+_NOT_ASKED = (
+    errors.AgentUnreachable,
+    errors.TokenRefused,
+    errors.CardError,
+    errors.AgentRefused,
+    errors.NothingToAsk,
+)
+_SECRETS_LOST = (
+    "Your answer did not reach the agent: what is secret in it is never stored, and it was lost on the way."
+    " Please ask again."
+)
+_NAMES: Mapping[type[errors.AgentError], str] = {
+    errors.AgentUnreachable: "the agent could not be reached",
+    errors.TokenUnavailable: "the token for the agent could not be had",
+    errors.TokenRefused: "the bot gets no token for the agent",
+    errors.TaskOver: "the task had ended before its form was answered",
+    errors.CardError: "the agent's card could not be used",
+    errors.CardUntrusted: "the agent's card is refused",
+    errors.StreamCut: "the connection to the agent was cut",
+    errors.StreamIdle: "the agent said nothing for too long",
+}
+
+
+class TaskConsumer:
+    """`view` is what is known of its task."""
+
+    def __init__(
+        self,
+        question: Question,
+        agent: Agent,
+        settings: AgentSettings,
+        clock: Clock,
+        handle: TurnHandle,
+        on_event: OnEvent,
+        on_raw: OnRaw,
+        on_send: Callable[[TaskBaseline | None], Awaitable[Surroundings]],
+    ) -> None:
+        self._on_send = on_send
+        self._baseline: TaskBaseline | None = None
+        self._question, self._agent, self._settings = question, agent, settings
+        self._handle, self._on_event, self._now = handle, on_event, clock.monotonic
+        self.view = TaskView(
+            question.task_id, question.context_id, settings, on_event, on_raw, self._now, agent.habits
+        )
+        self._stream_consumer = StreamConsumer(self.view, handle, settings, self._now)
+        self._stopped_tasks = StoppedTasks(agent, question.thread, settings, handle)
+        self._retry_after = 0.0  # seconds that the agent asked for in the last poll
+        self.has_continued = False  # the task was followed where its stream was lost
+        self._has_gap = False  # a joined stream may have left something out
+        self._sent_baseline: TaskBaseline | None = None  # of another process, until the task was asked for
+
+    async def consume(self, sent: TurnRecord | None = None) -> None:
+        """Ask and listen; report all events, and how it ended. Raises no AgentError.
+
+        `sent`: another process may have asked, so what became of the question is looked for.
+        """
+        try:
+            async with asyncio.timeout(self._settings.turn_timeout):
+                end = await self._listen(sent)
+        except TimeoutError:
+            goes_on = self.view.task_id is not None and not self.view.is_over
+            kind, note = (StreamEnd.WATCHED, _STILL_RUNNING) if goes_on else (StreamEnd.LOST, _TOO_LONG)
+            end = StreamEnded(kind, note, reason="the turn's time is up")
+        await self._handle.end_listening()
+        if self._handle.interrupted_by is not None and self.view.state is not TaskState.COMPLETED:
+            self._on_event(StopRequested(self._handle.interrupted_by))
+            end = StreamEnded(StreamEnd.CLOSED, _INTERRUPTED, reason="interrupted by a new message")
+        elif (user := self._handle.stopped_by) is not None:
+            self._on_event(StopRequested(user))
+            end = await self._cancel(end)
+        await self.view.finish()
+        if end.end is StreamEnd.CLOSED and self.view.heard:
+            self._name_context()
+        self._on_event(end)
+
+    def _name_context(self) -> None:
+        """An agent that names no conversation is given one: with the next question, and from then on."""
+        habits, view = self._agent.habits, self.view
+        if view.context_id is None and habits.get(CONTEXT) != _REFUSED:
+            habits[CONTEXT], view.context_id = _OURS, self._own_context
+            self._on_event(TaskKnown(context_id=view.context_id, reason="the agent names no conversation"))
+
+    @property
+    def _own_context(self) -> str:
+        return str(uuid5(NAMESPACE_URL, self._question.message_id))
+
+    async def _listen(self, sent: TurnRecord | None) -> StreamEnded:
+        try:
+            try:
+                if sent is not None:
+                    self._sent_baseline = sent.baseline
+                    self.view.task_id = sent.task_id or self.view.task_id or await self._find_task(sent)
+                    return await self._after(_RESTARTED, "the bot was restarted", cut=True)
+                if (answer := self._question.answer) is not None and answer.has_lost_secrets:
+                    return StreamEnded(StreamEnd.REFUSED, _SECRETS_LOST, reason="secrets are not stored")
+                left = await self._ask_behind_stopped()
+                safe, why, cut = _CLOSED_EARLY, f"stream {left}", left is StreamExit.SILENT
+                if cut:
+                    safe, why = _SILENT, "the stream fell silent"
+                if self.view.heard and not self.view.is_understood:
+                    safe, why = _NOT_UNDERSTOOD, f"{why}; no event was of a known kind"
+            except errors.StreamLost as error:
+                safe, why, cut = error.safe, self._log(error), True
+            return await self._after(safe, why, cut=cut)
+        except errors.AgentError as error:
+            is_refused = isinstance(error, _NOT_ASKED)
+            end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
+            is_lasting = isinstance(error, _LASTING)
+            why = self._log(error)
+            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=is_lasting)
+
+    async def _ask_behind_stopped(self) -> StreamExit:
+        """Ask; once more where the question is refused because a task that was stopped works on."""
+        try:
+            return await self._ask()
+        except errors.AgentError as error:
+            if self.view.heard or not self._stopped_tasks.is_refused_for_it(error):
+                raise
+            log.info("asked again when the stopped task has ended: %s", error.brief, extra=self._fields)
+            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "refused while a stopped task works on"))
+            await self._stopped_tasks.wait()
+            if self._handle.must_exit:
+                raise
+        return await self._ask()
+
+    async def _ask(self) -> StreamExit:
+        """Send the question; again only while it cannot have been taken (D5)."""
+        asked, now, habits = self._question, self._now, self._agent.habits
+        reply = reply_of(asked)
+        request = MessageRequest(
+            *(reply.text, asked.message_id, asked.context_id, asked.task_id, asked.references),
+            data=reply.data,
+            metadata=reply.metadata,
+        )
+        is_ours = asked.context_id is None and habits.get(CONTEXT) == _OURS
+        if is_ours:
+            request = replace(request, context_id=self._own_context)
+        retries = RetryPolicy(self._settings.connect_retries, now() + self._settings.accept_timeout)
+        if asked.task_id is not None:
+            await self._poll_baseline()
+        while True:
+            try:
+                card = await self._agent.ensure_card()
+                # without names: large files are let go while the agent answers
+                return await self._stream_consumer.consume(
+                    self._agent.ask(
+                        _with(request, await self._on_send(self._baseline), takes_json=card.takes_json)
+                    ),
+                    self.on_silence,
+                )
+            except errors.AgentFailed as error:
+                if not is_ours or self.view.heard or error.code not in _UNKNOWN_CONTEXT:
+                    raise
+                is_ours, habits[CONTEXT] = False, _REFUSED
+                request = replace(request, context_id=None)
+            except (errors.AgentUnreachable, errors.AgentRefused) as error:
+                pause = None if self.view.heard else retries.pause_after(error, now())
+                if pause is None or self._handle.must_exit:
+                    raise
+                log.info("the question was not taken, once more in %g s: %s", pause, error.brief)
+                await self._handle.race(asyncio.sleep(pause))
+                if self._handle.must_exit:
+                    raise
+
+    async def _after(self, safe: str, why: str, *, cut: bool) -> StreamEnded:
+        view = self.view
+        if view.has_ended(cut=cut):
+            if view.ids.has_gap and view.task_id is not None:
+                await self.poll()  # what was left out is in the task, if it can be had
+            return StreamEnded(StreamEnd.CLOSED, reason=why)
+        if view.task_id is None or self._handle.must_exit:
+            return StreamEnded(StreamEnd.LOST, safe, reason=why)
+        if view.is_settled:
+            result = await self.poll()
+            found = "the task was asked" if result is PollResult.OVER else "its result is known"
+            return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; {found}")
+        end = await self.follow()
+        if isinstance(end, TaskLost) and end.may_go_on:
+            note = _NOT_DONE if view.is_stream_final else _STILL_CHECKING
+            return StreamEnded(StreamEnd.WATCHED, note, reason=f"{why}; {end.why}")
+        if isinstance(end, TaskLost):
+            note = FORGOTTEN if end.is_forgotten else safe
+            return StreamEnded(StreamEnd.LOST, note, reason=f"{why}; {end.why}")
+        return StreamEnded(StreamEnd.CLOSED, reason=f"{why}; the task was asked")
+
+    async def on_silence(self) -> bool:
+        """Whether to go on listening, where nothing came for a while.
+
+        Where nothing that can be read has come, there is no task to ask for, and pings prove nothing. Only
+        where the answer comes whole, to a call that waits for it, is that silence as it should be. An agent
+        that answers by messages names no task, but has begun: it may pause.
+        """
+        if self.view.task_id is None and await self._stopped_tasks.works_on():
+            self._on_event(AgentIdle(0.0, TaskKnowledge.BEHIND, "a stopped task works on"))
+            return True
+        has_begun = self.view.task_id is not None or self.view.is_understood
+        if not (has_begun or self._agent.waits_for_whole):
+            log.warning("the agent said nothing within SLACK_BOT_AGENT__IDLE_TIMEOUT", extra=self._fields)
+            return False
+        if self.view.is_stream_final and not self.view.is_over:
+            return False  # nothing comes on this stream any more: the task alone can tell
+        result = PollResult.CANNOT if self.view.task_id is None else await self.poll()
+        if self.view.waits_for_sign_in:
+            return True
+        if result not in (PollResult.RUNNING, PollResult.CANNOT):
+            return False
+        known = TaskKnowledge.WORKING if result is PollResult.RUNNING else TaskKnowledge.UNKNOWN
+        self.view.notify_waiting("no event on the stream", known)
+        return True
+
+    async def _find_task(self, sent: TurnRecord) -> str | None:
+        """The task of a question that may have been sent. Only the agent may know its conversation."""
+        asked = self._question
+        is_ours = asked.context_id is None and self._agent.habits.get(CONTEXT) == _OURS
+        context_id = self._own_context if is_ours else asked.context_id
+        since = max(0.0, (sent.sent_at or 0.0) - _SKEW)
+        return await self._handle.race(self._agent.find_task(context_id, asked.message_id, since))
+
+    async def _poll_baseline(self) -> None:
+        """The task as it is before its question is answered, if it can be had. Raises TaskOver."""
+        assert self.view.task_id is not None
+        try:
+            task = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
+        except errors.AgentError as error:
+            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
+        else:
+            if task is not None:
+                if task.state.is_terminal and self._question.answer is not None:
+                    raise errors.TaskOver(f"the task is {task.state}")
+                self._baseline = baseline_of(task)
+                await self.view.set_baseline(task)
+
+    async def _look(self) -> Snapshot | PollResult:
+        """The task, or why it is not to be had."""
+        assert self.view.task_id is not None
+        self._retry_after = 0.0
+        try:
+            snapshot = await self._handle.race(self._agent.task("get", self.view.task_id, MISSED_MESSAGES))
+        except errors.AgentFailed as error:
+            if error.code == TASK_NOT_FOUND:
+                return PollResult.UNKNOWN
+            return PollResult.CANNOT if error.code in NOT_OFFERED else PollResult.AWAY
+        except errors.AgentError as error:
+            if isinstance(error, errors.AgentRefused):
+                self._retry_after = error.retry_after or 0.0
+            log.info("the task could not be asked for: %s", error.brief, extra={"task": self.view.task_id})
+            return PollResult.AWAY
+        return PollResult.AWAY if snapshot is None else snapshot
+
+    async def poll(self) -> PollResult:
+        snapshot = await self._look()
+        if isinstance(snapshot, PollResult):
+            return snapshot
+        if self._sent_baseline is not None:
+            before, self._sent_baseline = before_question(snapshot, self._sent_baseline), None
+            await self.view.set_baseline(before)
+        is_over = snapshot.state.is_terminal or snapshot.state.is_asking
+        if self.view.is_over and not (is_over or self._has_gap):
+            return PollResult.OVER  # it is older than what the stream has said
+        self._has_gap = self._has_gap and not is_over
+        raw = {"kind": "task", "state": snapshot.state.value, **_POLLED}
+        is_news = await self.view.on_frame(Received(raw, snapshot), is_polled=True)
+        if self.view.is_over:
+            return PollResult.OVER
+        return PollResult.NEWS if is_news else PollResult.RUNNING
+
+    async def follow(self) -> TaskLost | None:
+        self.has_continued = True
+        settings = self._settings
+        joins = self._agent.can_resubscribe and not self.view.is_stream_final
+        steps, jitter, seed = settings.poll_intervals, settings.poll_jitter, self._question.message_id
+        policy = PollPolicy(steps, jitter, seed, patience=settings.poll_timeout, joins=joins, now=self._now())
+        if joins and self.view.ids.last and not self.view.is_over:
+            await self._join(policy)  # first, because what was polled would come again behind that id
+        while not self.view.is_over or self._has_gap:
+            result = await self.poll()
+            if self._handle.must_exit:
+                return TaskLost("left")
+            if result is PollResult.OVER:
+                return None
+            step = policy.after(result, self._now(), self._retry_after)
+            if isinstance(step, TaskLost):
+                return step
+            if step is None:
+                await self._join(policy)
+            elif self._is_without_news():
+                return TaskLost("the task goes on without news", may_go_on=True)
+            else:
+                goes_on = result in (PollResult.RUNNING, PollResult.NEWS)
+                why = "the task goes on" if goes_on else "no answer yet"
+                self.view.notify_waiting(why, TaskKnowledge.WORKING if goes_on else TaskKnowledge.UNKNOWN)
+                await self._handle.race(asyncio.sleep(step))
+        return TaskLost("left") if self._handle.must_exit else None
+
+    def _is_without_news(self) -> bool:
+        """For so long that its task is watched, and what waits in the thread goes on."""
+        patience = self._settings.watch_after
+        if self.view.is_stream_final:
+            patience = min(patience, self._settings.idle_timeout)
+        return self.view.seconds_without_news >= patience and not self.view.waits_for_sign_in
+
+    async def _join(self, policy: PollPolicy) -> None:
+        assert self.view.task_id is not None
+        heard, possible = self.view.heard, True
+        self._has_gap = False
+        try:
+            await self._stream_consumer.consume(self._subscribe(self.view.task_id), self.on_silence)
+        except errors.AgentError as error:
+            possible = not (isinstance(error, errors.AgentFailed) and error.code in NOT_OFFERED)
+            log.info("the task's stream was not joined, or broke again: %s", error.brief)
+        if self.view.is_over and not self._has_gap:
+            await self.poll()  # more than one chunk may have come twice, or one was no repetition
+        # the snapshot that a joined stream begins with is no news: the task was polled a moment ago
+        policy.joined(brought_news=self.view.heard > heard + 1, possible=possible)
+
+    async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
+        """The joined stream. One that does not begin with a snapshot may have left something out.
+
+        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more.
+        """
+        is_first, known = True, dict[str, tuple[Part, ...]]()
+        async with aclosing(await self._agent.subscribe(task_id, self.view.ids.last)) as stream:
+            async for received in stream:
+                if is_first:
+                    goes_on = self.view.ids.goes_on_with(received.event_id)
+                    is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
+                    if isinstance(received.frame, Snapshot):
+                        known = {each.artifact_id: each.parts for each in received.frame.artifacts}
+                        received = replace(received, raw={**received.raw, **_POLLED})
+                elif isinstance(received.frame, ArtifactUpdate) and known:
+                    of, is_more = received.frame.artifact, received.frame.append
+                    before, known = known.get(of.artifact_id, ()), {}
+                    if is_more and of.parts and before[-len(of.parts) :] == of.parts:
+                        self.view.ids.take(received.event_id)
+                        continue
+                yield received
+
+    async def _cancel(self, end: StreamEnded) -> StreamEnded:
+        if self.view.task_id is None:
+            note = _NOT_BEGUN if end.end is StreamEnd.REFUSED else MAY_GO_ON
+            return StreamEnded(StreamEnd.CLOSED, note, reason="no task to stop")
+        note, why = await self._stopped_tasks.cancel(self.view.task_id)
+        return StreamEnded(StreamEnd.CLOSED, note, reason=why if isinstance(why, str) else self._log(why))
+
+    @property
+    def _fields(self) -> dict[str, str | None]:
+        asked = self._question
+        return {"turn": asked.key, "thread_ts": asked.thread.ts, "task": self.view.task_id}
+
+    def _log(self, error: errors.AgentError) -> str:
+        """Log an error, and name it. What the agent's server wrote is logged at debug only."""
+        log.warning("the agent's side failed: %s", error.brief, extra=self._fields)
+        if error.said:
+            log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
+        match error:
+            case errors.AgentFailed(code=code):
+                return f"the agent answered with error {code}"
+            case errors.AgentRefused(status=status):
+                return f"the agent's server refused with HTTP {status}"
+            case _:
+                return _NAMES.get(type(error), "the agent's answer could not be read")
+
+
+def baseline_of(task: Snapshot) -> TaskBaseline:
+    """What is kept of a task before it gets a question."""
+    messages = (*task.history, *([task.message] if task.message else []))
+    return TaskBaseline(
+        tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
+        tuple(message.message_id for message in messages),
+    )
+
+
+def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:
+    """`task` as it was then."""
+    sizes, known = dict(baseline.artifacts), frozenset(baseline.messages)
+    artifacts = tuple(
+        replace(each, parts=(Part(text=each.text[: sizes[key]]),))
+        for each in task.artifacts
+        if (key := each.artifact_id or each.name) in sizes
+    )
+    message = task.message if task.message is not None and task.message.message_id in known else None
+    history = tuple(each for each in task.history if each.message_id in known)
+    return replace(task, artifacts=artifacts, message=message, history=history)
+
+
+def _with(request: MessageRequest, around: Surroundings, *, takes_json: bool) -> MessageRequest:
+    """The question with what goes along. Without words it has the names of its files: some read text only."""
+    return replace(
+        request,
+        text=request.text or ", ".join(each.name for each in around.files),
+        files=around.files,
+        quoted=around.part(takes_json=takes_json),
+        metadata={**around.metadata, **request.metadata},
+    )

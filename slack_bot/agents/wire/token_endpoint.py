@@ -1,0 +1,215 @@
+"""Fetches tokens: where the token endpoint is, the one POST, and what its answer means.
+
+Only the settings say where: the token endpoint itself, or an issuer whose metadata (RFC 8414, OpenID Connect
+Discovery) names it and itself exactly so. What a card says of token servers is never asked. No redirect is
+followed. Every failure means that the agent was not asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ...clock import Clock
+from ...errors import AgentError, BadAgentData, SettingsError, TokenRefused, TokenUnavailable
+from ...http_client import Response
+from ...settings.models import ClientSettings
+from ...text.redaction import Redactor
+from ...turn.json_values import Object, object_of, text_of
+from .auth import TokenSource, origin_of
+from .frames import quote
+from .tokens import FetchedToken, FetchedTokens, FileTokens
+from .transport import map_exceptions, new_token_http, offload, parse_json, read_body
+
+if TYPE_CHECKING:
+    from .token_request import TokenRequest
+
+_PREFIX = "SLACK_BOT_AGENT__CLIENT__"
+_MOST_BYTES = 256 * 1024
+_MOST_CHARS = 16 * 1024  # of a token: few servers read a longer header
+_TOKEN = re.compile(r"[!-~]+")
+_UNSAID_LIFE = 300.0
+"""Seconds that a token is used if the server does not say how long it is good, or says nonsense."""
+_LONGEST_LIFE = 86_400.0
+_SKEW = 60.0  # seconds by which clocks may differ
+_WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
+_NOT_THERE = frozenset({400, 401, 403, 404, 405, 410, 501})
+_PASSING = frozenset({"server_error", "temporarily_unavailable", "slow_down"})
+_REFUSALS: Mapping[str, str] = {
+    "invalid_client": (
+        "does not accept the bot's client id or its proof; see whether {0}ID and the secret or key are right,"
+        " and whether they have expired"
+    ),
+    "unauthorized_client": "does not let this client get tokens in this way; allow {0}ID the grant there",
+    "unsupported_grant_type": "does not give tokens in this way; see {0}GRANT and {0}TOKEN_URL",
+    "invalid_scope": "does not give the scope; correct {0}SCOPE, or allow it for {0}ID there",
+    "invalid_target": "does not know the audience; correct {0}AUDIENCE",
+    "invalid_resource": "does not know the agent that the scope names; correct {0}SCOPE",
+    "access_denied": "denies a token; see {0}SCOPE and {0}AUDIENCE, and what {0}ID may do there",
+    "invalid_grant": "does not accept what the bot signed; see {0}ID, {0}PRIVATE_KEY and {0}KEY_ID",
+}
+_OTHER_REFUSAL = "refuses to give a token; see {0}METHOD, {0}SCOPE and {0}AUDIENCE"
+
+
+def token_source(client: ClientSettings, clock: Clock) -> TokenSource | None:
+    """Where the tokens come from by the settings; None: there is none, or a fixed one."""
+    if client.token_file is not None:
+        return FileTokens(client.token_file, "SLACK_BOT_AGENT__CLIENT__TOKEN_FILE")
+    if not client.fetches_tokens:
+        return None
+    return FetchedTokens(TokenEndpoint(client, clock).fetch, clock)
+
+
+class TokenEndpoint:
+    """The token endpoint of the settings."""
+
+    def __init__(self, client: ClientSettings, clock: Clock) -> None:
+        self._client, self._clock = client, clock
+
+    async def fetch(self) -> FetchedToken:
+        """A new token, within `token_timeout` seconds. Raises TokenUnavailable or TokenRefused."""
+        client = self._client
+        try:
+            async with asyncio.timeout(client.token_timeout):
+                return await self._ask(client.token_url or await _discover(client))
+        except TimeoutError as error:
+            host = origin_of(client.token_url or client.issuer or "")
+            said = f"{host} gave no token within {client.token_timeout:g} s; see whether it can be reached"
+            raise TokenUnavailable(f"{said} from here ({_PREFIX}TOKEN_TIMEOUT)") from error
+        except (TokenUnavailable, TokenRefused):
+            raise
+        except SettingsError as error:
+            raise TokenRefused(str(error)) from error
+        except AgentError as error:
+            raise TokenUnavailable(f"no token for the agent: {error}") from error
+
+    async def _ask(self, url: str) -> FetchedToken:
+        host = str(origin_of(url))
+        request = await offload(_new_request, self._client, url, self._clock.wall())
+        async with new_token_http(url, self._client) as http:
+            posting = http.stream("POST", url, content=request.body, headers=request.headers)
+            with map_exceptions(host):
+                async with posting as response:
+                    value = await _object_in(response, host)
+        if response.is_success and "error" not in value:
+            return _token_in(value, host)
+        said = quote(Redactor(request.secrets).text(text_of(value.get("error_description"))))
+        wrong_by = self._skew(response) if request.is_signed else ""
+        raise _refusal(response.status_code, text_of(value.get("error")), url, wrong_by, said)
+
+    def _skew(self, response: Response) -> str:
+        """How wrong this machine's clock is by the server's, where that matters; else ""."""
+        try:
+            ahead = self._clock.wall() - parsedate_to_datetime(response.headers.get("date", "")).timestamp()
+        except (ValueError, TypeError, OverflowError):
+            return ""
+        if abs(ahead) <= _SKEW:
+            return ""
+        how = "ahead of" if ahead > 0 else "behind"
+        return f"this machine's clock is {abs(ahead):.0f} s {how} the server's"
+
+
+def _new_request(client: ClientSettings, token_url: str, now: float) -> TokenRequest:
+    """For a thread: to import the library takes a tenth of a second, and to sign some milliseconds."""
+    from .token_request import token_request
+
+    return token_request(client, token_url, now)
+
+
+def _refusal(status: int, error: str, url: str, wrong_by: str, said: str) -> AgentError:
+    host, name = str(origin_of(url)), quote(error)
+    if 300 <= status < 400:
+        final = f"set {_PREFIX}TOKEN_URL to its final address"
+        return TokenRefused(f"{host} redirects (HTTP {status}), which is not followed; {final}")
+    if error in _PASSING or status == 429 or status >= 500:
+        what = f"HTTP {status}, {name}" if name else f"HTTP {status}"
+        return TokenUnavailable(f"{host} gives no token now ({what}); see whether it works, and its log")
+    if not error and status in (404, 405, 410):
+        return TokenRefused(f"nothing gives tokens at {url} (HTTP {status}); correct {_PREFIX}TOKEN_URL")
+    if wrong_by:
+        sentence = f"does not accept what the bot signed, and {wrong_by}; set the clock (NTP)"
+    else:
+        sentence = _REFUSALS.get(error, _OTHER_REFUSAL).format(_PREFIX)
+    what, _, remedy = sentence.partition("; ")
+    return TokenRefused(f"{host} {what} ({name or f'HTTP {status}'}); {remedy}", error=error, said=said)
+
+
+async def _object_in(response: Response, host: str) -> Object:
+    """The JSON of an answer. Without any it is {} for a refusal, whose status says enough."""
+    try:
+        value = parse_json(await read_body(response, host, _MOST_BYTES), host)
+    except BadAgentData as error:
+        if response.is_success:
+            what = f"{host} answered with something that is no token: not JSON, or too large"
+            raise TokenUnavailable(f"{what}; is a login page or another site at this address?") from error
+        return {}
+    return object_of(value)
+
+
+def _token_in(value: Object, host: str) -> FetchedToken:
+    """A service account of Google that asks for an ID token gets that alone."""
+    token = text_of(value.get("access_token")) or text_of(value.get("id_token"))
+    kind = value.get("token_type")
+    if len(token) > _MOST_CHARS or not _TOKEN.fullmatch(token):
+        raise TokenUnavailable(f"{host} answered without a token that can be sent; see {_PREFIX}TOKEN_URL")
+    if isinstance(kind, str) and kind.lower() != "bearer":
+        raise TokenRefused(f"{host} gives tokens of the kind {quote(kind)!r}; let it give bearer tokens")
+    return FetchedToken(token, life_of(value.get("expires_in")))
+
+
+def life_of(expires_in: Any) -> float:
+    """Seconds. Some servers write the number as text, some 0 or -1 for a token without an end."""
+    try:
+        seconds = float(expires_in)
+    except (TypeError, ValueError, OverflowError):
+        return _UNSAID_LIFE
+    is_number = not isinstance(expires_in, bool) and math.isfinite(seconds) and seconds > 0
+    return min(seconds, _LONGEST_LIFE) if is_number else _UNSAID_LIFE
+
+
+async def _discover(client: ClientSettings) -> str:
+    """The token endpoint that the issuer's metadata names."""
+    issuer = client.issuer or ""
+    tried = ""
+    async with new_token_http(issuer, client) as http:
+        for url in _metadata_urls(issuer):
+            host = str(origin_of(url))
+            with map_exceptions(host):
+                async with http.stream("GET", url, headers={"Accept": "application/json"}) as response:
+                    if response.is_success:
+                        return _endpoint_in(await _object_in(response, host), url, issuer)
+                    if response.status_code not in _NOT_THERE:
+                        raise TokenUnavailable(f"no metadata at {url} (HTTP {response.status_code})")
+                    tried = tried or f"{url} (HTTP {response.status_code})"
+    raise TokenRefused(f"no metadata of the issuer at {tried}, nor beside it; correct {_PREFIX}ISSUER")
+
+
+def _metadata_urls(issuer: str) -> tuple[str, ...]:
+    """RFC 8414 3.1 puts the well-known name before the issuer's path, OpenID behind it; some do both."""
+    parts = urlsplit(issuer)
+    oauth, openid = (f"/.well-known/{name}" for name in _WELL_KNOWN)
+    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    return tuple(dict.fromkeys([f"{root}{oauth}{path}", f"{root}{path}{openid}", f"{root}{path}{oauth}"]))
+
+
+def _endpoint_in(metadata: Object, url: str, issuer: str) -> str:
+    """RFC 8414 3.3: metadata of another issuer must not be used."""
+    if (named := metadata.get("issuer")) != issuer:
+        what = f"calls its issuer {quote(named)!r}" if isinstance(named, str) else "names no issuer"
+        raise TokenRefused(
+            f"the metadata at {url} {what}, not {issuer!r}; set {_PREFIX}ISSUER to exactly what it says, if"
+            " that is who gives the bot its tokens"
+        )
+    endpoint = text_of(metadata.get("token_endpoint"))
+    origin, home = origin_of(endpoint), origin_of(issuer)
+    is_here = origin is not None and home is not None and origin.is_loopback and home.is_loopback
+    if origin is None or not (origin.scheme == "https" or is_here):
+        raise TokenRefused(
+            f"the metadata at {url} names no https address of a token endpoint; set {_PREFIX}TOKEN_URL"
+        )
+    return endpoint

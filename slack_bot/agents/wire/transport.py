@@ -1,0 +1,358 @@
+"""The border to httpx: its exceptions and an HTTP answer's kind become ours, by tables.
+
+Before a connection is there, the question cannot have been taken (facts: A2A 2.5). A proxy may compress an
+answer unasked, and httpx would unpack a whole chunk at once: 260 kB of gzip become 256 MB.
+"""
+
+import asyncio
+import json
+import re
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from ...errors import (
+    AgentError,
+    AgentRefused,
+    AgentUnreachable,
+    BadAgentData,
+    BadEncoding,
+    StreamCut,
+    StreamIdle,
+    WrongAddress,
+)
+from ...http_client import (
+    AsyncBaseTransport,
+    AsyncByteStream,
+    AsyncClient,
+    ConnectError,
+    ConnectTimeout,
+    DecodingError,
+    HTTPError,
+    InvalidURL,
+    LocalProtocolError,
+    PoolTimeout,
+    ProxyError,
+    ReadTimeout,
+    Response,
+    Timeout,
+    UnsupportedProtocol,
+    create_ssl_context,
+)
+from ...settings.models import AgentSettings, ClientSettings
+from ...text.redaction import Redactor
+from ...turn.json_values import Object, object_of, read_json
+from .auth import origin_of
+from .certificate import Certificate
+from .connections import PooledTransport, proxy_transports
+from .frames import failure, quote
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+LARGE = 32 * 1024
+"""Characters that are worked on in the loop at most: a few tens of milliseconds."""
+_THREADS = 2  # a second one, so that a small answer does not wait for a huge one
+_executor = ThreadPoolExecutor(_THREADS, thread_name_prefix="agent-data")
+_ERROR_BODY_BYTES = 64 * 1024
+_PROBLEM = "problem+json"  # RFC 9457
+_NO_PATH: tuple[Object, ...] = ({}, {"detail": "Not Found"})
+"""Bodies that say nothing of a task: no object, and FastAPI's for a path that it does not have."""
+_CHUNKS_AT_ONCE = 100
+"""Chunks of a body that are read before the loop runs: a server may send each byte as a chunk."""
+
+PIECE = 64 * 1024
+"""Bytes that are unpacked at once, at most."""
+_GROWTH = 100
+"""Times that a body may grow beyond the size of one answer. Text grows 5 to 20 times, zeros 1,000 times."""
+_CHALLENGE = tuple(re.compile(rf'(?<![\w-]){name}="([^"]*)"') for name in ("error", "error_description"))
+_REMEDY = "turn compression off at the agent or the proxy in front of it"
+_AUTO = zlib.MAX_WBITS | 32  # gzip and zlib, by their heads
+_RAW = -zlib.MAX_WBITS
+
+_FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
+    (ConnectTimeout, AgentUnreachable, "did not accept a connection in time"),
+    (ConnectError, AgentUnreachable, "cannot be reached"),
+    (PoolTimeout, AgentUnreachable, "got no free connection"),
+    (ProxyError, AgentUnreachable, "cannot be reached through the proxy"),
+    (UnsupportedProtocol, AgentUnreachable, "has an address that is not http or https"),
+    (LocalProtocolError, AgentUnreachable, "cannot be sent this request"),
+    (InvalidURL, AgentUnreachable, "has an address that cannot be read"),
+    (ReadTimeout, StreamIdle, "sent nothing for too long"),
+    (DecodingError, BadAgentData, "sent a body whose compression is broken"),
+    (HTTPError, StreamCut, "broke the connection"),
+    (TimeoutError, StreamIdle, "sent nothing for too long"),
+    (OSError, StreamCut, "broke the connection"),  # httpx lets an ssl.SSLError of a running stream through
+)
+# refusals that say more than any error in their body
+_REFUSALS: Mapping[int, str] = {
+    401: (
+        "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN, SLACK_BOT_AGENT__HEADER_* or"
+        " SLACK_BOT_AGENT__CLIENT__*)"
+    ),
+    403: "does not allow the bot to ask",
+    413: "does not take a question this large",
+    407: "stands behind a proxy that wants a login",
+    429: "has too many requests",
+    503: "is not available",
+}
+
+
+def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = None) -> AsyncClient:
+    """One pooled client. The caller closes it.
+
+    SettingsError: the certificate of the settings, or the proxy of the environment, cannot be used.
+    """
+    timeout = Timeout(
+        None,  # to read: the callers bound the silence
+        connect=settings.connect_timeout,
+        write=settings.write_timeout,
+        pool=settings.connect_timeout,
+    )
+    shows_certificate = settings.client.certificate_for != "token"
+    certificate = Certificate.of(settings.client) if shows_certificate and transport is None else None
+    return _new_client(settings.url or "", timeout, certificate, transport)
+
+
+def new_token_http(url: str, client: ClientSettings) -> AsyncClient:
+    """A client for one question to the token server at `url`. The caller closes it, and bounds the time."""
+    certificate = Certificate.of(client) if client.certificate_for != "agent" else None
+    return _new_client(url, Timeout(None), certificate)
+
+
+def _new_client(
+    url: str,
+    timeout: Timeout,
+    certificate: Certificate | None,
+    transport: AsyncBaseTransport | None = None,
+) -> AsyncClient:
+    """Redirects are not followed: the question and its credentials would be. The environment's proxies are
+    not used to an address on this machine.
+    """
+    mounts: dict[str, PooledTransport | None] = {}
+    hooks = []
+    if transport is None:
+        tls = create_ssl_context()  # trusts what SSL_CERT_FILE names
+        transport, place = PooledTransport(tls), origin_of(url)
+        if place is None or not place.is_loopback:
+            mounts = proxy_transports(tls)
+        if certificate is not None:
+            hooks.append(certificate.shown_by(tls))
+    return AsyncClient(
+        transport=transport,
+        mounts=mounts,
+        timeout=timeout,
+        follow_redirects=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        event_hooks={"request": hooks},
+    )
+
+
+@contextmanager
+def map_exceptions(host: str) -> Iterator[None]:
+    """httpx's exceptions become ours; `host` is named in their sentences."""
+    try:
+        yield
+    except (HTTPError, InvalidURL, OSError) as error:
+        ours, says = next((ours, says) for theirs, ours, says in _FAULTS if isinstance(error, theirs))
+        if isinstance(error, ConnectError) and (wrong := _wrong_address(error)):
+            raise WrongAddress(f"{host} {wrong}") from error
+        raise ours(f"{host} {says} ({type(error).__name__})") from error
+
+
+def _wrong_address(error: BaseException) -> str:
+    """Why there is no connection, where it lies in the address; else empty."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionResetError):
+        cause = cause.__cause__ or cause.__context__
+    match cause:
+        case ssl.SSLCertVerificationError(verify_message=said):
+            return f"has a certificate that is not trusted here ({said}); name its authority in SSL_CERT_FILE"
+        case ssl.SSLError():
+            return "does not answer in TLS; its address may begin with http://, not with https://"
+        case ConnectionResetError():  # it was connected, so it ended what it could not read
+            return (
+                "ends the connection where TLS begins; its address may begin with http://, not with https://"
+            )
+        case socket.gaierror():
+            return "is not a name that is known here; check the address"
+    return ""
+
+
+def media_type(response: Response) -> str:
+    """The Content-Type without its parameters, in lower case."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+
+async def read_body(response: Response, host: str, max_bytes: int) -> bytearray:
+    """The whole body. BadAgentData: too large."""
+    body, chunks = bytearray(), 0
+    async for chunk in unpacked(response, max_bytes):
+        body += chunk
+        chunks += 1
+        if chunks % _CHUNKS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        if len(body) > max_bytes:
+            raise BadAgentData(f"{host} sent an answer larger than agent.max_event_bytes ({max_bytes})")
+    return body
+
+
+def parse_json(text: bytes | bytearray | str, host: str) -> Any:
+    """BadAgentData: not JSON, nested too deep, a number of absurd length."""
+    if not isinstance(text, str):
+        text = text.decode("utf-8-sig", "replace")
+    try:
+        return read_json(text)
+    except RecursionError as error:
+        raise BadAgentData(f"{host} sent JSON that is nested too deep") from error
+    except ValueError as error:
+        raise BadAgentData(f"{host} sent something that is not JSON") from error
+
+
+async def error_from_status(
+    response: Response, host: str, codes: Mapping[int, int] | None = None
+) -> AgentError:
+    """What an HTTP status other than 2xx means. `codes`: of the call (`Call`)."""
+    status = response.status_code
+    error, said = None, ""
+    # the status says enough where the body cannot be had
+    with suppress(HTTPError, BadAgentData, ValueError, RecursionError):
+        body = object_of(json.loads(await read_body(response, host, _ERROR_BODY_BYTES)))
+        error = body if _is_error(body, response) else body.get("error")
+        code = (codes or {}).get(status)
+        if code is not None and body not in _NO_PATH and failure(object_of(error)).code >= 0:
+            error = {**(object_of(error) or body), "code": code}
+    if status in _REFUSALS:
+        says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
+    elif isinstance(error, Mapping) and (failed := failure(error)).code:
+        return failed
+    elif 300 <= status < 400:
+        says = f"redirects (HTTP {status}), which is not followed: configure its final address"
+    elif status < 500:
+        says, said = f"refused the request (HTTP {status})", quote(error) if isinstance(error, str) else ""
+    else:  # a gateway's 502 or 504 may come after the agent took the question: not a refusal
+        return BadAgentData(
+            f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
+        )
+    refused = AgentRefused(
+        f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said
+    )
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        refused.safe = "The agent does not take a question this large."
+    return refused
+
+
+def _is_error(body: Object, response: Response) -> bool:
+    """Problem JSON, or JSON-RPC's error without an envelope, as the JavaScript SDK sends it on 0.3."""
+    code = body.get("code")
+    return _PROBLEM in media_type(response) or (isinstance(code, int) and code < 0)
+
+
+def _challenge(response: Response) -> str:
+    """Why a token was refused, as the server says (RFC 6750, 3), without the token; else ""."""
+    header = response.headers.get("www-authenticate", "")
+    said = ": ".join(found[1] for each in _CHALLENGE if (found := each.search(header)) is not None)
+    if not said:
+        return ""
+    token = response.request.headers.get("authorization", "").rpartition(" ")[2]
+    return quote(Redactor((token,)).text(said))
+
+
+def not_a2a(response: Response, host: str) -> BadAgentData:
+    """A successful answer that is neither SSE nor JSON."""
+    kind, status = media_type(response), response.status_code
+    what, more = f"{kind or 'no content type'} (HTTP {status})", ""
+    if "html" in kind:
+        what, more = f"a web page (HTTP {status}, {kind})", "; is a login or another site at this address?"
+    return BadAgentData(f"{host} answered with {what} instead of A2A{more}")
+
+
+def parse_retry_after(response: Response) -> float | None:
+    """Seconds (RFC 9110, 10.2.3): as said, or the distance of the server's two dates."""
+    after = response.headers.get("retry-after", "").strip()
+    if after.isascii() and after.isdigit():
+        return float(after)
+    try:
+        until, now = (parsedate_to_datetime(each) for each in (after, response.headers.get("date", "")))
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+async def offload(work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+    """What `work(*args)` returns or raises. For input larger than `LARGE`: in a thread.
+
+    A cancelled call waits for the work too, so that no object is left half changed.
+    """
+    doing = asyncio.get_running_loop().run_in_executor(_executor, work, *args)
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        while not doing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({doing})
+        doing.exception()  # retrieved, so that asyncio does not log it
+        raise
+
+
+def encoding_of(response: Response) -> str:
+    """The Content-Encoding, "" for none. BadEncoding: neither gzip nor deflate, or more than one."""
+    said = response.headers.get("content-encoding", "").lower().split(",")
+    names = [name for each in said if (name := each.strip()) not in ("", "identity")]
+    if len(names) > 1:
+        raise BadEncoding(f"the agent's answer is compressed more than once: {_REMEDY}")
+    if names and names[0] not in ("gzip", "x-gzip", "deflate"):
+        raise BadEncoding(f"the agent's answer is compressed with {names[0][:20]!r}, not gzip: {_REMEDY}")
+    return names[0] if names else ""
+
+
+def unpacked(response: Response, max_bytes: int) -> AsyncIterable[bytes]:
+    """The unpacked body, as it comes. `max_bytes`: the bound of one answer."""
+    if response.is_stream_consumed:  # from a transport in memory: httpx has unpacked it
+        return response.aiter_bytes()
+    encoding, chunks = encoding_of(response), response.stream
+    assert isinstance(chunks, AsyncByteStream), "the client is asynchronous"
+    return unpack(chunks, encoding, max_bytes) if encoding else chunks
+
+
+async def unpack(chunks: AsyncIterable[bytes], encoding: str, free: int) -> AsyncGenerator[bytes, None]:
+    """A body of this encoding (`encoding_of`), in pieces of at most `PIECE` bytes.
+
+    `free`: bytes that may come out however few went in. BadEncoding: it grows more; DecodingError: it
+    is broken.
+    """
+    unzip, head, taken, given = None, b"", 0, 0
+    async for chunk in chunks:
+        taken += len(chunk)
+        data, head = head + chunk, b""
+        if unzip is None and len(data) < 2:
+            head = data  # the first two bytes say whether there is a head
+            continue
+        unzip = unzip or zlib.decompressobj(_window(encoding, data))
+        while not unzip.eof:
+            try:
+                piece = unzip.decompress(data, PIECE)
+            except zlib.error as error:
+                raise DecodingError(str(error)) from error
+            data = unzip.unconsumed_tail
+            given += len(piece)
+            if given > free + PIECE + _GROWTH * taken:  # the caller's own bound comes first
+                raise BadEncoding(f"the agent's answer grows too much when it is unpacked: {_REMEDY}")
+            if piece:
+                yield piece
+                await asyncio.sleep(0)  # other tasks run, and a deadline may end this one
+            if not data and len(piece) < PIECE:
+                break
+
+
+def _window(encoding: str, data: bytes) -> int:
+    """Servers send deflate with its head (RFC 9110) and without."""
+    has_head = data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:2]) % 31 == 0
+    return _RAW if encoding == "deflate" and not has_head else _AUTO

@@ -1,0 +1,1 @@
+"""What the bot does beside answering questions, a folder each."""

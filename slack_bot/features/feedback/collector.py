@@ -1,0 +1,125 @@
+"""Keeps what people say of answers, asks why one was not helpful, and has the agent answer again."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ...clock import Clock
+from ...settings.feedback import FeedbackSettings
+from ...slack.api import SlackApi
+from ...slack.faults import CallOk
+from ...slack.feedback_view import feedback_view
+from ...slack.methods import Priority
+from ...store.contracts import FeedbackStore, TurnStore
+from ...turn.feedback import NEGATIVE, FeedbackRecord
+from ...turn.progress import TurnRecord
+from ...turn.record import Question
+from .targets import requests_of
+
+_THANKS = "Thanks for your feedback."
+_ASKED = "Thanks for your feedback. The other answer comes in this thread."
+_NOT_YOURS = "Thanks for your feedback. Only the person who asked can ask for another answer."
+_ALREADY = "Thanks for your feedback. Another answer was asked for already."
+_FORGOTTEN = "Thanks for your feedback. I no longer know the question: please ask it again."
+_TRIGGER_LIFE = 3.0  # seconds: Slack opens no modal later
+
+ANOTHER: Mapping[str, tuple[str, str]] = {
+    "shorter": ("Shorter", "Please answer this again, shorter: only what matters most."),
+    "detail": ("With more detail", "Please answer this again, with more detail."),
+}
+"""Another answer: its label, and what the agent is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What somebody says who calls an answer not helpful. `again`: one of ANOTHER, or ""."""
+
+    reasons: tuple[str, ...] = ()
+    words: str = ""
+    again: str = ""
+
+
+class FeedbackStores(FeedbackStore, TurnStore, Protocol):
+    """What the collector needs of a store."""
+
+
+class FeedbackCollector:
+    """`accept` takes a question: the dispatcher's. `turn_age`: seconds for which the store knows a turn."""
+
+    def __init__(
+        self,
+        store: FeedbackStores,
+        api: SlackApi,
+        settings: FeedbackSettings,
+        clock: Clock,
+        accept: Callable[[Question], Awaitable[bool]],
+        turn_age: float,
+    ) -> None:
+        self._turn_age = turn_age
+        self._store, self._settings, self._clock, self._accept = store, settings, clock, accept
+        self._api = api.for_turn("", priority=Priority.BACKGROUND)
+        self._targets = tuple(requests_of(settings))
+
+    async def may_be_rated(self, turn: str) -> bool:
+        """Whether there was such a turn, as far as can be known: the store forgets old ones. StoreError."""
+        if await self._store.turn(turn) is not None:
+            return True
+        at = "".join(turn.split(":")[2:3])  # team, channel, `ts` and attempt
+        is_time = at.replace(".", "", 1).isdecimal()
+        return is_time and self._clock.wall() - float(at) >= self._turn_age
+
+    async def press(self, turn: str, user: str, value: str) -> str | None:
+        """Somebody pressed a side of the buttons. What they are told. Raises StoreError."""
+        asked = await self._store.turn(turn)
+        said = _record(turn, user, value, self._clock.wall(), asked).to_send(self._targets)
+        before = await self._store.change_feedback(
+            turn, user, lambda known: known if known is not None and known.value == value else said
+        )
+        return None if before is not None and before.value == value else _THANKS
+
+    async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
+        """Open the modal for who found an answer not helpful. Raises StoreError."""
+        asked = await self._store.turn(turn)
+        is_asker = asked is not None and asked.question.user == user
+        others = {value: label for value, (label, _) in ANOTHER.items()} if is_asker else {}
+        view = feedback_view(turn, self._settings.reasons, others)
+        opening = {"trigger_id": trigger, "view": view}
+        return isinstance(await self._api.call("views.open", opening, patience=_TRIGGER_LIFE), CallOk)
+
+    async def explain(self, turn: str, user: str, why: Why) -> str:
+        """Somebody sent the modal. What they are told. Raises BotError."""
+        asked, now = await self._store.turn(turn), self._clock.wall()
+        new = _record(turn, user, NEGATIVE, now, asked)
+        await self._store.change_feedback(
+            turn,
+            user,
+            lambda known: replace(
+                known or new, value=NEGATIVE, at=now, reasons=why.reasons, words=why.words
+            ).to_send(self._targets),
+        )
+        if why.again not in ANOTHER:
+            return _THANKS
+        if asked is None:
+            return _FORGOTTEN
+        if asked.question.user != user:
+            return _NOT_YOURS
+        return _ASKED if await self._accept(_again(asked.question, why.again)) else _ALREADY
+
+    async def question(self, turn: str) -> Question | None:
+        """What a turn is about; None: it is not known any more. Raises StoreError."""
+        asked = await self._store.turn(turn)
+        return None if asked is None else asked.question
+
+
+def _again(question: Question, how: str) -> Question:
+    """The same question once more, in the same context."""
+    text = f"{question.text}\n\n{ANOTHER[how][1]}".strip()
+    new = replace(question, text=text, attempt=question.attempt + 1, references=(), task_id=None)
+    return replace(new, form=None, answer=None, handle="", answered_by="")
+
+
+def _record(turn: str, user: str, value: str, at: float, asked: TurnRecord | None) -> FeedbackRecord:
+    said = FeedbackRecord(turn, user, value, at)
+    if asked is None:
+        return said
+    return replace(said, task_id=asked.task_id, context_id=asked.context_id, trace_id=asked.trace_id)

@@ -1,0 +1,111 @@
+"""Sends feedback on, out of the store, until it is taken or too old: a restart loses nothing.
+
+What is sent may come twice, with the same id. Of several replicas one sends it.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from ...clock import Clock
+from ...errors import StoreError
+from ...http_client import AsyncClient, HTTPError, InvalidURL
+from ...observe.facts import FeedbackSent, Observer
+from ...settings.feedback import FeedbackSettings
+from ...store.contracts import FeedbackStore
+from ...turn.feedback import FeedbackRecord
+from .targets import FeedbackRequest, requests_of
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 20
+_SPARE = 60.0  # seconds after which another process goes on with what this one was sending
+_AGAIN = 30.0  # seconds until a store that failed is asked again
+
+
+class FeedbackSender:
+    """`http` is closed by its owner."""
+
+    def __init__(
+        self,
+        store: FeedbackStore,
+        settings: FeedbackSettings,
+        clock: Clock,
+        observer: Observer,
+        http: AsyncClient,
+    ) -> None:
+        self._store, self._settings, self._clock = store, settings, clock
+        self._observer, self._http = observer, http
+        self._requests = requests_of(settings)
+
+    async def run(self) -> None:
+        """For ever. Ends at once where feedback is sent nowhere."""
+        while self._requests:
+            try:
+                await self.send_due()
+            except StoreError as error:
+                _log.log(error.log_level, "feedback was not sent on: %s", error)
+                await asyncio.sleep(_AGAIN)
+            await asyncio.sleep(self._settings.send_interval)
+
+    async def send_due(self) -> None:
+        """All that is due now. Raises StoreError."""
+        while found := await self._store.due_feedback(self._clock.wall(), _AT_ONCE):
+            for record in found:
+                await self._send(record)
+
+    async def _send(self, record: FeedbackRecord) -> None:
+        now = self._clock.wall()
+        hold = _SPARE + self._settings.send_timeout * len(self._requests)
+        before = await self._store.change_feedback(
+            record.turn, record.user, lambda known: known and known.held(now, hold)
+        )
+        if before is None or before.due is None or before.due > now:
+            return  # another process has it
+        left = tuple([name for name in before.unsent if not await self._is_taken(name, before)])
+        after = self._after(before, left)
+        for name in left if after.due is None else ():
+            self._report(after, name, ok=False)
+        await self._store.change_feedback(
+            record.turn,
+            record.user,
+            # what was said meanwhile is sent anew
+            lambda known: after if known is not None and known.at == before.at else known,
+        )
+
+    def _after(self, record: FeedbackRecord, left: tuple[str, ...]) -> FeedbackRecord:
+        settings, now = self._settings, self._clock.wall()
+        if not left or now - record.at >= settings.send_for:
+            return replace(record, unsent=(), due=None, tries=record.tries + bool(left))
+        pause = min(settings.retry_longest, settings.retry_first * 2 ** min(record.tries, 30))
+        return replace(record, unsent=left, due=now + pause, tries=record.tries + 1)
+
+    async def _is_taken(self, name: str, record: FeedbackRecord) -> bool:
+        """Or is for nobody: a target that is no longer configured, or that this says nothing to."""
+        make = self._requests.get(name)
+        request = make(record, self._clock.wall()) if make else None
+        if request is None:
+            return True
+        problem = await self._post(request)
+        if problem:
+            extra = {"turn": record.turn}
+            _log.info("feedback was not taken by %s, once more later: %s", name, problem, extra=extra)
+            return False
+        self._report(record, name, ok=True)
+        return True
+
+    async def _post(self, request: FeedbackRequest) -> str:
+        """Why it was not taken."""
+        headers = {**request.headers, "Content-Type": "application/json"}
+        try:
+            async with asyncio.timeout(self._settings.send_timeout):
+                response = await self._http.post(request.url, content=request.body, headers=headers)
+        except (HTTPError, InvalidURL, OSError, TimeoutError) as error:
+            return type(error).__name__
+        return "" if response.is_success else f"HTTP {response.status_code}"
+
+    def _report(self, record: FeedbackRecord, name: str, *, ok: bool) -> None:
+        self._observer(FeedbackSent(self._clock.monotonic(), record.turn, name, ok))
+        if not ok:
+            message = "feedback is not sent to %s any more, though it never took it; the store has it"
+            _log.warning(message, name, extra={"turn": record.turn})

@@ -1,0 +1,92 @@
+"""The Home tab: who answers here, how to ask, and what the person who looks has under way."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ...agents.agent import Agent
+from ...errors import AgentError
+from ...settings.models import SlackSettings
+from ...slack.api import SlackApi
+from ...slack.blocks import Args
+from ...slack.faults import CallFailed, CallResult, Fault
+from ...slack.home import ShownTurn, home_view, may_show, prompts
+from ...slack.methods import Priority
+from ...store.contracts import Store
+from ...turn.open_form import OpenForm
+from ...turn.progress import Stage, TurnRecord
+from ...turn.record import Introduction, Question, ThreadKey
+
+_RUNS = "Being answered"
+_WAITS = "Waits, number {} in line"
+_ASKED = "Waits for your answer"
+_ASKS = "The agent has a question"
+_WATCHED = "The agent is still working on it"
+
+
+class Home:
+    """Shows it. What Slack refuses is only logged: an app may have no Home tab, and no prompts."""
+
+    def __init__(self, agent: Agent, store: Store, api: SlackApi, settings: SlackSettings) -> None:
+        self._agent, self._store, self._api, self._settings = agent, store, api, settings
+        self._refused_icon = ""  # a picture with which Slack does not take the tab
+
+    async def show(self, user: str, team: str, workspace: str) -> None:
+        """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
+        forms = shown_forms(await self._store.open_forms_of(user, team), workspace)
+        turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
+        agent = await self._introduction()
+        if agent is not None and agent.icon == self._refused_icon:
+            agent = replace(agent, icon="")
+        published = await self._publish(user, home_view(agent, turns))
+        is_refused = isinstance(published, CallFailed) and published.fault is Fault.WRONG_CALL
+        if is_refused and agent is not None and may_show(agent.icon):  # Slack could not fetch the picture
+            self._refused_icon = agent.icon
+            await self._publish(user, home_view(replace(agent, icon=""), turns))
+
+    async def _publish(self, user: str, view: Args) -> CallResult:
+        return await self._call("views.publish", {"user_id": user, "view": view})
+
+    async def suggest(self, channel: str, thread_ts: str = "") -> None:
+        """Set the prompts of a direct message with the bot, or of a thread in it."""
+        agent = await self._introduction()
+        if found := prompts(self._settings.suggested_prompts, agent.skills if agent else ()):
+            place = {"channel_id": channel} | ({"thread_ts": thread_ts} if thread_ts else {})
+            await self._call("assistant.threads.setSuggestedPrompts", {**place, "prompts": found})
+
+    async def _introduction(self) -> Introduction | None:
+        try:
+            return await self._agent.introduction()
+        except AgentError:
+            return None
+
+    async def _call(self, method: str, args: dict[str, object]) -> CallResult:
+        api = self._api.for_turn("", priority=Priority.BACKGROUND)
+        return await api.call(method, args, patience=0.0)
+
+
+def shown_forms(forms: Iterable[OpenForm], workspace: str) -> Iterator[ShownTurn]:
+    """What agents ask the person who looks, the newest first."""
+    for form in sorted(forms, key=lambda each: each.opened_at, reverse=True):
+        thread, asked = form.thread, form.form
+        ts = form.message.ts if form.message is not None and form.message.ts else thread.ts
+        text = asked.title or asked.prompt or _ASKS
+        link = Question(thread, ts, form.user, form.user_team, text).permalink(workspace)
+        yield ShownTurn("", text, thread.channel, _ASKED, link)
+
+
+def shown_turns(unfinished: list[TurnRecord], user: str, team: str, workspace: str) -> Iterator[ShownTurn]:
+    """What a person asked, the newest first. Of a thread's turns the first is being answered."""
+    before: Counter[ThreadKey] = Counter()
+    found: list[ShownTurn] = []
+    for turn in unfinished:
+        question = turn.question
+        thread = question.thread
+        is_first = not before[thread]
+        waits = _RUNS if is_first else _WAITS.format(before[thread])
+        state = _WATCHED if turn.stage is Stage.WATCHED else waits
+        before[thread] += turn.stage is not Stage.WATCHED
+        if (question.user, thread.team) == (user, team):
+            link = question.permalink(workspace)
+            found.append(ShownTurn(turn.key, question.title, thread.channel, state, link))
+    return reversed(found)

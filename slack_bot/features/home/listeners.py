@@ -1,0 +1,68 @@
+"""The Home tab and the prompts above the messages with the bot, and Stop in the tab."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.async_context import AsyncBoltContext
+
+from ...errors import BotError
+from ...inbound.authorizer import identity_of
+from ...inbound.buttons import Button, PressReply
+from ...inbound.read import BotIdentity, Press, read_view, read_visit
+from ...threads.dispatch import TurnDispatcher
+from ...turn.buttons import TurnButton
+from .home import Home
+
+_log = logging.getLogger(__name__)
+
+
+class HomeListeners:
+    """Registered before `SlackListeners`, which matches everything."""
+
+    def __init__(self, home: Home, dispatcher: TurnDispatcher) -> None:
+        self._home, self._dispatcher = home, dispatcher
+
+    def register(self, bolt: AsyncApp) -> None:
+        bolt.event("app_home_opened")(self.visit)
+        bolt.event("assistant_thread_started")(self.visit)
+        bolt.event("app_context_changed")(self.view)
+
+    def buttons(self) -> Iterator[Button]:
+        yield Button(
+            TurnButton.STOP_IN_HOME, self.stop, failure="a question was not stopped: %s", is_own=True
+        )
+
+    async def visit(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
+        """Somebody opens the Home tab, the messages with the bot, or a new thread there (facts: Slack 9)."""
+        visit = read_visit(body)
+        if visit.is_home:
+            await self._show(visit.user, identity_of(context.authorize_result))
+        elif visit.channel:
+            await self._home.suggest(visit.channel, visit.thread_ts)
+
+    async def view(self, body: Mapping[str, Any]) -> None:
+        """Somebody looks at something else beside the messages with the bot."""
+        if (viewed := read_view(body)) is not None:
+            self._dispatcher.context.viewed(*viewed)
+
+    async def stop(self, press: Press, me: BotIdentity) -> PressReply:
+        """The button of one question."""
+        return PressReply(afterwards=partial(self._stop, press, me))
+
+    async def _stop(self, press: Press, me: BotIdentity) -> bool:
+        if press.turn:
+            try:
+                await self._dispatcher.controls.stop_turn(press.turn, press.user)
+            except BotError as error:
+                _log.error("a question was not stopped: %s", error, extra={"turn": press.turn})
+            await self._show(press.user, me)
+        return True
+
+    async def _show(self, user: str, me: BotIdentity) -> None:
+        try:
+            await self._home.show(user, me.ours.team, me.url or "https://slack.com")
+        except BotError as error:
+            _log.error("the Home tab was not written: %s", error)

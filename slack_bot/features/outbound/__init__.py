@@ -1,0 +1,1 @@
+"""Messages that the bot writes without being asked in Slack."""

@@ -1,0 +1,178 @@
+"""The bot speaks first: posts what `slack-bot say` left in the store, and lets the agent answer there.
+
+Each post carries the key of its message, so a process that goes on after another one looks for it first. The
+agent's answer is an ordinary turn, whose question is the first of these posts: from there on the turn's own
+record keeps it whole and single.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from slack_bolt.authorization import AuthorizeResult
+
+from ...clock import Clock
+from ...errors import ADD_SCOPE, BotError, SlackError, StoreError
+from ...settings.load import Settings
+from ...slack.blocks import fallback
+from ...slack.faults import CallFailed
+from ...slack.methods import Priority
+from ...slack.reconcile import SKEW
+from ...slack.surfaces import PostSurface
+from ...store.contracts import OutboundStore
+from ...text.fit import MessageLimits
+from ...text.ledger import split_into_segments
+from ...threads.dispatch import TurnDispatcher
+from ...turn.outbound import OutboundMessage, OutboundRecord
+from ...turn.record import Question, ThreadKey
+
+_log = logging.getLogger(__name__)
+
+_AGAIN = 30.0  # seconds until what the store or the sign-in kept from being delivered is tried again
+_KIND = "outbound"
+_CHECK_USER = "check the id (U...), which Slack shows in the person's profile"
+_REMEDIES = {
+    "channel_not_found": "check the id (C...), and if the channel is private, invite the bot there",
+    "not_in_channel": "invite the bot there with /invite",
+    "is_archived": "the channel is archived; name another one",
+    "user_not_found": _CHECK_USER,
+    "users_not_found": _CHECK_USER,
+    "user_not_visible": _CHECK_USER,
+    "user_disabled": "this person's account is deactivated; name another one",
+    "cannot_dm_bot": "this is a bot or the app itself; name a person",
+    **dict.fromkeys(("thread_not_found", "invalid_thread_ts"), "check the link; the thread may be deleted"),
+    "msg_too_long": "make the headline shorter",
+}
+
+
+class OutboundSender:
+    """Delivers what the store holds. `authorize` says who the bot is."""
+
+    def __init__(
+        self,
+        store: OutboundStore,
+        dispatcher: TurnDispatcher,
+        authorize: Callable[[], Awaitable[AuthorizeResult]],
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        self._store, self._dispatcher, self._authorize = store, dispatcher, authorize
+        self._settings, self._clock = settings, clock
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await self._start_new()
+                await asyncio.sleep(self._settings.store.outbound_interval)
+        finally:
+            for task in self._running.values():
+                task.cancel()
+
+    async def deliver(self, record: OutboundRecord) -> OutboundRecord:
+        """Go on with `record` until it is delivered, or cannot be. Its turn may go on.
+
+        Raises StoreError, and SlackError where the bot cannot sign in.
+        """
+        me = await self._authorize()
+        try:
+            delivered = await self._deliver(record, me)
+        except SlackError as error:
+            known = await self._store.outbound(record.key) or record
+            delivered = replace(known, error=str(error))
+            _log.error("a message of the operator was not delivered: %s", error, extra={"turn": record.key})
+        delivered = replace(delivered, ended_at=self._clock.wall())
+        await self._store.save_outbound(delivered)
+        return delivered
+
+    async def _start_new(self) -> None:
+        try:
+            found = await self._store.unfinished_outbound()
+        except StoreError as error:
+            _log.log(error.log_level, "the store was not asked for messages: %s", error)
+            await asyncio.sleep(_AGAIN)
+            return
+        for record in found:
+            if record.key not in self._running:
+                task = asyncio.create_task(self._try(record), name=f"outbound {record.key}")
+                self._running[record.key] = task
+                task.add_done_callback(partial(self._done, record.key))
+
+    async def _try(self, record: OutboundRecord) -> None:
+        try:
+            await self.deliver(record)
+        except BotError as error:
+            _log.error("a message is delivered later: %s", error, extra={"turn": record.key})
+            await asyncio.sleep(_AGAIN)
+
+    def _done(self, key: str, task: asyncio.Task[None]) -> None:
+        """What broke is left to the next process: it would break again."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("the delivery of a message broke", exc_info=error, extra={"turn": key})
+        else:
+            del self._running[key]
+
+    async def _deliver(self, record: OutboundRecord, me: AuthorizeResult) -> OutboundRecord:
+        message, team, is_again = record.message, me.team_id or "", record.is_begun
+        if not is_again:
+            record = replace(record, is_begun=True)
+            await self._store.save_outbound(record)
+        channel = message.channel or await self._open(record, team)
+        texts = _texts(message, self._settings)
+        for number in range(len(record.posted), len(texts)):
+            thread = ThreadKey(team, channel, message.thread_ts or "".join(record.posted[:1]))
+            ts = await self._post(record, thread, texts[number], is_again=is_again)
+            record, is_again = replace(record, posted=(*record.posted, ts)), False
+            await self._store.save_outbound(record)
+        first = record.posted[0]
+        thread = ThreadKey(team, channel, message.thread_ts or first)
+        question = Question(thread, first, message.user, team, message.text, asker_is_bot=True)
+        if message.is_question:
+            record = replace(record, turn=question.key)
+            await self._store.save_outbound(record)
+            await self._dispatcher.accept(question)
+        # without the workspace's address the place
+        return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
+
+    async def _open(self, record: OutboundRecord, team: str) -> str:
+        user = record.message.user
+        client = self._dispatcher.client(_origin(record, ThreadKey(team, "", "")))
+        opened = await client.call_until_known("conversations.open", {"users": user})
+        if isinstance(opened, CallFailed):
+            raise _refused(opened, user)
+        return str((opened.data.get("channel") or {}).get("id") or "")
+
+    async def _post(self, record: OutboundRecord, thread: ThreadKey, text: str, *, is_again: bool) -> str:
+        client = self._dispatcher.client(_origin(record, thread))
+        client.api.priority = Priority.BACKGROUND
+        posts = PostSurface(client, len(record.posted), record.accepted_at - SKEW)
+        posted = await posts.post(text, (), (), _KIND, persist=True, is_again=is_again)
+        if isinstance(posted, CallFailed):
+            raise _refused(posted, thread.channel)
+        return posted.ts
+
+
+def _origin(record: OutboundRecord, thread: ThreadKey) -> Question:
+    """What stands for the question that a post answers: its key names the post."""
+    return Question(thread, record.key, "", thread.team, "", asker_is_bot=True)
+
+
+def _texts(message: OutboundMessage, settings: Settings) -> list[str]:
+    """The posts: all but the first stand in its thread. The agent's answer follows them."""
+    if message.is_question:
+        return [message.headline or fallback(message.text)]
+    most = settings.stream.max_call_chars
+    size = min(settings.stream.rotate_bytes, most)
+    limits = MessageLimits(rotate_after=math.inf, rotate_bytes=size, max_call_chars=most)
+    body = [segment.text for segment in split_into_segments(message.text, limits)]
+    return [message.headline, *body] if message.headline else body
+
+
+def _refused(failed: CallFailed, where: str) -> SlackError:
+    remedy = _REMEDIES.get(failed.error, "say it again later, or look the name up in Slack's documentation")
+    if failed.error == "missing_scope":
+        remedy = f"the Slack app lacks the scope {failed.needed or 'for it'}; {ADD_SCOPE}"
+    return SlackError(f"Slack does not take this for {where} ({failed.error}): {remedy}.", error=failed.error)

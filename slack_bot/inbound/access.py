@@ -1,0 +1,249 @@
+"""Who may ask and press buttons in which channel, and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..clock import Clock
+from ..settings.channels import ChannelPolicies, ChannelSettings
+from ..settings.models import TurnSettings
+from ..store.contracts import RecentTurns
+from ..turn.people import Organisation, PersonKind, kind_of
+from ..turn.record import Question, ThreadKey
+from .read import Asker
+
+_HOUR = 3600.0
+_MOST = 10_000  # threads, questions and people; beyond it the oldest is dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a question is not taken: `reason` for the log, `words` for who asked."""
+
+    reason: str
+    words: str
+
+
+_EXTERNAL = Refusal(
+    "it came from another organisation (external = deny)",
+    "I take no questions from other organisations here. Somebody of the organisation that runs me can ask for"
+    " you.",
+)
+_GUEST = Refusal(
+    "it came from a guest (guests = deny)",
+    "I take no questions from guests here. A member of the workspace can ask for you.",
+)
+_NOT_LISTED = Refusal(
+    "its asker is not among the people and groups who may ask",
+    "Only certain people may ask me here. Ask whoever runs me to add you.",
+)
+_UNKNOWN = Refusal(
+    "Slack did not say whether its asker may ask (users:read, usergroups:read)",
+    "I could not find out whether you may ask me here. Please ask again in a few minutes.",
+)
+NOT_FOR_OTHERS = "Only people of the organisation that runs me can use this."
+
+
+class PeopleReader(Protocol):
+    """What Slack says of people. None: it does not."""
+
+    async def user(self, user: str) -> Mapping[str, Any] | None:
+        """The `user` of `users.info`."""
+
+    async def members(self, group: str) -> frozenset[str] | None:
+        """The ids of those in a user group."""
+
+
+class Access:
+    """Judges by the policy of the channel. What a rule needs and Slack does not say counts as refused."""
+
+    def __init__(self, policies: ChannelPolicies, people: PeopleReader, clock: Clock) -> None:
+        self._policies, self._people, self._clock = policies, people, clock
+        self._told: dict[tuple[str, ThreadKey], float] = {}
+
+    async def refusal(self, question: Question, asker: Asker, ours: Organisation) -> Refusal | None:
+        """Why `question` is not taken. Bots are subject to `external` only: see `BotAccess`."""
+        policy = self._policies.of(question.thread.channel)
+        if (refused := await self._external(policy, asker, ours)) is not None:
+            return refused
+        if question.asker_is_bot:
+            return None
+        kind = await self._kind(asker, ours) if policy.guests == "deny" else PersonKind.MEMBER
+        if kind is None or kind is PersonKind.GUEST:
+            return _UNKNOWN if kind is None else _GUEST
+        return await self._unlisted(policy, asker.user)
+
+    async def may_press(self, channel: str, asker: Asker, ours: Organisation) -> bool:
+        """Whether `asker` may press a button there, and stop."""
+        return await self._external(self._policies.of(channel), asker, ours) is None
+
+    def is_to_be_told(self, question: Question) -> bool:
+        """Once a person, thread and hour."""
+        now, key = self._clock.monotonic(), (question.user, question.thread)
+        if now < self._told.get(key, now):
+            return False
+        self._told.pop(key, None)
+        _keep(self._told, key, now + _HOUR)
+        return True
+
+    async def _external(self, policy: ChannelSettings, asker: Asker, ours: Organisation) -> Refusal | None:
+        if policy.external == "allow" or asker.is_surely_of(ours):
+            return None
+        kind = await self._kind(asker, ours)
+        return _EXTERNAL if kind is PersonKind.EXTERNAL else _UNKNOWN if kind is None else None
+
+    async def _kind(self, asker: Asker, ours: Organisation) -> PersonKind | None:
+        user = await self._people.user(asker.user)
+        return None if user is None else kind_of(user, ours)
+
+    async def _unlisted(self, policy: ChannelSettings, user: str) -> Refusal | None:
+        if user in policy.people or not (policy.people or policy.groups):
+            return None
+        groups = await asyncio.gather(*map(self._people.members, policy.groups))
+        if any(user in members for members in groups if members is not None):
+            return None
+        return _UNKNOWN if None in groups else _NOT_LISTED
+
+
+class HourCounts(Protocol):
+    """The questions of the last hour, by subject: a person, a channel, or "" for all."""
+
+    async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
+        """Count `key` with each subject, once; not if one of them has its number: then how many seconds each
+        of those has to wait. Raises StoreError.
+        """
+
+
+class HourlyQuestions:
+    """How many questions an hour are taken of a person or a bot, in a channel and in all."""
+
+    def __init__(self, settings: TurnSettings, counts: HourCounts) -> None:
+        self._settings, self._counts = settings, counts
+
+    async def refusal(self, user: str, channel: str, key: str, *, is_bot: bool = False) -> Refusal | None:
+        """Why one question more is not taken; None: it is, and counts once, however often it comes.
+
+        Raises StoreError.
+        """
+        settings = self._settings
+        limits = {
+            user: (settings.hourly_bot if is_bot else settings.hourly_person, "You have asked"),
+            channel: (settings.hourly_channel, "This channel has asked"),
+            "": (settings.hourly_total, "I was asked"),
+        }
+        limits = {subject: each for subject, each in limits.items() if each[0]}
+        if not limits:
+            return None
+        waits = await self._counts.take(key, {subject: most for subject, (most, _) in limits.items()})
+        if not waits:
+            return None
+        subject = max(waits, key=lambda each: waits[each])
+        most, who = limits[subject]
+        what = f"{who} {most} question{'s' if most > 1 else ''} within an hour"
+        words = f"{what}, and I may take no more. Please ask again in {_minutes(waits[subject])}."
+        return Refusal(f"there are too many: {what}", words)
+
+
+class LocalHour:
+    """What this process is asked; what the store knows of the hour before its first question counts too."""
+
+    def __init__(self, store: RecentTurns, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._asked: dict[str, dict[str, float]] = {}
+        self._is_restored = False
+
+    async def take(self, key: str, limits: Mapping[str, int]) -> Mapping[str, float]:
+        """See `HourCounts`."""
+        if not self._is_restored:
+            await self._restore()
+        now, waits = self._clock.wall(), {}
+        for subject, most in limits.items():
+            asked = self._since(subject, now - _HOUR)
+            if key in asked:
+                return {}
+            if len(asked) >= most:
+                waits[subject] = sorted(asked.values())[-most] + _HOUR - now
+        if not waits:
+            for subject in limits:
+                self._count(subject, key, now)
+        return waits
+
+    async def _restore(self) -> None:
+        for turn in await self._store.accepted_since(self._clock.wall() - _HOUR):
+            asked = turn.question
+            for subject in (asked.user, asked.thread.channel, ""):
+                self._count(subject, asked.key, turn.accepted_at)
+        self._is_restored = True
+
+    def _count(self, subject: str, key: str, at: float) -> None:
+        self._asked.setdefault(subject, {})[key] = at
+
+    def _since(self, subject: str, since: float) -> dict[str, float]:
+        known = self._asked.pop(subject, {})
+        recent = {key: at for key, at in known.items() if at > since}
+        if recent:
+            _keep(self._asked, subject, recent)
+        return recent
+
+
+def _minutes(seconds: float) -> str:
+    minutes = math.ceil(seconds / 60)
+    return "a minute" if minutes == 1 else f"{minutes} minutes"
+
+
+class BotAccess:
+    """Which bots may ask, and how often: two bots that mention each other would go on for ever.
+
+    `allowed`: ids of bots (`U...`, `B...`, `A...`), and of channels in which every bot may ask. `max_turns`:
+    questions of bots in one thread until a person writes there. A refused bot gets no reply.
+    """
+
+    def __init__(self, allowed: Collection[str], max_turns: int) -> None:
+        self._allowed = frozenset(allowed)
+        self._max_turns = max_turns
+        self._turns: dict[ThreadKey, int] = {}
+        self._judged: dict[str, str | None] = {}
+
+    def person_wrote(self, thread: ThreadKey) -> None:
+        """Bots may ask in `thread` again."""
+        self._turns.pop(thread, None)
+
+    def refusal(self, question: Question, asker_ids: Collection[str]) -> str | None:
+        """Why `question` is not answered, "" the next time; None: it is, and a bot's counts once.
+
+        Slack sends a mention as two events, and retries.
+        """
+        if not question.asker_is_bot:
+            self.person_wrote(question.thread)
+            return None
+        if question.key not in self._judged:
+            reason = self._judge(question.thread, asker_ids)
+            _keep(self._judged, question.key, None if reason is None else "")
+            return reason
+        return self._judged[question.key]
+
+    def _judge(self, thread: ThreadKey, asker_ids: Collection[str]) -> str | None:
+        if self._allowed.isdisjoint({*asker_ids, thread.channel}):
+            ids = ", ".join(sorted(asker_ids))
+            return (
+                f"a bot ({ids}) mentioned the bot in {thread.channel}; to let it ask, add one of"
+                " these ids to SLACK_BOT_SLACK__ALLOWED_BOTS"
+            )
+        turns = self._turns.pop(thread, 0)
+        _keep(self._turns, thread, min(turns + 1, self._max_turns))
+        if turns < self._max_turns:
+            return None
+        return (
+            f"bots have asked {self._max_turns} times in this thread since a person wrote there"
+            " (SLACK_BOT_TURNS__MAX_BOT_TURNS)"
+        )
+
+
+def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]

@@ -1,0 +1,95 @@
+"""Signing in to Slack: the bot's identity and scopes, and one sentence for each wrong token."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import TypeAlias
+
+import aiohttp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from ..errors import SlackError
+from ..turn.people import Organisation
+from .read import BotIdentity
+
+_AGAIN = "copy the token again from your Slack app settings"
+_REINSTALL = "install the app again and copy the new token"
+_LATER = "Slack has trouble of its own right now; start again in a minute"
+_REMEDIES = {
+    "invalid_auth": _AGAIN,
+    "not_authed": _AGAIN,
+    "token_revoked": _REINSTALL,
+    "token_expired": _REINSTALL,
+    "account_inactive": _REINSTALL,
+    "not_allowed_token_type": "this is another kind of token than the one needed",
+    "missing_scope": "an app-level token needs the scope connections:write",
+    "ratelimited": "it was used too often lately; start again in a minute",
+    **dict.fromkeys(("internal_error", "fatal_error", "service_unavailable", "request_timeout"), _LATER),
+}
+_NOT_SLACK = "check SLACK_API_URL and the proxy if there is one, or try again later"
+_UNREADABLE = (ValueError, AttributeError, RecursionError)
+"""What slack_sdk raises for a body that it cannot read."""
+
+Authorize: TypeAlias = Callable[[], Awaitable[AuthorizeResult]]
+
+
+def new_authorize(client: AsyncWebClient) -> Authorize:
+    """What says who owns the bot token of `client`, asked once. `bot_scopes` is None if Slack names none.
+
+    Bolt itself would acknowledge and drop an event whose `auth.test` fails. Our SlackError makes it a 500,
+    and Slack sends the event again.
+    """
+    identity: AuthorizeResult | None = None
+
+    async def authorize() -> AuthorizeResult:
+        nonlocal identity
+        if identity is None:
+            answer = await call_or_raise(client, "auth.test", setting="SLACK_BOT_TOKEN")
+            scopes = answer.headers.get("x-oauth-scopes")
+            identity = AuthorizeResult.from_auth_test_response(
+                bot_token=client.token, bot_scopes=scopes, auth_test_response=answer
+            )
+        return identity
+
+    return authorize
+
+
+def identity_of(signed_in: AuthorizeResult | None) -> BotIdentity:
+    """Who the bot is there."""
+    if signed_in is None:
+        return BotIdentity("", "")
+    ours = Organisation(signed_in.team_id or "", signed_in.enterprise_id or "")
+    return BotIdentity(signed_in.bot_user_id or "", signed_in.bot_id or "", ours, signed_in.url or "")
+
+
+async def call_or_raise(
+    client: AsyncWebClient, method: str, *, setting: str, token: str | None = None
+) -> AsyncSlackResponse:
+    """The answer to a call that must succeed. Raises SlackError. `setting` names the token."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        return await client.api_call(method, headers=headers)
+    except SlackApiError as error:
+        # the response is the SDK's, or aiohttp's if the body was not JSON
+        data = getattr(error.response, "data", None)
+        named = data.get("error") if isinstance(data, dict) else None
+        status = getattr(error.response, "status_code", 0) or getattr(error.response, "status", 0)
+        name = str(named or f"HTTP {status}")
+        remedy = _REMEDIES.get(name, "check it in your Slack app settings" if named else _NOT_SLACK)
+        if named is None and status == HTTPStatus.OK:
+            raise SlackError(_not_slack(client), error="unreadable") from error
+        raise SlackError(f"Slack refused {setting} ({name}): {remedy}.", error=name) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise SlackError(
+            f"Slack cannot be reached at {client.base_url}; check the network, SLACK_API_URL, and the proxy"
+            " if there is one (HTTPS_PROXY).",
+            error="unreachable",
+        ) from error
+    except _UNREADABLE as error:  # last: a certificate that is refused is a ValueError too
+        raise SlackError(_not_slack(client), error="unreadable") from error
+
+
+def _not_slack(client: AsyncWebClient) -> str:
+    return f"What answers at {client.base_url} is not Slack: {_NOT_SLACK}."

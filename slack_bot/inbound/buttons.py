@@ -1,0 +1,160 @@
+"""Every control that the bot posts, a row each, and the one way of a press to its row.
+
+What a press changes is stored before it is acknowledged. Only where a modal is to be opened, the
+acknowledgement comes first: the trigger lives no longer than that may take (facts: Slack 10).
+"""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+
+from ..errors import BotError
+from ..threads.dispatch import TurnDispatcher
+from ..turn.buttons import TurnButton
+from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
+from .authorizer import identity_of
+from .read import BotIdentity, Press, read_press
+
+_log = logging.getLogger(__name__)
+
+_NOT_NOW = "I cannot take questions right now. Please try again in a minute."
+_ANYTHING = re.compile(".*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class PressReply:
+    """What comes of a press.
+
+    `words`: for who pressed, where they pressed or at `place` (channel, thread); in a modal in its place.
+    `errors`: of a modal's inputs, by block_id: it stays open. `afterwards` runs when Slack has its
+    acknowledgement; if it returns True, the words are left out.
+    """
+
+    words: str | None = None
+    errors: Mapping[str, str] | None = None
+    place: tuple[str, str] | None = None
+    afterwards: Callable[[], Awaitable[bool]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A control, or a modal, by its `name` (see `Press`).
+
+    `handle` may raise BotError: then `failure` is logged with it, and who pressed reads `sorry`.
+    `opens_modal`: it is acknowledged first. `is_own`: it shows only what is theirs, so guests of
+    other organisations may press it.
+    `channel_of`: where a modal belongs, for the settings of that channel. Raises BotError.
+    """
+
+    name: str
+    handle: Callable[[Press, BotIdentity], Awaitable[PressReply]]
+    failure: str
+    sorry: str | None = None
+    opens_modal: bool = False
+    is_own: bool = False
+    channel_of: Callable[[Press], Awaitable[str]] | None = None
+
+
+class ButtonOwner(Protocol):
+    """A part of the bot that has controls."""
+
+    def buttons(self) -> Iterator[Button]:
+        """A row for each."""
+
+
+class ButtonRouter:
+    """Takes every press and every modal, and answers who pressed."""
+
+    def __init__(self, owners: Iterable[ButtonOwner], access: Access, dispatcher: TurnDispatcher) -> None:
+        self._buttons = {button.name: button for owner in owners for button in owner.buttons()}
+        self._access, self._dispatcher = access, dispatcher
+
+    def register(self, bolt: AsyncApp) -> None:
+        bolt.action(_ANYTHING)(self.press)
+        bolt.view(_ANYTHING)(self.submit)
+
+    async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        """A control of a message or of the Home tab."""
+        press = read_press(body)
+        button = self._buttons.get(press.name) if press is not None else None
+        if press is None or button is None:
+            await ack()
+            return
+        if button.opens_modal:
+            await ack()
+        reply = await self._handle(button, press, context)
+        await ack()
+        is_said = reply.afterwards is not None and await reply.afterwards()
+        place = reply.place or (press.channel, press.thread_ts)
+        words = None if is_said else reply.words
+        if words or press.private_url:
+            await self._dispatcher.reply((*place, press.user), words, private_url=press.private_url)
+
+    async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
+        """A modal: it closes, or says what is wrong."""
+        press = read_press(body)
+        button = self._buttons.get(press.name) if press is not None else None
+        reply = PressReply()
+        if press is not None and button is not None:
+            reply = await self._handle(button, press, context)
+        if reply.errors:
+            await ack(response_action="errors", errors=dict(reply.errors))
+        elif reply.words and reply.place is None:
+            await ack(response_action="update", view=self._dispatcher.forms.notice_view(reply.words))
+        else:
+            await ack()
+            if reply.place is not None and press is not None:
+                await self._dispatcher.reply((*reply.place, press.user), reply.words)
+
+    async def _handle(self, button: Button, press: Press, context: AsyncBoltContext) -> PressReply:
+        me = identity_of(context.authorize_result)
+        try:
+            channel = press.channel
+            if button.channel_of is not None and not channel:
+                channel = await button.channel_of(press)
+            if not button.is_own and not await self._access.may_press(channel, press.by, me.ours):
+                return PressReply(NOT_FOR_OTHERS)
+            return await button.handle(press, me)
+        except BotError as error:
+            extra = {"turn": press.turn} if ":" in press.turn else None
+            _log.error(button.failure, error, extra=extra)
+            return PressReply(button.sorry)
+
+
+class TurnButtons:
+    """What people press about questions. `hourly` limits how many may be asked."""
+
+    def __init__(self, dispatcher: TurnDispatcher, hourly: HourlyQuestions) -> None:
+        self._dispatcher, self._hourly = dispatcher, hourly
+
+    def buttons(self) -> Iterator[Button]:
+        for name in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
+            yield Button(name, self.press, failure="a question was not asked again: %s", sorry=_NOT_NOW)
+
+    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+        """One of them. Raises BotError."""
+        if not press.turn:
+            _log.warning("ignored: a press without a turn of its channel")
+            return PressReply()
+        return PressReply(await self._pressed(press))
+
+    async def _pressed(self, press: Press) -> str | None:
+        controls = self._dispatcher.controls
+        if press.name == TurnButton.STOP:
+            return await controls.stop_watch(press.turn, press.user)
+        if press.name == TurnButton.STOP_LISTENING:
+            return await self._dispatcher.stop_listening(press.turn)
+        if press.name == TurnButton.DROP:
+            return await controls.drop(press.turn, press.user)
+
+        async def refusal() -> str | None:
+            refused = await self._hourly.refusal(press.user, press.channel, f"{press.turn} again")
+            return None if refused is None else refused.words
+
+        return await controls.retry(press.turn, press.user, refusal)

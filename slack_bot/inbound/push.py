@@ -1,0 +1,156 @@
+"""Agents say that there is news of a task: `POST /a2a/push/{id}` (A2A push).
+
+A post is a hint to read the task, and no more: one that is forged, repeated or late changes nothing. So all
+that counts is what it costs. The id cannot be guessed, and a body is read only if the secret is right.
+
+Servers send the secret in three places (facts: A2A 12).
+"""
+
+import hmac
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol, Self, TypeAlias
+
+from aiohttp import web
+from multidict import CIMultiDictProxy
+
+from ..agents.push_target import PUSH_ID, PUSH_PATH, hash_secret, push_url
+from ..agents.wire.frames import task_id_of
+from ..clock import Clock
+from ..errors import AgentError, StoreError
+from ..settings.models import PushSettings, SlackSettings
+from .http_server import Handler, keep_open, listening, read_body, refusal, slack_limits
+from .push_jwt import JwtVerifier
+
+log = logging.getLogger(__name__)
+
+PUSH_ADDRESS = "SLACK_BOT_PUSH__"
+"""What the names of the settings of the port begin with."""
+
+_TOKEN_HEADERS = ("X-A2A-Notification-Token", "A2A-Notification-Token")
+_MEDIA_TYPES = ("application/json", "application/a2a+json")
+
+
+class PushWatch(Protocol):
+    """A watched task, and the hash (`PushTarget.secret_hash`) of the secret that its agent got."""
+
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def secret_hash(self) -> str: ...
+
+
+FindPushWatch: TypeAlias = Callable[[str], Awaitable[PushWatch | None]]
+"""The watch with this id; None: there is none, or it is over. Raises StoreError."""
+
+
+class PushReceiver:
+    """Takes the posts. `on_hint` gets the id of a watch whose agent has posted, at each post."""
+
+    def __init__(
+        self,
+        settings: PushSettings,
+        find_watch: FindPushWatch,
+        on_hint: Callable[[str], Awaitable[None]],
+        verifier: JwtVerifier | None = None,
+    ) -> None:
+        self._settings, self._find_watch = settings, find_watch
+        self._on_hint, self._verifier = on_hint, verifier
+
+    @classmethod
+    async def new(
+        cls,
+        settings: PushSettings,
+        find_watch: FindPushWatch,
+        on_hint: Callable[[str], Awaitable[None]],
+        clock: Clock,
+    ) -> Self | None:
+        """None where no address is set. SettingsError: the keys cannot be used."""
+        if settings.public_url is None:
+            return None
+        verifier = None if settings.jwks is None else JwtVerifier(settings, clock)
+        if verifier is not None:
+            await verifier.check()
+        return cls(settings, find_watch, on_hint, verifier)
+
+    @property
+    def routes(self) -> Mapping[str, Handler]:
+        return {PUSH_PATH: self._handle}
+
+    @asynccontextmanager
+    async def listening(self, slack: SlackSettings) -> AsyncIterator[None]:
+        """Serve on a port of its own meanwhile, with the limits of HTTP mode. SettingsError: it is taken."""
+        settings = self._settings
+        async with listening(self.routes, slack_limits(slack), PUSH_ADDRESS, settings.host, settings.port):
+            log.info("waiting for agents at http://%s:%s%s", settings.host, settings.port, PUSH_PATH)
+            yield
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        push_id = request.path.removeprefix(PUSH_PATH)
+        try:
+            status = _check_head(request, push_id) or await self._take(request, push_id)
+        except StoreError as error:
+            log.warning("the post of an agent was not taken: %s", error)
+            status = 503
+        return web.Response() if status == 200 else refusal(status)
+
+    async def _take(self, request: web.BaseRequest, push_id: str) -> int:
+        watch = await self._find_watch(push_id)
+        if watch is None:
+            return 404
+        if not await self._is_authentic(request.headers, push_id, watch):
+            return 401
+        body = await read_body(request, self._settings.body_timeout, self._settings.max_body_bytes)
+        if isinstance(body, int):
+            return body
+        keep_open(request)
+        try:
+            task_id = task_id_of(json.loads(body))
+        except (ValueError, RecursionError, AgentError):
+            return 400
+        if task_id != watch.task_id:
+            return 403
+        await self._on_hint(push_id)
+        return 200
+
+    async def _is_authentic(self, headers: CIMultiDictProxy[str], push_id: str, watch: PushWatch) -> bool:
+        """At least one proof is given, and each one given holds."""
+        tokens, bearers = _tokens(headers), _bearers(headers)
+        for each in tokens:
+            if not _matches(each, watch):
+                return False
+        for each in bearers:
+            if not (_matches(each, watch) or await self._is_signed(each, push_id)):
+                return False
+        return bool(tokens or bearers)
+
+    async def _is_signed(self, token: str, push_id: str) -> bool:
+        if self._verifier is None:
+            return False
+        return await self._verifier.is_valid(token, push_url(self._settings.public_url or "", push_id))
+
+
+def _check_head(request: web.BaseRequest, push_id: str) -> int | None:
+    """The status with which a request is refused by its head, before anybody is asked."""
+    if not PUSH_ID.fullmatch(push_id):
+        return 404
+    if request.method != "POST":
+        return 405
+    if request.content_type not in _MEDIA_TYPES:
+        return 415
+    return None if _tokens(request.headers) or _bearers(request.headers) else 401
+
+
+def _tokens(headers: CIMultiDictProxy[str]) -> list[str]:
+    return [each for name in _TOKEN_HEADERS for each in headers.getall(name, ())]
+
+
+def _bearers(headers: CIMultiDictProxy[str]) -> list[str]:
+    given = (each.partition(" ") for each in headers.getall("Authorization", ()))
+    return [credentials.strip() for scheme, _, credentials in given if scheme.lower() == "bearer"]
+
+
+def _matches(token: str, watch: PushWatch) -> bool:
+    return hmac.compare_digest(hash_secret(token), watch.secret_hash)

@@ -1,0 +1,364 @@
+"""PURE. Slack's events become questions, changes, stops and presses. No JSON makes these functions raise.
+
+Slack sends a mention as two events (`app_mention` and `message`), and the bot its own messages and every
+change to them. Only a question uses up its dedupe key: if an ignored twin did, the mention would be lost
+(facts: Slack 8, openclaw#34833).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ..text.mrkdwn import to_text
+from ..turn.files import slack_files
+from ..turn.json_values import first_of, object_of, objects_of, text_in
+from ..turn.people import Organisation
+from ..turn.record import MESSAGE_TS, SPOKEN, Question, ThreadKey, is_direct
+
+_SLACKBOT = "USLACKBOT"
+_TEAM = re.compile(r"T[A-Z0-9]*\Z")
+_HALF = re.compile(r"[\ud800-\udfff]")
+_CHANNEL = re.compile(r"[CDG][A-Z0-9]+\Z")
+_MOST_VIEWED = 5
+
+_NAMED = re.compile(r"<[@!]")  # a person, a group, or everybody
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """The bot's user id (`U...`) and bot id (`B...`) in this workspace, whose it is, and its address."""
+
+    user: str
+    bot: str
+    ours: Organisation = field(default_factory=Organisation)
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who did something. `ids`: of the user, the bot and its app; `teams`: those that Slack names with them.
+
+    `is_shared`: the channel is shared with another organisation; None: Slack does not say.
+    """
+
+    user: str
+    ids: frozenset[str]
+    teams: frozenset[str]
+    is_shared: bool | None = None
+
+    def is_surely_of(self, ours: Organisation) -> bool:
+        """Whether this alone says that they are of our organisation."""
+        if self.teams:
+            return all(ours.has(team) for team in self.teams)
+        return self.is_shared is False
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReply:
+    """A reply without a mention of the bot. `names_others`: it mentions somebody else."""
+
+    question: Question
+    names_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChanged:
+    """`user` has edited the message of the question `key`, or deleted it: then `text` is None.
+
+    `names_others`: it mentions somebody else now and not the bot, where only a mention is for one of them.
+    """
+
+    key: str
+    thread: ThreadKey
+    user: str
+    text: str | None
+    names_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Not for the bot. `question`: the message read as one, if a reader could have meant it for the bot."""
+
+    reason: str
+    question: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A control that was pressed, or a modal that was sent (`is_modal`): that has no place.
+
+    `name`: the action_id up to a "-", or the callback_id. `value`: the control's, or the private_metadata.
+    `turn`: the key of the turn that it names; "": none, or one of another channel.
+    `state`: what was filled in (`state.values`). `trigger`: opens a modal within 3 seconds. `private_url`:
+    where the message with the control can be changed, if only who pressed sees it.
+    """
+
+    name: str
+    value: str
+    turn: str
+    user: str
+    by: Asker
+    team: str = ""
+    channel: str = ""
+    thread_ts: str = ""
+    message_ts: str = ""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    trigger: str = ""
+    private_url: str = ""
+    is_modal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody opens the Home tab (`is_home`), the messages with the bot, or a new thread of them."""
+
+    user: str
+    is_home: bool
+    channel: str = ""
+    thread_ts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStarted:
+    """The message `ts` of the bot is a new stream."""
+
+    thread: ThreadKey
+    ts: str
+
+
+Inbound: TypeAlias = Question | ThreadReply | MessageChanged | StreamStarted | Ignored
+
+
+def _without_halves(value: Any) -> Any:
+    """JSON may hold half of a surrogate pair, as a cut emoji leaves it; no store and no agent takes it."""
+    if isinstance(value, str):
+        return value if value.isascii() else _HALF.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {name: _without_halves(each) for name, each in value.items()}
+    return [_without_halves(each) for each in value] if isinstance(value, list) else value
+
+
+class _Event:
+    """The event in a body. A field that is missing, or no text, is ""."""
+
+    def __init__(self, body: object, *, part: str | None = None) -> None:
+        """`part`: of the event, in its channel."""
+        payload = object_of(_without_halves(body))
+        self.raw = object_of(payload.get("event"))
+        self.is_ext_shared = payload.get("is_ext_shared_channel")
+        if part is not None:
+            self.raw = {**object_of(self.raw.get(part)), "channel": self.raw.get("channel")}
+        self.asker = self["user"] or self["bot_id"]
+        # the workspace of the installation: the same in both events of a mention
+        installed = text_in(first_of(payload.get("authorizations")), "team_id")
+        self.team = installed or text_in(payload, "team_id") or self["team"]
+
+    def __getitem__(self, name: str) -> str:
+        return text_in(self.raw, name)
+
+    def is_of(self, bot: BotIdentity) -> bool:
+        return self["user"] == bot.user or (bot.bot != "" and self["bot_id"] == bot.bot)
+
+    def is_from_bot(self) -> bool:
+        """Apps, workflows and Slackbot. An app's message names the bot even if it posts as a user."""
+        is_named = self["bot_id"] or self.raw.get("bot_profile")
+        is_named = is_named or object_of(self.raw.get("user_profile")).get("is_bot")
+        is_bot_id = self.asker[:1] == "B" or self.asker == _SLACKBOT
+        return bool(is_named) or is_bot_id or self["subtype"] == "bot_message"
+
+    def question(self, text: str) -> Question:
+        # on Grid `user_team` may be an enterprise (`E...`), which is no recipient
+        teams = (self["user_team"], self["source_team"], self["team"])
+        return Question(
+            thread=ThreadKey(self.team, self["channel"], self["thread_ts"] or self["ts"]),
+            ts=self["ts"],
+            user=self.asker,
+            user_team=next((team for team in teams if _TEAM.match(team)), self.team),
+            text=text,
+            asker_is_bot=self.is_from_bot(),
+            is_ext_shared=self.is_ext_shared if isinstance(self.is_ext_shared, bool) else None,
+            files=slack_files(self.raw.get("files")),
+            viewing=_channels_in(self.raw.get("app_context")) if is_direct(self["channel"]) else (),
+        )
+
+
+def read_message(body: object, me: BotIdentity) -> Inbound:
+    """Judge an `app_mention` or `message`. A question's text is "" if it holds only the mention."""
+    event = _Event(body)
+    if (news := _stream_started(event, me) or _changed(body, event, me)) is not None:
+        return news
+    if (reason := _why_not(event, me)) is not None:
+        return Ignored(reason)
+    wording = without_mention(event["text"], me.user)
+    is_mention = event["type"] == "app_mention" or wording != event["text"]
+    is_dm = event["channel_type"] == "im" or is_direct(event["channel"])
+    question = event.question(to_text(wording))
+    if is_mention or (is_dm and not question.asker_is_bot):
+        return question
+    if question.asker_is_bot:
+        return Ignored("another bot's message that does not mention the bot", question)
+    if question.thread.ts == question.ts:
+        return Ignored("a message that does not mention the bot", question)
+    return ThreadReply(question, _NAMED.search(event["text"]) is not None)
+
+
+def as_first_written(body: object, me: BotIdentity) -> dict[str, Any] | None:
+    """An edit of a question, as if its message had been written so. None: it is none, or was none before.
+
+    Slack keeps no order: an edit may come before its message, which then is only a repetition.
+    """
+    before, now = _of_change(body, "previous_message"), _of_change(body, "message")
+    kinds = {type(read_message(each, me)) for each in (before, now)}
+    return now if kinds <= {Question} or kinds <= {ThreadReply} else None
+
+
+def read_gone(body: object, me: BotIdentity) -> Inbound:
+    """Judge the message that a person has deleted or emptied, as it was."""
+    return read_message(_of_change(body, "previous_message"), me)
+
+
+def _of_change(body: object, part: str) -> dict[str, Any]:
+    payload, event = object_of(body), object_of(object_of(body).get("event"))
+    place = {"type": "message", "channel": event.get("channel"), "channel_type": event.get("channel_type")}
+    return {**payload, "event": {**object_of(event.get(part)), **place, "edited": None}}
+
+
+def read_asker(body: object) -> Asker:
+    """Who wrote a message, stopped or pressed."""
+    event, user = _Event(body), object_of(object_of(body).get("user"))
+    ids = {event["user"], event["bot_id"], event["app_id"], text_in(user, "id")}
+    teams = {event["user_team"], event["source_team"], event["team"], text_in(user, "team_id")}
+    teams |= {text_in(object_of(event.raw.get("bot_profile")), "team_id")}
+    teams |= {text_in(object_of(event.raw.get("user_profile")), "team")}
+    is_shared = object_of(body).get("is_ext_shared_channel")
+    return Asker(
+        event.asker or text_in(user, "id"),
+        frozenset(ids - {""}),
+        frozenset(teams - {""}),
+        is_shared if isinstance(is_shared, bool) else None,
+    )
+
+
+def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
+    """The thread, the user and the streams of an `agent_session_stopped`."""
+    event = _Event(body)
+    channel, thread_ts = event["channel"], event["thread_ts"]
+    named = event.raw.get("streaming_message_ts")
+    streams = tuple(ts for ts in named if isinstance(ts, str)) if isinstance(named, list) else ()
+    if not (channel and thread_ts):
+        return None
+    return ThreadKey(event.team, channel, thread_ts), event["user"], streams
+
+
+def read_press(body: object) -> Press | None:
+    """A `block_actions` or a `view_submission`. None: neither, or of nobody."""
+    payload = object_of(body)
+    by = read_asker(payload)
+    if not by.user:
+        return None
+    is_modal = text_in(payload, "type") == "view_submission"
+    action, view = first_of(payload.get("actions")), object_of(payload.get("view"))
+    name = text_in(view, "callback_id") if is_modal else text_in(action, "action_id").partition("-")[0]
+    message, container = object_of(payload.get("message")), object_of(payload.get("container"))
+    ts = text_in(container, "message_ts") or text_in(message, "ts")
+    channel = text_in(object_of(payload.get("channel")), "id") or text_in(container, "channel_id")
+    value = text_in(view, "private_metadata") if is_modal else text_in(action, "value")
+    turn = value.rpartition("|")[2]
+    is_here = not channel or turn.split(":")[1:2] in ([], [channel])
+    return Press(
+        name=name,
+        value=value,
+        turn=turn if is_here else "",
+        user=by.user,
+        by=by,
+        team=text_in(object_of(payload.get("user")), "team_id"),
+        channel=channel,
+        thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or ts,
+        message_ts=ts,
+        state=object_of(object_of((view if is_modal else payload).get("state")).get("values")),
+        trigger=text_in(payload, "trigger_id"),
+        private_url=text_in(payload, "response_url") if container.get("is_ephemeral") is True else "",
+        is_modal=is_modal,
+    )
+
+
+def read_visit(body: object) -> Visit:
+    """An `app_home_opened` or `assistant_thread_started`. No `channel`: there is nothing to do."""
+    event = _Event(body)
+    thread = object_of(event.raw.get("assistant_thread"))
+    if thread:
+        return Visit(
+            text_in(thread, "user_id"), False, text_in(thread, "channel_id"), text_in(thread, "thread_ts")
+        )
+    tab = event["tab"]
+    return Visit(event["user"], tab == "home", event["channel"] if tab == "messages" else "")
+
+
+def read_view(body: object) -> tuple[tuple[str, str], tuple[str, ...]] | None:
+    """Of an `app_context_changed`: the workspace and the person, and the channels that they look at."""
+    event = _Event(body)
+    if not event["user"]:
+        return None
+    return (event.team, event["user"]), _channels_in(event.raw.get("context"))
+
+
+def _channels_in(context: object) -> tuple[str, ...]:
+    """What else a person may look at, such as a canvas, has ids of other kinds (facts: Slack 14)."""
+    values = [text_in(each, "value") for each in objects_of(object_of(context).get("entities"))]
+    return tuple(each for each in values if _CHANNEL.match(each))[:_MOST_VIEWED]
+
+
+def _stream_started(event: _Event, me: BotIdentity) -> StreamStarted | None:
+    """A new stream is a plain message without text (facts: Slack 1.8)."""
+    is_begin = event["streaming_state"] == "in_progress" and not event.raw.get("subtype")
+    is_named = (
+        MESSAGE_TS.fullmatch(event["ts"]) and MESSAGE_TS.fullmatch(event["thread_ts"]) and event["channel"]
+    )
+    if not (is_begin and is_named and event["type"] == "message" and event.is_of(me)):
+        return None
+    return StreamStarted(ThreadKey(event.team, event["channel"], event["thread_ts"]), event["ts"])
+
+
+def _changed(body: object, event: _Event, me: BotIdentity) -> MessageChanged | None:
+    """An edit, or a deletion: of the root of a thread Slack leaves a tombstone.
+
+    Slack calls it a change as well when a link is unfurled, or when a thread's agent session goes on.
+    """
+    kind = event["subtype"]
+    if event["type"] != "message" or kind not in ("message_changed", "message_deleted"):
+        return None
+    before, now = _Event(body, part="previous_message"), _Event(body, part="message")
+    if not MESSAGE_TS.fullmatch(before["ts"]) or not event["channel"] or before.is_of(me):
+        return None
+    old = before.question("")
+    is_gone = kind == "message_deleted" or now["subtype"] == "tombstone"
+    if not is_gone and now["text"] == before["text"]:
+        return None
+    if is_gone:
+        return MessageChanged(old.key, old.thread, old.user, None)
+    wording = without_mention(now["text"], me.user)
+    names_others = wording == now["text"] and _NAMED.search(wording) is not None
+    is_for_others = names_others and not is_direct(event["channel"])
+    return MessageChanged(old.key, old.thread, old.user, to_text(wording), is_for_others)
+
+
+def _why_not(event: _Event, me: BotIdentity) -> str | None:
+    reasons = {
+        "not a message": event["type"] not in ("app_mention", "message"),
+        f"a message of subtype {event['subtype']}": event["subtype"] not in SPOKEN,
+        "a hidden message": event.raw.get("hidden"),
+        "an edit of a message that was judged before": event.raw.get("edited"),
+        "no channel, ts or author": not (event["channel"] and event["ts"] and event.asker),
+        "the bot's own message": event.is_of(me),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def without_mention(text: str, user: str) -> str:
+    """`text` without the mentions of `user`; unchanged if there is none."""
+    mention = rf"<@{re.escape(user)}(?:\|[^>]*)?>"
+    if not user or re.search(mention, text) is None:
+        return text
+    opened = re.sub(rf"\A\s*(?:{mention}[\s,:;]*)+", "", text)
+    return re.sub(rf"[ \t]*{mention}", "", opened).strip()

@@ -1,0 +1,1 @@
+"""Text: cut, counted, made harmless, compared. Knows nothing of turns, Slack or agents."""

@@ -1,0 +1,109 @@
+"""Keeps the raw events of agents in the store, where a setting asks for it: a turn can become a tape."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..clock import Clock
+from ..errors import StoreError
+from ..observe.facts import AgentEvent, Fact, Observer, TurnEnded, wants_details, wants_events
+from ..store.contracts import EventStore, KeptEvent
+from ..text.redaction import Redactor, StreamRedactor
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    at: float
+    raw: Any
+
+
+class EventKeeper:
+    """An observer in front of another one. It stores every `interval` seconds what came, of all turns.
+
+    `most_bytes` of a turn are kept, as JSON; what comes after that is left out. Secrets are masked, those of
+    `masks` and what looks like one, also where the agent sent it in pieces: then its events wait a little.
+    """
+
+    wants_events = True
+
+    def __init__(
+        self,
+        store: EventStore,
+        observer: Observer,
+        clock: Clock,
+        secrets: Callable[[], tuple[str, ...]],
+        *,
+        interval: float,
+        most_bytes: int,
+    ) -> None:
+        self._store, self._observer, self._clock = store, observer, clock
+        self._secrets, self._interval, self._most_bytes = secrets, interval, most_bytes
+        self._masks: dict[str, Redactor] = {}  # of turns: a token for the agent is another one tomorrow
+        self._streams: dict[str, StreamRedactor[_Event]] = {}
+        self._sizes: dict[str, int] = {}
+        self._waiting: list[KeptEvent] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    def __call__(self, fact: Fact) -> None:
+        if isinstance(fact, AgentEvent) and fact.raw.get("asked") is not True:
+            self._take(fact)
+        elif isinstance(fact, TurnEnded):
+            self._end(fact.turn)
+            self._sizes.pop(fact.turn, None)
+        if not isinstance(fact, AgentEvent) or wants_events(self._observer):
+            self._observer(fact)
+
+    @property
+    def wants_details(self) -> bool:
+        return wants_details(self._observer)
+
+    def _take(self, fact: AgentEvent) -> None:
+        if self._sizes.get(fact.turn, 0) > self._most_bytes:
+            return
+        stream = self._streams.get(fact.turn)
+        if stream is None:
+            masks = self._masks[fact.turn] = Redactor(self._secrets())
+            stream = self._streams[fact.turn] = StreamRedactor(masks)
+        event = _Event(self._clock.wall(), json.loads(json.dumps(fact.raw)))
+        self._keep(fact.turn, stream.push(event, event.raw))
+
+    def _end(self, turn: str) -> None:
+        stream = self._streams.pop(turn, None)
+        if stream is not None:
+            self._keep(turn, stream.end())
+            del self._masks[turn]
+
+    def _keep(self, turn: str, events: Iterable[_Event]) -> None:
+        for event in events:
+            data = json.dumps(self._masks[turn].value(event.raw), separators=(",", ":"))
+            size = self._sizes[turn] = self._sizes.get(turn, 0) + len(data)
+            if size > self._most_bytes:
+                return
+            self._waiting.append(KeptEvent(turn, event.at, data))
+            if self._writer is None or self._writer.done():
+                self._writer = asyncio.create_task(self._write(), name="event keeper")
+
+    async def _write(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(self._interval)
+            await self._store_waiting()
+
+    async def _store_waiting(self) -> None:
+        events, self._waiting = self._waiting, []
+        try:
+            await self._store.save_events(*events)
+        except StoreError as error:
+            _log.error("%d events of agents were not stored: %s", len(events), error)
+
+    async def close(self) -> None:
+        if self._writer is not None:
+            self._writer.cancel()
+        for turn in list(self._streams):
+            self._end(turn)
+        if self._waiting:
+            await self._store_waiting()

@@ -1,0 +1,153 @@
+"""Threads in which the bot is asked without a mention.
+
+Direct messages are not among them: everything there is a question.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ..clock import Clock
+from ..errors import StoreError
+from ..settings.channels import ChannelPolicies
+from ..store.contracts import ChangeThread, ThreadStateStore
+from ..turn.buttons import TurnButton
+from ..turn.record import Question, ThreadKey, is_direct
+from ..turn.thread_state import (
+    ListensTo,
+    ThreadState,
+    answered,
+    heard,
+    mentioned,
+    read_alone,
+    stopped,
+    went_on,
+)
+from .notices import Notices
+
+_log = logging.getLogger(__name__)
+
+_WORDS = "stop listening"
+_LOOK = 1.0  # seconds that the end of an answer waits for what is known of its thread
+_READS_ALONG = "I read along in this thread: you need not mention me here."
+_MENTION_NEEDED = "Others write in this thread now. Mention me with your next question here."
+_STOPPED = "I no longer read along in this thread. Mention me to go on."
+
+
+class FollowedThreads:
+    """What is known of them is in the store, so that each replica judges alike. `follow_for`, `stop_grace`:
+    seconds.
+    """
+
+    def __init__(
+        self,
+        store: ThreadStateStore,
+        policies: ChannelPolicies,
+        follow_for: float,
+        clock: Clock,
+        notices: Notices,
+        spawn: Callable[[Coroutine[Any, Any, None]], object],
+        stop_grace: float,
+    ) -> None:
+        self._stop_grace = stop_grace
+        self._store, self._policies, self._follow_for = store, policies, follow_for
+        self._clock, self._notices, self._spawn = clock, notices, spawn
+
+    async def taken(self, question: Question, *, is_mention: bool, is_awaited: bool) -> None:
+        """Somebody asks who may. Raises StoreError.
+
+        `is_awaited`: the agent asked them, and they know that an answer needs no mention.
+        """
+        if not self._may_follow(question.thread) or self.is_stop(question):
+            return
+        if is_mention:
+            before = await self._change(question.thread, lambda state: mentioned(state, question))
+            self._tell_asker(before, question)
+        elif await self.is_question(question):
+            at = float(question.ts)
+            is_new = not is_awaited
+            before = await self._change(question.thread, lambda state: went_on(state, at, is_shown=is_new))
+            if is_new and before is not None and not before.is_shown:
+                buttons = {TurnButton.STOP_LISTENING: "Stop listening"}
+                self._spawn(self._notices.offer(question, question.user, _READS_ALONG, buttons))
+
+    async def heard(self, message: Question) -> None:
+        """Somebody wrote, perhaps not to the bot. Raises StoreError."""
+        thread = message.thread
+        if message.ts == thread.ts or not self._may_follow(thread):
+            return
+        known = await self._store.thread_state(thread)
+        if known is not None and heard(known, message.user) != known:
+            before = await self._change(thread, lambda state: heard(state, message.user))
+            self._tell_asker(before, message)
+
+    async def is_question(self, reply: Question) -> bool:
+        """Whether `reply`, which mentions nobody, is for the bot. Raises StoreError."""
+        thread = reply.thread
+        if not self._may_follow(thread):
+            return False
+        known, respond = await self._store.thread_state(thread), self._policies.of(thread.channel).respond
+        if known is not None and reply.is_stop_word and float(reply.ts) <= known.active_at + self._stop_grace:
+            return False  # it was meant for an answer that has ended meanwhile, perhaps at another replica
+        return known is not None and known.is_question(reply, respond, self._follow_for)
+
+    async def listens_to(self, question: Question) -> ListensTo | None:
+        """Who can go on without a mention in the thread of `question`, in a channel.
+
+        None: it is as it was last said there.
+        """
+        thread = question.thread
+        try:
+            async with asyncio.timeout(_LOOK):
+                known = await self._store.thread_state(thread)
+        except (StoreError, TimeoutError):
+            known = None
+        if known is None:
+            return ListensTo.NOBODY if thread.ts == question.ts else None
+        who = known.listens_to(self._policies.of(thread.channel).respond)
+        return None if who is known.told else who
+
+    async def read_alone(self, question: Question) -> None:
+        """All of the thread was read before `question`: only its asker and the bot have written there."""
+        await self._note(question, lambda state: read_alone(state, question))
+
+    async def answered(self, question: Question, *, is_told: bool) -> None:
+        """The time counts from the last answer. `is_told`: who need not mention the bot stands under it."""
+        now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
+        await self._note(question, lambda state: answered(state, now, respond if is_told else None))
+
+    async def _note(self, question: Question, change: ChangeThread) -> None:
+        try:
+            if self._may_follow(question.thread):
+                await self._change(question.thread, change)
+        except StoreError as error:
+            extra = {"turn": question.key, "thread_ts": question.thread.ts}
+            _log.error("that a thread goes on was not stored: %s", error, extra=extra)
+
+    def is_stop(self, question: Question) -> bool:
+        """The words that end it."""
+        is_said = question.text.strip(" .!").casefold() == _WORDS
+        return is_said and self._may_follow(question.thread)
+
+    async def stop(self, question: Question, at: float) -> None:
+        """From `at` on only a mention is a question in the thread of `question`. Raises StoreError."""
+        await self._change(question.thread, lambda state: stopped(state, at))
+        await self._notices.post(question, _STOPPED)
+
+    def _may_follow(self, thread: ThreadKey) -> bool:
+        return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
+
+    async def _change(self, thread: ThreadKey, change: ChangeThread) -> ThreadState | None:
+        return await self._store.change_thread_state(thread, change, self._clock.wall())
+
+    def _tell_asker(self, before: ThreadState | None, message: Question) -> None:
+        """Once: when somebody else has written for the first time."""
+        thread = message.thread
+        is_first = before is not None and heard(before, message.user) != before
+        if before is None or not is_first or self._policies.of(thread.channel).respond != "auto":
+            return
+        is_followed = before.listens_to("auto") is ListensTo.ASKER
+        if is_followed and float(message.ts) <= before.active_at + self._follow_for:
+            place = thread.channel, thread.ts, before.asker
+            self._spawn(self._notices.post_ephemeral(*place, _MENTION_NEEDED))

@@ -1,0 +1,348 @@
+"""Keeps each running turn in the store, so that another process can finish it.
+
+What happens is stored at once, before anything outside depends on it; the text that Slack confirmed at most
+once in `interval` seconds, of all turns together. A failure is logged and the turn goes on for its reader.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from ..clock import Clock
+from ..errors import StoreError
+from ..store.contracts import Conversation, Store
+from ..turn.extras import ExtraRecord
+from ..turn.form import Form
+from ..turn.open_form import OpenForm
+from ..turn.progress import MessageRecord, Stage, TaskBaseline, TurnRecord
+from ..turn.quotes import Heard
+from ..turn.record import Outcome, Question, ThreadKey
+
+_log = logging.getLogger(__name__)
+
+_NAME_SECONDS = 2.0  # that the process stays for the ids of tasks
+_HANDLE_BYTES = 24  # of what names a form: nobody can guess it
+_RETRY_SECONDS = 1.0  # until a store is asked again that the agent must not be asked without
+
+
+class Journal:
+    """The records of all turns of this process with one agent."""
+
+    def __init__(
+        self,
+        store: Store,
+        agent: str,
+        clock: Clock,
+        interval: float,
+        on_lost: Callable[[ThreadKey], None] = lambda _: None,
+        on_end: Callable[[TurnRecord], None] = lambda _: None,
+    ) -> None:
+        self._on_lost, self._on_end = on_lost, on_end
+        self._store, self._agent, self.now, self._interval = store, agent, clock.wall, interval
+        self._changed: set[TurnJournal] = set()
+        self._checkpoint: asyncio.Task[None] | None = None
+        self._not_stored: set[tuple[str, str]] = set()  # since the last success: turns, and what of them
+        self._unnamed: set[str] = set()  # turns whose question was sent, and whose task is not known
+        self._all_named = asyncio.Event()
+
+    async def begin(self, record: TurnRecord) -> "TurnJournal":
+        """The turn begins, or goes on after another process. Raises StoreError."""
+        question = record.question
+        known = await self._store.conversation(self._agent, question.thread)
+        if record.stage is Stage.ACCEPTED:
+            task_id = question.task_id if question.handle else known.task_for(question.user)
+            question = replace(question, context_id=known.context_id, task_id=task_id)
+            return TurnJournal(self, replace(record, question=question), known)
+        if record.stage is Stage.WATCHED:
+            return TurnJournal(self, record, known)
+        turn = TurnJournal(self, replace(record, takeovers=record.takeovers + 1), known)
+        await self.save(turn)
+        return turn
+
+    async def merge(self, record: TurnRecord, others: Sequence[TurnRecord]) -> bool:
+        """The `others` are asked as a part of `record`. All or none of it is stored."""
+        ended = [self.ended(each, Outcome.MERGED) for each in others]
+        is_saved = await self._guard(self._store.save((record, 0), *((each, 0) for each in ended)), record)
+        for each in ended if is_saved else ():
+            self._on_end(each)
+        return is_saved
+
+    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+        """As it is stored if it ends now."""
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+
+    def sent(self, record: TurnRecord) -> TurnRecord:
+        if record.question.task_id is None:
+            self._unnamed.add(record.key)
+        return replace(record, stage=Stage.SENT, sent_at=self.now())
+
+    async def end(self, record: TurnRecord, outcome: Outcome) -> None:
+        """A turn ended without an answer of the agent."""
+        self.named(record)
+        self._changed = {turn for turn in self._changed if turn.record.key != record.key}
+        ended = self.ended(record, outcome)
+        if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
+            self._on_end(ended)
+
+    def named(self, record: TurnRecord) -> None:
+        """The id of its task is stored, or not needed."""
+        self._unnamed.discard(record.key)
+        if not self._unnamed:
+            self._all_named.set()
+
+    async def wait_for_names(self, hurry: asyncio.Event | None) -> None:
+        """Shortly, or until `hurry` is set: without its task's id nobody could go on with a turn."""
+        self._all_named.clear()
+        if not self._unnamed or not self._store.is_durable:
+            return
+        ends = [asyncio.ensure_future(each.wait()) for each in (self._all_named, hurry) if each is not None]
+        await asyncio.wait(ends, timeout=_NAME_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for each in ends:
+            each.cancel()
+
+    async def keep(self, record: TurnRecord) -> bool:
+        """A turn changed that does not run."""
+        return await self._guard(self._store.save((record, len(record.messages))), record)
+
+    async def save_end(self, turn: "TurnJournal") -> None:
+        """The turn has ended, or is watched."""
+        if await self._until_there(lambda: self.save(turn)) and turn.record.stage is Stage.ENDED:
+            self._on_end(turn.record)
+
+    async def _until_there(self, save: Callable[[], Awaitable[bool]]) -> bool:
+        """With several replicas another one would go on with a turn whose end is not stored."""
+        while not (is_saved := await save()) and self._store.lease:  # noqa: ASYNC110  no event reports it
+            await asyncio.sleep(_RETRY_SECONDS)
+        return is_saved
+
+    async def save(self, *turns: "TurnJournal") -> bool:
+        """Store what changed of `turns`. Only logs what fails: the next call stores it too."""
+        self._changed.difference_update(turns)
+        changes = [(turn.record, turn.unchanged()) for turn in turns]
+        is_saved = await self._guard(self._store.save(*changes), changes[0][0])
+        if is_saved:
+            for turn, (record, _) in zip(turns, changes, strict=True):
+                turn.stored = record.messages
+        return is_saved
+
+    async def save_surely(self, turn: "TurnJournal") -> None:
+        """Store `turn` before the agent is asked. Does not return if the thread is another process's.
+
+        With several replicas a question that is not marked would be asked by another one too, so this waits
+        for the store. One process goes on without it.
+        """
+        is_kept = await self.save(turn)
+        while self._store.lease and not (is_kept and await self._is_held(turn.record)):
+            await asyncio.sleep(_RETRY_SECONDS)
+            is_kept = await self.save(turn)
+
+    async def _is_held(self, record: TurnRecord) -> bool:
+        """Whether the thread is this process's. If it is another one's, this task is cancelled."""
+        try:
+            lost = await self._store.renew()
+        except StoreError as error:
+            message = "the lease of a thread was not renewed: %s"
+            _log.log(error.log_level, message, error, extra={"turn": record.key})
+            return False
+        for thread in lost:
+            self._on_lost(thread)
+        await asyncio.sleep(0)
+        return record.question.thread not in lost
+
+    async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
+        saving = self._store.save_conversation(self._agent, turn.question.thread, known, self.now())
+        await self._guard(saving, turn.record, "a thread's context")
+
+    async def keep_form(self, form: OpenForm, record: TurnRecord) -> bool:
+        return await self._guard(self._store.open_form(form), record, "a form")
+
+    async def form_of(self, record: TurnRecord) -> OpenForm | None:
+        """The form that another process has shown for this turn."""
+        if not (record.takeovers or record.stage is Stage.WATCHED):
+            return None
+        try:
+            there = await self._store.forms_in(record.question.thread)
+        except StoreError:  # what follows will say so
+            return None
+        return next((each for each in there if each.is_open and each.turn == record.key), None)
+
+    async def messages_in(self, thread: ThreadKey) -> frozenset[str]:
+        """Empty if the store fails."""
+        try:
+            return await self._store.messages_in(thread)
+        except StoreError as error:
+            _log.error("the messages of a thread were not read: %s", error, extra={"thread_ts": thread.ts})
+            return frozenset()
+
+    def save_soon(self, turn: "TurnJournal") -> None:
+        self._changed.add(turn)
+        if self._checkpoint is None or self._checkpoint.done():
+            self._checkpoint = asyncio.create_task(self._save_changed(), name="checkpoint")
+
+    async def close(self) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.cancel()
+        if self._changed:
+            await self.save(*self._changed)
+
+    async def _save_changed(self) -> None:
+        while self._changed:
+            await asyncio.sleep(self._interval)
+            if self._changed:
+                await self.save(*self._changed)
+
+    async def _guard(self, saving: Awaitable[None], record: TurnRecord, what: str = "a turn") -> bool:
+        try:
+            await saving
+        except StoreError as error:
+            fields = {"turn": record.key, "thread_ts": record.question.thread.ts, "task": record.task_id}
+            is_said = (record.key, what) in self._not_stored
+            self._not_stored.add((record.key, what))
+            level = logging.DEBUG if is_said else error.log_level
+            _log.log(level, "%s was not stored: %s", what, error, extra=fields)
+            return False
+        self._not_stored.clear()
+        return True
+
+
+class TurnJournal:
+    """The record of one turn. `stored`: its messages as the store has them."""
+
+    def __init__(self, journal: Journal, record: TurnRecord, conversation: Conversation) -> None:
+        self._journal, self.record, self._conversation = journal, record, conversation
+        self.stored = record.messages
+        self._opened: OpenForm | None = None
+
+    @property
+    def question(self) -> Question:
+        return self.record.question
+
+    @property
+    def is_takeover(self) -> bool:
+        return self.record.takeovers > 0 or self.record.stage is Stage.WATCHED
+
+    def unchanged(self) -> int:
+        pairs = list(zip(self.stored, self.record.messages, strict=False))
+        return next((at for at, (old, new) in enumerate(pairs) if old != new), len(pairs))
+
+    async def other_messages(self) -> frozenset[str]:
+        return await self._journal.messages_in(self.question.thread)
+
+    @property
+    def heard(self) -> Heard:
+        """What the agent knows of the thread. One that names no conversation remembers nothing."""
+        known = self._conversation
+        return () if known.context_id is None else known.heard
+
+    async def sending(self, baseline: TaskBaseline | None = None, heard: Heard | None = None) -> None:
+        """The agent is asked next. `baseline`: what the task holds that the question is for. `heard`: what
+        the agent has heard of the thread, once it has taken the question.
+        """
+        if self.record.stage is Stage.ACCEPTED:
+            sent = self._journal.sent(self.record)
+            self.record = replace(sent, baseline=baseline, heard=heard)
+            await self._journal.save_surely(self)
+
+    def answers(self, form: OpenForm) -> None:
+        """The question is a reply to `form`, in words."""
+        question = replace(self.question, form=form.form, handle=form.handle)
+        self.record = replace(self.record, question=question)
+
+    async def open_form(self, form: Form, task_id: str | None) -> str:
+        """Keep what the agent asks. Returns its handle; "": it cannot be kept, and nobody could press."""
+        known = self._opened or await self._journal.form_of(self.record)
+        if known is not None and known.form == form:
+            return known.handle
+        asked = self.question
+        opened = OpenForm(
+            known.handle if known is not None else secrets.token_urlsafe(_HANDLE_BYTES),
+            *(self.record.key, asked.thread, asked.user, asked.user_team, task_id or "", form),
+            opened_at=self._journal.now(),
+            context_id=self.record.context_id,
+        )
+        return opened.handle if await self._keep_form(opened) else ""
+
+    async def form_shown(self, message: MessageRecord | None) -> None:
+        """The form stands below `message`."""
+        if self._opened is not None and message is not None:
+            await self._keep_form(replace(self._opened, message=message))
+
+    async def _keep_form(self, form: OpenForm) -> bool:
+        self._opened = form
+        return await self._journal.keep_form(form, self.record)
+
+    @property
+    def opened(self) -> str:
+        """The handle of the form that this process has shown for the turn."""
+        return "" if self._opened is None else self._opened.handle
+
+    async def taken(self) -> None:
+        """The agent has the question, and what came with it."""
+        if self.record.heard is not None:
+            await self._save_conversation(replace(self._conversation, heard=self.record.heard))
+
+    async def task_known(self, task_id: str | None, context_id: str | None) -> None:
+        """The agent named its task or its conversation. Nothing of it may be shown before."""
+        record, known = self.record, self._conversation
+        task_id, context_id = task_id or record.task_id, context_id or record.context_id
+        if context_id is not None and known.context_id not in (None, context_id):
+            record = replace(record, heard=())  # the agent began anew: it knows nothing of the thread
+        if (task_id, context_id) != (record.task_id, record.context_id):
+            await self._become(replace(record, task_id=task_id, context_id=context_id))
+            if task_id is not None:
+                self._journal.named(record)
+        heard = known.heard if record.heard is None else record.heard
+        await self._save_conversation(replace(known, context_id=context_id or known.context_id, heard=heard))
+
+    async def shown(self, messages: tuple[MessageRecord, ...]) -> None:
+        """Slack confirmed `messages`. A new one is stored before more is written into it."""
+        known, self.record = self.record, replace(self.record, messages=messages)
+        if [each.ts for each in known.messages] != [each.ts for each in messages]:
+            await self._journal.save(self)
+        elif known.messages != messages:
+            self._journal.save_soon(self)
+
+    async def attached(self, extras: tuple[ExtraRecord, ...]) -> None:
+        """What is in the thread besides the text, before more of it is shown."""
+        await self._become(replace(self.record, extras=extras))
+
+    async def stop(self, user: str) -> None:
+        """The human stopped the turn: a process that takes it over ends it."""
+        await self._become(replace(self.record, stopped_by=user))
+
+    async def reword(self, text: str) -> None:
+        """The question's message was edited to `text` while it was answered: a retry asks that."""
+        await self._become(replace(self.record, reworded=text))
+
+    async def watch(self) -> None:
+        since = self.record.watched_at or self._journal.now()
+        await self._become(replace(self.record, stage=Stage.WATCHED, watched_at=since), ends=True)
+
+    async def hand_over(self, messages: tuple[MessageRecord, ...]) -> None:
+        await self._become(replace(self.record, messages=messages))
+
+    async def end(
+        self, outcome: Outcome, awaiting_task_id: str | None = None, trace_id: str | None = None
+    ) -> None:
+        """`awaiting_task_id`: the task that waits for the asker's answer."""
+        self._journal.named(self.record)
+        known, user = self._conversation, self.question.user
+        known = replace(known, context_id=self.record.context_id or known.context_id)
+        if awaiting_task_id is not None:
+            known = known.asked(user, awaiting_task_id)
+        elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
+            known = known.answered(user)
+        await self._save_conversation(known)
+        ended = self._journal.ended(self.record, outcome)
+        await self._become(replace(ended, trace_id=trace_id), ends=True)
+
+    async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
+        self.record = record
+        await (self._journal.save_end if ends else self._journal.save)(self)
+
+    async def _save_conversation(self, known: Conversation) -> None:
+        if known != self._conversation or tuple(known.waits) != tuple(self._conversation.waits):
+            self._conversation = known
+            await self._journal.save_conversation(self, known)

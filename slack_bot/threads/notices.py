@@ -1,0 +1,164 @@
+"""What the reader is told where no runner can end a turn: it broke, was never begun, or its process ends."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from ..clock import Clock
+from ..errors import BotError
+from ..observe.facts import Observer, TurnEnded, referred
+from ..settings.channels import ChannelPolicies
+from ..settings.models import StreamSettings
+from ..slack.api import SlackApi
+from ..slack.blocks import Args, actions, markdown
+from ..slack.faults import CallOk, StreamingRefusalCache
+from ..slack.model import Ending
+from ..slack.sink import Sink
+from ..slack.status import QueuedReaction
+from ..slack.stream_starts import StreamStartTracker
+from ..slack.surfaces import PostSurface
+from ..slack.turn_client import TurnClient
+from ..turn.buttons import TurnButton
+from ..turn.progress import MessageRecord, TurnRecord
+from ..turn.record import Outcome, Question, is_direct
+from .journal import Journal
+
+log = logging.getLogger(__name__)
+
+RESTARTING = "I am being restarted and could not finish this answer. Please ask again in a minute."
+NOT_BEGUN = "Stopped before the agent had begun."
+TOO_LONG = "This took too long, so I ended it."
+BROKE = "Something went wrong on my side during this answer."
+GIVEN_UP = "I was restarted several times during this answer, so I gave it up."
+_NOT_TAKEN = "I have a problem and could not take this question. Please ask again in a few minutes."
+_WITHOUT_RETRY = (RESTARTING, NOT_BEGUN)
+_TOO_MANY = "Too many questions wait in this thread, so I did not take this one. Please ask it again later."
+_PLACE = "Your question is number {} in line in this thread."
+_HINT = "Hello! Write your question in the same message as the mention, and I will ask the agent for you."
+
+
+class Notices:
+    """Writes into threads beside the runners. `stream_starts` are all turns'.
+
+    `is_sure`: no other process has taken a thread of this one.
+    """
+
+    def __init__(
+        self,
+        api: SlackApi,
+        settings: StreamSettings,
+        policies: ChannelPolicies,
+        clock: Clock,
+        observer: Observer,
+        journal: Journal,
+        stream_starts: StreamStartTracker,
+        is_sure: Callable[[], bool],
+    ) -> None:
+        self._api, self._settings, self._policies, self._clock = api, settings, policies, clock
+        self._observer, self._journal, self._stream_starts = observer, journal, stream_starts
+        self._is_sure = is_sure
+        self._streaming_refusals = StreamingRefusalCache(settings.streaming_refusal_ttl)
+
+    def sink(self, question: Question, shown: Sequence[MessageRecord] = ()) -> Sink:
+        """The place of a turn in Slack. `shown`: what another process wrote there."""
+        return Sink(self._client(question, self._is_sure), shown)
+
+    def client(self, question: Question) -> TurnClient:
+        """Calls about a question whose thread may be another process's."""
+        return self._client(question, lambda: True)
+
+    def _client(self, question: Question, is_sure: Callable[[], bool]) -> TurnClient:
+        refusals, starts = self._streaming_refusals, self._stream_starts
+        client = TurnClient(self._api, question, self._settings, self._clock, refusals, starts, is_sure)
+        channel = question.thread.channel
+        if not is_direct(channel) and self._policies.of(channel).audience == "everyone":
+            client.can_stream = False  # a stream grows for its asker only (facts: Slack 1)
+        return client
+
+    def reaction(self, question: Question, *, is_shown: bool = False) -> QueuedReaction:
+        """The mark of a question that waits. `is_shown`: another process may have set it."""
+        api = self._api.for_turn(question.key, question.thread.ts)
+        return QueuedReaction(api, question.thread.channel, question.ts, is_shown=is_shown)
+
+    async def notify(
+        self, question: Question, note: str, sink: Sink | None = None, *, offer_retry: bool = False
+    ) -> None:
+        """End the answer in `sink`, or in a new one, with `note`."""
+        try:
+            end = Ending(Outcome.FAILED, note=note, offer_retry=offer_retry)
+            await (sink or Sink(self.client(question))).finish(end)
+        except BotError as error:
+            log.error("the reader got no notice: %s", error, extra={"turn": question.key})
+
+    async def break_off(
+        self, turn: TurnRecord, outcome: Outcome, reason: str, note: str, sink: Sink | None = None
+    ) -> None:
+        """End a turn whose runner could not, in `sink` or in a message of its own."""
+        now, key, sink = self._clock.monotonic(), turn.key, sink or self.sink(turn.question)
+        is_whole = None if outcome is Outcome.STOPPED else False
+        ended = TurnEnded(now, key, outcome, reason, None, None, None, {}, late=0, is_whole=is_whole)
+        self._observer(ended)
+        can_retry = note not in _WITHOUT_RETRY
+        note = referred(note, key) if can_retry else note
+        await self.notify(turn.question, note, sink, offer_retry=can_retry)
+        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
+
+    async def hint(self, turn: TurnRecord) -> None:
+        await self.post(turn.question, _HINT)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def turn_away(self, turn: TurnRecord) -> None:
+        """Too many questions wait in the thread."""
+        thread = turn.question.thread
+        await self.post_ephemeral(thread.channel, thread.ts, turn.question.user, _TOO_MANY)
+        await self._journal.end(turn, Outcome.REFUSED)
+
+    async def tell_place(self, question: Question, place: int) -> None:
+        """Others wait before it."""
+        where = question.thread.channel, question.thread.ts, question.user
+        await self.post_ephemeral(*where, _PLACE.format(place))
+
+    async def post(self, question: Question, text: str) -> None:
+        """Say `text` in the thread of `question`, which it is about. Once, where a call has no answer."""
+        # so that no other post of the turn has its number, whichever process makes it
+        posts = PostSurface(self.client(question), -int(self._clock.wall()))
+        await posts.post("", (), (), "note", says=text)
+
+    async def offer(self, question: Question, user: str, text: str, labels: Mapping[TurnButton, str]) -> None:
+        """Tell `user` alone, with buttons of the turn, and their labels."""
+        thread = question.thread
+        args: Args = {"channel": thread.channel, "thread_ts": thread.ts, "user": user, "text": text}
+        args["blocks"] = [markdown(text), actions(labels, question.key)]
+        await self._api.for_turn(question.key, thread.ts).call("chat.postEphemeral", args)
+
+    async def open_view(self, turn: str, trigger: str, view: Args) -> bool:
+        """Open a modal. The trigger lives for 3 s, so this is tried once. False: Slack did not."""
+        args = {"trigger_id": trigger, "view": view}
+        return isinstance(await self._api.for_turn(turn).call("views.open", args, patience=0.0), CallOk)
+
+    async def refuse(self, question: Question, words: str) -> None:
+        """Say that `question` is not taken: `words` to its asker only; without any, to all."""
+        thread = question.thread
+        if not words:
+            await self.notify(question, _NOT_TAKEN)
+            return
+        # Slack shows nothing private in a thread without replies
+        place = "" if thread.ts == question.ts else thread.ts
+        await self.post_ephemeral(thread.channel, place, question.user, words)
+
+    async def reply(self, place: tuple[str, str, str], text: str | None, *, private_url: str = "") -> None:
+        """To who pressed a button: channel, thread, person. At `private_url` the message with the button
+        becomes `text`, and goes away without any: what was done once is offered no longer.
+        """
+        if private_url:
+            body: Args = {"replace_original": True, "text": text} if text else {"delete_original": True}
+            if isinstance(await self._api.for_turn("", place[1]).respond(private_url, body), CallOk):
+                return
+        if text is not None:
+            await self.post_ephemeral(*place, text)
+
+    async def post_ephemeral(self, channel: str, thread_ts: str, user: str, text: str) -> None:
+        """`thread_ts` "": in the channel."""
+        args = {"channel": channel, "user": user, "text": text}
+        args |= {"thread_ts": thread_ts} if thread_ts else {}
+        await self._api.for_turn("", thread_ts).call("chat.postEphemeral", args)

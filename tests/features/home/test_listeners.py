@@ -1,0 +1,166 @@
+"""Somebody comes to the Home tab or to the messages with the bot, and what they find there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
+from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope
+from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.form_tapes import ONE, asking, form_in, press
+from tests.inbound.payloads import event
+
+
+async def open_home(bot: BotHarness, user: str = "U1", tab: str = "home") -> None:
+    bot.workspace.open_home(user, now=bot.now, tab=tab)
+    await bot.deliver()
+    await asyncio.sleep(1)
+
+
+@on_virtual_time
+async def test_the_tab_names_the_agent_and_one_s_questions_which_can_be_stopped_there() -> None:
+    long = answer("A very long answer indeed.", seconds=60)
+    async with run_bot(long, answer("Two.", seconds=60, ids="2")) as bot:
+        turn = f"T1:{CHANNEL}:{await bot.ask('how are you?')}"
+        await bot.ask("and I?", user="U2")
+        await asyncio.sleep(20)
+        await open_home(bot)
+        words = bot.workspace.home("U1")
+        assert words[:2] == ["Scripted agent", "Plays a capture."]
+        assert "how are you?" in words
+        assert "and I?" not in words
+        bot.workspace.press_in_home("U1", "stop_in_home", turn, now=bot.now)
+        await bot.deliver()
+        await asyncio.sleep(20)
+        assert bot.outcomes[0] == "stopped"
+        await open_home(bot)
+        assert bot.workspace.home("U1")[-1] == "You have no question under way."
+        await bot.idle()
+
+
+@on_virtual_time
+async def test_the_tab_lists_what_the_agent_asks_until_it_is_answered() -> None:
+    async with run_bot(asking(ONE, "Which environment?"), answer("Deployed.")) as bot:
+        root = await bot.ask("deploy")
+        await bot.idle()
+        await open_home(bot)
+        words = bot.workspace.home("U1")
+        place = words.index("Which environment?")
+        assert words[place - 1] == "Your questions" and "Waits for your answer" in words[place + 1]
+        assert "Stop" not in words, "it is answered, or stopped, in its thread"
+        assert form_in(bot, root).ts.replace(".", "") in str(bot.calls("views.publish")[-1]), "the link"
+        await open_home(bot, "U2")
+        assert bot.workspace.home("U2")[-1] == "You have no question under way."
+        await press(bot, root, "form_choose-1")
+        await bot.idle()
+        await open_home(bot)
+        assert bot.workspace.home("U1")[-1] == "You have no question under way."
+
+
+@on_virtual_time
+async def test_only_the_asker_can_stop_a_question_there() -> None:
+    async with run_bot(answer("An answer.", seconds=20)) as bot:
+        turn = f"T1:{CHANNEL}:{await bot.ask('hi')}"
+        await asyncio.sleep(5)
+        await bot.app.dispatcher.controls.stop_turn(turn, "U2")
+        await bot.app.dispatcher.controls.stop_turn("T1:C1:9.9", "U2")
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+
+
+@on_virtual_time
+async def test_questions_are_suggested_above_the_messages() -> None:
+    async with run_bot(suggested_prompts=("What is new?", "Who are you?")) as bot:
+        await open_home(bot, tab="messages")
+        assert bot.workspace.prompts(bot.workspace.direct("U1")) == ["What is new?", "Who are you?"]
+        assert bot.calls("views.publish") == []
+
+
+@on_virtual_time
+async def test_a_thread_of_an_assistant_is_answered_as_an_ordinary_direct_message_is() -> None:
+    """Slack begins it with a message of the app, below which people write."""
+    async with run_bot(answer("One."), answer("Two."), suggested_prompts=("What is new?",)) as bot:
+        direct = bot.workspace.direct("U1")
+        begun = {"channel": direct, "text": "New thread"}
+        root = str(bot.workspace.call("chat.postMessage", begun, now=bot.now, token=BOT_TOKEN).body["ts"])
+        bot.workspace.take()
+        thread = {"user_id": "U1", "channel_id": direct, "thread_ts": root, "context": {}}
+        await bot.deliver(
+            [Envelope("e1", "events_api", event("assistant_thread_started", assistant_thread=thread))]
+        )
+        await bot.say("hello", channel=direct, thread_ts=root)
+        await bot.idle()
+        assert bot.workspace.prompts(direct, root) == ["What is new?"]
+        other = await bot.say("hello", channel=direct)
+        await bot.idle()
+        assert bot.read(root, direct) == ["New thread", "One."]
+        assert bot.read(other, direct) == ["Two."]
+
+
+@on_virtual_time
+async def test_an_app_without_the_scope_has_no_prompts_and_is_told_once() -> None:
+    lacking = AppManifest(SHIPPED.scopes - {"assistant:write"}, SHIPPED.events)
+    async with run_bot(suggested_prompts=("What is new?",)) as bot:
+        bot.workspace.state.manifest = lacking
+        for _ in range(3):
+            await open_home(bot, tab="messages")
+        assert len(bot.calls("assistant.threads.setSuggestedPrompts")) == 1
+        root = await bot.ask("hi")
+        await bot.idle()
+        assert bot.read(root) != []
+        assert bot.thread(root, CHANNEL)
+
+
+@on_virtual_time
+async def test_a_thread_of_a_direct_message_is_listed_by_its_question() -> None:
+    async with run_bot(answer("An answer."), answer("Another.", ids="2")) as bot:
+        direct = bot.workspace.direct("U1")
+        first = await bot.say("What is\nnew here?", channel=direct)
+        await bot.idle()
+        assert bot.workspace.session_title(direct, first) == "What is new here?"
+        await bot.say("And elsewhere?", channel=direct, thread_ts=first)
+        root = await bot.ask("in a channel?")
+        await bot.idle()
+        assert bot.workspace.session_title(direct, first) == "What is new here?"
+        assert bot.workspace.session_title(CHANNEL, root) == ""
+
+
+@on_virtual_time
+async def test_an_app_without_agent_sessions_answers_as_well() -> None:
+    async with run_bot(answer("An answer."), rules=WorkspaceRules(agent_sessions=False)) as bot:
+        direct = bot.workspace.direct("U1")
+        root = await bot.say("x" * 500, channel=direct)
+        await bot.idle()
+        assert bot.read(root, direct) == ["An answer."]
+
+
+class _WithIcon(httpx.AsyncBaseTransport):
+    """An agent whose card names its picture."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        if request.method != "GET" or response.status_code != 200:
+            return response
+        card = json.loads(await response.aread())
+        return httpx.Response(200, json={**card, "iconUrl": "https://agent.example/icon.png"})
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+@on_virtual_time
+async def test_the_tab_is_there_also_where_slack_cannot_fetch_the_agents_picture(refusals: int) -> None:
+    faults = {"views.publish": [*["invalid_arguments"] * refusals, None]}
+    async with run_bot(through=_WithIcon, faults=faults) as bot:
+        await open_home(bot)
+        await open_home(bot)
+        assert bot.workspace.home("U1")[:2] == ["Scripted agent", "Plays a capture."]
+        shown = ["icon.png" in str(call) for call in bot.calls("views.publish")]
+        assert shown == ([True, False, False] if refusals else [True, True]), "it is tried once"

@@ -1,0 +1,262 @@
+"""A new message of the asker ends the answer that runs, or waits where the agent does not let that happen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.testing.tape.builders import answer, chunk, status, task
+from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.examples import at_each_third
+
+from .test_dispatch import asked
+
+LONG = answer(" ".join(f"word{n}" for n in range(100)), seconds=60)
+INTERRUPTED = "Interrupted by a new message."
+NOT_INTERRUPTED = "The agent could not be interrupted. Your question is next, when it has answered."
+
+
+class CancelDoor(httpx.AsyncBaseTransport):
+    """Before the agent: what becomes of a call to cancel a task. None: no answer ever."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, result: dict[str, Any] | None) -> None:
+        self.inner, self.result, self.cancels = inner, result, 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        call = json.loads(await request.aread() or b"{}")
+        if call.get("method") not in ("tasks/cancel", "CancelTask"):
+            return await self.inner.handle_async_request(request)
+        self.cancels += 1
+        if self.result is None:
+            await asyncio.Event().wait()
+        answered = {"jsonrpc": "2.0", "id": call["id"], **(self.result or {})}
+        return httpx.Response(200, json=answered, request=request)
+
+
+def door(result: dict[str, Any] | None) -> Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]:
+    return lambda inner: CancelDoor(inner, result)
+
+
+def cancels(bot: BotHarness) -> int:
+    return sum("ancel" in call.method for call in bot.agent.calls)
+
+
+def references(bot: BotHarness) -> list[list[str] | None]:
+    return [call.params["message"].get("referenceTaskIds") for call in bot.agent.questions]
+
+
+@on_virtual_time
+async def test_the_asker_s_new_message_ends_the_answer_and_refers_to_its_task() -> None:
+    async with run_bot(LONG, answer("Second."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two"]
+        assert (cancels(bot), references(bot)) == (1, [None, ["task-1"]])
+        assert bot.outcomes == ["stopped", "answered"]
+        first, second = [seen for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
+        assert first.text.startswith("word0") and INTERRUPTED in str(first.blocks)
+        assert second.text == "Second."
+        assert bot.workspace.session(CHANNEL, root) == "active"
+        assert bot.workspace.open_streams() == []
+
+
+@on_virtual_time
+async def test_also_before_the_agent_has_named_its_task() -> None:
+    late = Tape({"wire": "0.3"}, (Moment(10.0, event=task()), Moment(60.0, end="closed")))
+    async with run_bot(late, answer("Second."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(1)
+        await bot.say("two", thread_ts=root)
+        await asyncio.sleep(5)
+        assert cancels(bot) == 0
+        await bot.idle()
+        assert (cancels(bot), references(bot)) == (1, [None, ["task-1"]])
+        assert bot.read(root)[-1] == "Second."
+
+
+@on_virtual_time
+async def test_another_s_words_wait_and_interrupt_nothing() -> None:
+    async with run_bot(LONG, answer("Second."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.ask("two", user="U2", thread_ts=root)
+        await bot.idle()
+        assert (cancels(bot), bot.outcomes) == (0, ["answered", "answered"])
+
+
+@on_virtual_time
+async def test_several_messages_interrupt_once_and_none_is_lost() -> None:
+    async with run_bot(LONG, answer("Yes."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        for text in ("two", "three"):
+            await bot.say(text, thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two\nthree"]
+        assert (cancels(bot), references(bot)) == (1, [None, ["task-1"]])
+        await bot.say("four", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)][2:] == ["four"]
+
+
+@on_virtual_time
+async def test_a_message_that_comes_when_the_interrupting_one_is_asked_interrupts_that() -> None:
+    async with run_bot(LONG, LONG, answer("Yes."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        for text in ("two", "three"):
+            await asyncio.sleep(10)
+            await bot.say(text, thread_ts=root)
+        await bot.ask("mine", user="U2", thread_ts=root)
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", "two", "three", "mine"]
+        assert bot.outcomes == ["stopped", "stopped", "answered", "answered"]
+        assert cancels(bot) == 2
+
+
+@pytest.mark.parametrize("result", [{"error": {"code": -32002, "message": "no"}}, None])
+@pytest.mark.parametrize(
+    ("busy", "then"),
+    [("queue", ["two", "three"]), ("collect", ["two\nthree"]), ("interrupt", ["two\nthree"])],
+)
+@on_virtual_time
+async def test_whatever_an_agent_does_with_a_cancel_a_stop_ends_the_answer_and_what_waits_is_asked(
+    busy: str, then: list[str], result: dict[str, Any] | None
+) -> None:
+    """It refuses, or never answers."""
+    async with run_bot(LONG, answer("Yes."), busy=busy, through=door(result), stop_timeout=5.0) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        for text in ("two", "three"):
+            await bot.say(text, thread_ts=root)
+        await asyncio.sleep(5)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        shown = bot.read(root)[0]
+        await bot.idle()
+        assert [text for text, _, _ in asked(bot)] == ["one", *then]
+        assert bot.outcomes == ["stopped", *["answered"] * len(then)]
+        assert bot.read(root)[0] == shown, "nothing appears after it"
+        assert bot.workspace.open_streams() == []
+
+
+@pytest.mark.parametrize("code", [-32002, -32004, -32601, -32603])
+@on_virtual_time
+async def test_an_agent_that_refuses_goes_on_and_the_message_waits_which_is_said(code: int) -> None:
+    refused = {"error": {"code": code, "message": "no"}}
+    async with run_bot(LONG, answer("Second."), busy="interrupt", through=door(refused)) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        await bot.idle()
+        assert bot.outcomes == ["answered", "answered"]
+        assert bot.read(root)[0].endswith("word99")
+        assert references(bot) == [None, None]
+        assert ("U1", NOT_INTERRUPTED) in bot.ephemeral(root)
+
+
+@on_virtual_time
+async def test_an_agent_that_never_answers_a_cancel_goes_on_too() -> None:
+    async with run_bot(LONG, answer("Second."), busy="interrupt", through=door(None)) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        await asyncio.sleep(31)
+        assert ("U1", NOT_INTERRUPTED) in bot.ephemeral(root)
+        await bot.idle()
+        assert bot.outcomes == ["answered", "answered"]
+        assert references(bot) == [None, None]
+
+
+@on_virtual_time
+async def test_a_cancel_that_is_under_way_when_the_answer_ends_holds_nothing_up_for_ever() -> None:
+    async with run_bot(
+        answer("One.", seconds=12), answer("Second."), busy="interrupt", through=door(None)
+    ) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        await asyncio.sleep(40)
+        assert bot.read(root) == ["One.", "Second."]
+        await bot.idle()
+        assert NOT_INTERRUPTED not in str(bot.ephemeral(root))
+
+
+@on_virtual_time
+async def test_an_agent_that_has_only_begun_to_stop_is_waited_for() -> None:
+    """The cancel is accepted, and the stream says later that the task is canceled."""
+    events = [task(), chunk("Half. "), status("canceled")]
+    tape = Tape(
+        {"wire": "0.3"},
+        (
+            *(Moment(t, event=event) for t, event in zip((0.1, 1.0, 15.0), events, strict=True)),
+            Moment(15.1, end="closed"),
+        ),
+    )
+    working = {"result": {**task(), "status": {"state": "working"}}}
+    async with run_bot(tape, answer("Second."), busy="interrupt", through=door(working)) as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        await asyncio.sleep(2)
+        assert len(asked(bot)) == 1
+        await bot.idle()
+        first, second = [seen for seen in bot.thread(root) if seen.is_bot and not seen.ephemeral_for]
+        assert INTERRUPTED in str(first.blocks) and second.text == "Second."
+        assert references(bot) == [None, ["task-1"]]
+
+
+@on_virtual_time
+async def test_a_stop_meanwhile_does_not_cancel_twice_and_drops_nothing() -> None:
+    async with run_bot(LONG, answer("Second."), busy="interrupt") as bot:
+        root = await bot.ask("one")
+        await asyncio.sleep(10)
+        await bot.say("two", thread_ts=root)
+        bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+        await bot.deliver()
+        await bot.idle()
+        assert cancels(bot) == 1
+        assert [text for text, _, _ in asked(bot)] == ["one", "two"]
+
+
+@at_each_third
+@on_virtual_time
+async def test_the_message_is_asked_whenever_the_process_ends(step: int) -> None:
+    """It is killed at every point from the new message to its answer."""
+    points, is_over, unasked = 0, True, 0
+    while is_over:
+        store = MemoryStore(is_durable=True)
+        async with run_bot(
+            answer("One. " * 9, seconds=9), answer("Second."), store=store, busy="interrupt"
+        ) as bot:
+            root = await bot.ask("one")
+            await asyncio.sleep(5)
+            bot.workspace.say("U1", CHANNEL, "two", now=bot.now, thread_ts=root)
+            taken = bot.workspace.take()
+            bot.life.end_after(points)
+            delivery = asyncio.create_task(bot.deliver(taken))
+            await asyncio.sleep(30)
+            is_over = bot.life.over.is_set()
+            bot.life.end_now()
+            delivery.cancel()
+            async with run_bot(after=bot, busy="interrupt") as after:
+                await after.deliver(taken, retry=1)
+                await after.idle()
+                texts = [text for text, _, _ in asked(after)]
+                is_told = "cannot find out what became of" in str(after.thread(root))
+                assert texts == ["one", "two"] or (texts == ["one"] and is_told), points
+                assert await after.store.unfinished() == []
+                assert after.workspace.open_streams() == []
+                assert cancels(after) <= 1
+        points, unasked = points + step, unasked + (len(texts) == 1)
+    assert points > 20
+    assert unasked <= 3, "only between the mark that it is sent and the call; its status is set meanwhile"
