@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 
@@ -24,69 +24,42 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "slack_bot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
+SMALL = {"errors", "clock", "paths", "http_client", "installing", "completion"}
+"""Modules that import nothing of ours."""
+VALUES = {"text", "turn", "errors", "clock"}
 # room -> the rooms it may import besides itself. The order is the path a turn takes.
 ROOMS: dict[str, set[str]] = {
-    "turn": set(),
-    "errors": set(),
-    "clock": set(),
-    "paths": set(),
-    "http_client": set(),
-    "installing": set(),
+    **{name: set() for name in SMALL},
     "manifest": {"errors"},
-    "completion": set(),
-    "settings": {"turn", "errors", "installing", "paths"},
-    "observe": {"turn", "http_client", "errors", "clock", "settings"},
-    "a2a": {"turn", "http_client", "errors", "clock", "settings", "observe"},
-    "slack": {"turn", "web", "errors", "clock", "settings", "observe"},
-    "store": {"turn", "errors", "paths", "clock", "observe"},
+    "text": set(),
+    "turn": {"text"},
+    "settings": {"text", "turn", "errors", "installing", "paths"},
+    "observe": {*VALUES, "http_client", "settings"},
+    "agents": {*VALUES, "http_client", "settings", "observe"},
     "web": {"http_client", "settings"},
-    "consumer": {"turn", "a2a", "errors", "clock", "settings"},
-    "journal": {"turn", "store", "errors", "clock"},
-    "event_keeper": {"turn", "store", "errors", "clock", "observe"},
-    "replicas": {"turn", "store", "errors", "observe"},
-    "watches": {"turn", "a2a", "errors", "clock", "settings", "observe"},
-    "context": {"turn", "slack", "store", "errors", "clock", "settings"},
-    "runner": {
-        "journal", "consumer", "turn", "a2a", "slack", "web", "errors", "clock", "settings", "observe",
+    "slack": {*VALUES, "web", "settings", "observe"},
+    "store": {*VALUES, "paths", "observe"},
+    "threads": {*VALUES, "agents", "slack", "store", "web", "settings", "observe"},
+    "inbound": {*VALUES, "threads", "agents", "store", "settings", "observe"},
+    "features": {
+        *VALUES, "inbound", "threads", "agents", "slack", "store", "http_client", "settings", "observe",
     },
-    "notices": {"journal", "turn", "slack", "errors", "clock", "settings", "observe"},
-    "thread_lines": {"notices", "journal", "consumer", "turn", "slack", "settings", "clock", "observe"},
-    "interruptions": {"thread_lines", "notices", "turn", "a2a", "errors"},
-    "follow": {"notices", "turn", "slack", "store", "settings", "errors", "clock"},
-    "form_handler": {
-        "notices", "journal", "turn", "a2a", "slack", "store", "errors", "clock", "settings", "observe",
-    },
-    "controls": {
-        "form_handler", "notices", "slack", "thread_lines", "journal", "replicas", "watches", "turn", "store",
-    },
-    "dispatch": {
-        "context", "controls", "follow", "form_handler", "interruptions", "thread_lines", "notices",
-        "journal", "replicas", "watches", "consumer", "runner", "turn", "a2a", "slack", "store", "errors",
-        "clock", "settings", "observe",
-    },
-    "feedback": {"turn", "slack", "store", "http_client", "errors", "clock", "settings", "observe"},
-    "home": {"turn", "a2a", "slack", "store", "errors", "settings"},
-    "listeners": {
-        "dispatch", "feedback", "home", "turn", "a2a", "store", "errors", "clock", "settings", "observe",
-    },
-    "outbound": {"dispatch", "turn", "slack", "store", "errors", "clock", "settings"},
     "app": {
-        "event_keeper", "feedback", "home", "manifest", "outbound", "listeners", "dispatch", "runner", "turn",
-        "a2a", "slack", "store", "http_client", "errors", "clock", "settings", "observe",
+        *VALUES, "manifest", "features", "inbound", "threads", "agents", "slack", "store", "http_client",
+        "settings", "observe",
     },
     "testing": {
-        "app", "manifest", "turn", "a2a", "slack", "store", "http_client", "errors", "clock", "settings",
-        "observe",
+        *VALUES, "app", "manifest", "agents", "slack", "store", "http_client", "settings", "observe",
     },
     "tools": {
-        "testing", "app", "listeners", "manifest", "dispatch", "feedback", "runner", "turn", "a2a", "slack",
-        "store", "http_client", "errors", "paths", "clock", "settings", "observe",
+        *VALUES, "testing", "app", "features", "inbound", "manifest", "threads", "agents", "slack", "store",
+        "http_client", "paths", "settings", "observe",
     },
     "playground": {
-        "testing", "tools", "app", "turn", "a2a", "slack", "store", "http_client", "errors", "installing",
-        "clock", "settings", "observe",
+        *VALUES, "testing", "tools", "app", "agents", "slack", "store", "http_client", "installing",
+        "settings", "observe",
     },
-    "say": {"app", "turn", "store", "errors", "clock", "settings"},
+    "say": {*VALUES, "app", "store", "settings"},
     "cli": {"completion", "say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},
@@ -97,14 +70,14 @@ OWNED = {
     "httpx": {"http_client"},
     "httpcore": {"http_client"},
     "httpx_sse": {"http_client"},
-    "aiohappyeyeballs": {"a2a"},
-    "slack_sdk": {"slack", "listeners", "app", "testing", "playground", "tools"},
-    "slack_bolt": {"listeners", "outbound", "app", "testing"},
+    "aiohappyeyeballs": {"agents"},
+    "slack_sdk": {"slack", "inbound", "app", "testing", "playground", "tools"},
+    "slack_bolt": {"inbound", "features", "app", "testing"},
     "redis": {"store", "slack"},
     "sqlite3": {"store", "playground"},
-    "jwt": {"listeners"},
-    "authlib": {"a2a"},
-    "joserfc": {"a2a"},
+    "jwt": {"inbound"},
+    "authlib": {"agents"},
+    "joserfc": {"agents"},
     "prometheus_client": {"observe"},
     "opentelemetry": {"observe"},
     "a2a": {"playground"},
@@ -141,9 +114,16 @@ def imports(path: Path) -> list[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            of_package = node.level and node.module is None
-            found += [(f"{module}.{name.name}" if of_package else module, inside) for name in node.names]
+            for name in node.names:
+                full = f"{module}.{name.name}"
+                found.append((full if is_module(full) else module, inside))
     return found
+
+
+def is_module(name: str) -> bool:
+    """`name` is a module or a package of ours."""
+    path = ROOT.joinpath(*name.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
 @functools.cache
@@ -187,6 +167,33 @@ def test_the_rooms_make_no_circle() -> None:
         reach(name, ())
 
 
+def test_the_modules_make_no_circle() -> None:
+    """Within a room, too. What a function imports when it runs does not count."""
+    names = {module_name(path): path for path in MODULES}
+    done: set[str] = set()
+
+    def reach(name: str, seen: tuple[str, ...]) -> None:
+        assert name not in seen, " -> ".join((*seen[seen.index(name) :], name))
+        if name not in done:
+            for target in imported_modules(names[name], names):
+                reach(target, (*seen, name))
+            done.add(name)
+
+    for name in names:
+        reach(name, ())
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_modules(path: Path, names: Mapping[str, Path]) -> Iterator[str]:
+    """The modules that `path` imports when it is loaded. Packages import nothing themselves."""
+    for name, in_function in imports(path):
+        if not in_function and name in names and names[name].name != "__init__.py":
+            yield name
+
+
 @for_each(MODULES)
 def test_our_own_modules_are_imported_relatively(path: Path) -> None:
     for node in ast.walk(parsed(path)):
@@ -197,8 +204,8 @@ def test_our_own_modules_are_imported_relatively(path: Path) -> None:
 
 
 def is_pure(path: Path) -> bool:
-    """`turn/` as a whole, and every module that says PURE first of all."""
-    return room(path) == "turn" or (ast.get_docstring(parsed(path)) or "").startswith("PURE.")
+    """`text/` and `turn/` as a whole, and every module that says PURE first of all."""
+    return room(path) in ("text", "turn") or (ast.get_docstring(parsed(path)) or "").startswith("PURE.")
 
 
 @functools.cache
@@ -232,8 +239,9 @@ STDLIB = {
 
 def test_what_decides_is_pure() -> None:
     for name in (
-        "observe/facts", "observe/health", "store/contracts", "errors", "a2a/parser", "a2a/recovery_policy",
-        "slack/readback", "slack/rate_limiter/governor", "listeners/inbound",
+        "observe/facts", "observe/health", "store/contracts", "errors", "agents/parser",
+        "agents/recovery_policy",
+        "slack/readback", "slack/rate_limiter/governor", "inbound/read",
         "testing/slack/workspace",
     ):  # fmt: skip
         assert PACKAGE / f"{name}.py" in pure()
@@ -373,7 +381,7 @@ def test_one_place_catches_everything() -> None:
         if isinstance(handler, ast.ExceptHandler)
         and (handler.type is None or getattr(handler.type, "id", "") in ("Exception", "BaseException"))
     ]
-    assert [place.split(":")[0] for place in blind] in ([], ["slack_bot/dispatch.py"])
+    assert [place.split(":")[0] for place in blind] in ([], ["slack_bot/threads/dispatch.py"])
 
 
 @for_each(MODULES)
@@ -388,9 +396,11 @@ def test_public_things_say_what_they_are(path: Path) -> None:
 READ_IN_SLACK = [
     PACKAGE / f"{name}.py"
     for name in (
-        *("notices", "controls", "follow", "interruptions", "home", "watches", "runner"),
-        *("consumer/task_consumer", "listeners/access", "listeners/events", "slack/blocks", "slack/sink"),
-        *("slack/home", "slack/forms", "slack/surfaces", "a2a/wire/frames", "turn/notices", "turn/form"),
+        *("threads/notices", "threads/controls", "threads/follow", "threads/interruptions"),
+        *("threads/watches", "threads/runner", "threads/form_handler", "features/home/home"),
+        *("agents/task/task_consumer", "inbound/access", "inbound/events", "inbound/buttons"),
+        *("inbound/forms", "features/feedback/buttons", "slack/blocks", "slack/sink"),
+        *("slack/home", "slack/forms", "slack/surfaces", "agents/wire/frames", "turn/notices", "turn/form"),
     )
 ]
 

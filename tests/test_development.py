@@ -35,7 +35,7 @@ class Trace:
         if event != "call" or (function := function_of(frame)) is None:
             return
         self.ran.add(function)
-        if function in {("turn/buffer.py", "push"), ("slack/api.py", "_send")}:
+        if function in {("text/buffer.py", "push"), ("slack/api.py", "_send")}:
             self.ends.add(function[1])
             self.at_ends.update(callers(frame))
 

@@ -16,7 +16,7 @@ SHAPE = {
     "conditional callees": 4,
     "assignments to three or more": 202,
     "parameter names with five or more types": 43,
-    "modules over 500 lines": 6,
+    "modules over 500 lines": 4,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 15,
     "places that ask whether the store is Redis": 9,
@@ -24,12 +24,12 @@ SHAPE = {
 }
 WALKS = {
     "mention": {
-        "files": 69, "rooms": 11, "moves between files": 302, "moves between rooms": 140, "climbs": 22,
+        "files": 69, "rooms": 10, "moves between files": 302, "moves between rooms": 129, "climbs": 15,
     },
-    "chunk": {"files": 36, "rooms": 6, "moves between files": 145, "moves between rooms": 55, "climbs": 15},
-    "press": {"files": 64, "rooms": 11, "moves between files": 235, "moves between rooms": 108, "climbs": 23},
+    "chunk": {"files": 36, "rooms": 6, "moves between files": 145, "moves between rooms": 57, "climbs": 14},
+    "press": {"files": 64, "rooms": 10, "moves between files": 235, "moves between rooms": 97, "climbs": 16},
     "takeover": {
-        "files": 98, "rooms": 12, "moves between files": 2322, "moves between rooms": 577, "climbs": 113,
+        "files": 98, "rooms": 12, "moves between files": 2322, "moves between rooms": 626, "climbs": 103,
     },
 }  # fmt: skip
 

@@ -1,8 +1,8 @@
 """How far a mention, a chunk, a press and a takeover travel through the bot.
 
-A *room* is a folder of `slack_bot/` or a module directly in it, by the plan of `moved.py`. A *move* is a call
-in another room (or file) than the call before it. A *climb* is a call into a room that is before the caller's
-on the path of a turn (`PATH`). Files of plain values (`VALUES`) and the lab do not count.
+A *room* is a folder of `slack_bot/` or a module directly in it. A *move* is a call in another room (or file)
+than the call before it. A *climb* is a call into a room that is before the caller's on the path of a turn
+(`PATH`). Files of plain values (`VALUES`) and the lab do not count.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import chunk, status, task
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from tests.house.moved import PATH, room_of
 
 PACKAGE = f"{Path(__file__).parents[2]}/slack_bot/"
+PATH = ("inbound", "threads", "turn", "text", "agents", "slack", "store")
+"""The rooms in the order of the path of a turn."""
 LAB = ("testing/", "tools/", "playground/")
 VALUES = {"json_values.py", "record.py", "progress.py", "clock.py", "channels.py", "facts.py", "errors.py"}
 Function = tuple[str, str]
@@ -74,6 +75,11 @@ class Walk:
             "moves between rooms": moves(rooms),
             "climbs": self.climbs,
         }
+
+
+def room_of(path: str) -> str:
+    """The room of a file of the package, by its path in it."""
+    return path.partition("/")[0].removesuffix(".py")
 
 
 def is_value(function: Function) -> bool:

@@ -1,4 +1,4 @@
-"""What is kept of feedback; the ways there are in `tests/listeners/test_feedback.py`."""
+"""What is kept of feedback; the ways there are in `tests/features/feedback/test_buttons.py`."""
 
 from __future__ import annotations
 
