@@ -138,7 +138,7 @@ async def test_a_refused_person_is_told_once_an_hour_in_a_thread_and_nobody_else
 
 @on_virtual_time
 async def test_a_refused_bot_is_never_told(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "slack_bot.listeners")
+    caplog.set_level(logging.INFO, "slack_bot.inbound")
     async with run_bot(allowed_bots=[CHANNEL]) as bot:
         bot.workspace.add_user("U9", team="T2", is_bot=True)
         root = await bot.ask("hi", user="U9")

@@ -207,7 +207,7 @@ async def test_an_app_that_may_read_once_a_minute_does(caplog: pytest.LogCapture
         await town.say("U2", f"{town.me} number {number}", roots[-1])
     async with town.bot(reads_per_minute=1.0, backfill_timeout=4 * MINUTE, max_waiting=20) as bot:
         began = town.clock.monotonic()
-        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+        with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
         assert reads(town) == [(CHANNEL, root, None) for root in (roots[4], *roots[4:1:-1])]
         assert town.clock.monotonic() - began == pytest.approx(4 * MINUTE, abs=30)
@@ -272,7 +272,7 @@ async def test_what_cannot_be_read_is_counted(fault: str, why: str, caplog: pyte
     is_here = fault in ("thread_not_found", "not_in_channel")
     town.workspace.faults.set("conversations.replies", [fault, fault, None] if is_here else [fault])
     async with town.bot() as bot:
-        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+        with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
     assert caplog.messages[-1].endswith(why)
 
@@ -315,7 +315,7 @@ async def test_it_can_be_switched_off(caplog: pytest.LogCaptureFixture) -> None:
     (root,) = await know(town, 1)
     await town.say("U2", f"{town.me} again", root)
     async with town.bot(backfill_hours=0.0) as bot:
-        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+        with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
         assert caplog.messages == []
         assert (reads(town), asked(bot)) == ([], [])
@@ -448,7 +448,7 @@ async def test_a_store_that_fails_ends_it(caplog: pytest.LogCaptureFixture) -> N
     await town.say("U2", f"{town.me} again", root)
     async with town.bot() as bot:
         await bot.app.dispatcher.close(0)
-        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+        with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
     assert caplog.messages[-1].endswith("not looked at: 1: The bot is ending and takes no more questions.")
 
@@ -458,7 +458,7 @@ async def test_a_slack_that_cannot_be_reached_ends_it(caplog: pytest.LogCaptureF
     town = Town()
     town.workspace.faults.set("auth.test", ["connect"])
     async with town.bot() as bot:
-        with caplog.at_level(logging.INFO, "slack_bot.listeners.backfill"):
+        with caplog.at_level(logging.INFO, "slack_bot.inbound.backfill"):
             await fill(bot)
     (line,) = caplog.messages
     assert line.startswith(

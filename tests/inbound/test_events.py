@@ -386,7 +386,7 @@ async def test_a_thread_has_its_own_count() -> None:
 
 @on_virtual_time
 async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "slack_bot.listeners")
+    caplog.set_level(logging.INFO, "slack_bot.inbound")
     async with run_bot(answer("Yes."), allowed_bots=["U7"], max_bot_turns=1) as bot:
         for user in (OTHER, "U7"):
             bot.workspace.add_user(user, is_bot=True)
@@ -398,7 +398,7 @@ async def test_why_a_bot_is_ignored_is_logged_once_with_the_remedy(caplog: pytes
         await bot.ask("the words", user="U7", thread_ts=root)
         await bot.idle()
         assert bot.read(root) == ["Yes."]
-    refused, limited = [each.getMessage() for each in caplog.records if "listeners" in each.name]
+    refused, limited = [each.getMessage() for each in caplog.records if "inbound" in each.name]
     assert "SLACK_BOT_SLACK__ALLOWED_BOTS" in refused
     assert OTHER in refused
     assert "SLACK_BOT_TURNS__MAX_BOT_TURNS" in limited

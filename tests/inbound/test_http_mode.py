@@ -267,7 +267,7 @@ async def test_many_who_send_nothing_do_not_keep_slack_out(caplog: pytest.LogCap
         for _, writer in many:
             writer.close()
     assert errors(caplog) == []
-    (warned,) = [each for each in caplog.records if each.name == "slack_bot.listeners.http_server"]
+    (warned,) = [each for each in caplog.records if each.name == "slack_bot.inbound.http_server"]
     assert "SLACK_BOT_SLACK__HTTP_MAX_CONNECTIONS" in warned.getMessage()
 
 

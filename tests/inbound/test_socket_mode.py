@@ -241,7 +241,7 @@ async def test_a_socket_server_that_cannot_be_reached_is_one_line_an_attempt_wit
 
 
 async def test_an_api_that_gives_no_address_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slack_bot.listeners.socket_mode._OPEN_TIMEOUT", 0.05)
+    monkeypatch.setattr("slack_bot.inbound.socket_mode._OPEN_TIMEOUT", 0.05)
     slack, ended = UnreachableSocket(), asyncio.Event()
 
     async def open_once(request: web.Request) -> web.Response:

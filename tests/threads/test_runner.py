@@ -559,7 +559,7 @@ def test_a_step_for_a_long_answer_is_no_longer_than_for_a_short_one(
         @on_virtual_time
         async def story() -> None:
             async with run_bot(streams(size)[kind], max_segments=messages) as bot:
-                with longest_step(but=("playground", "tools", "a2a", "reader")) as most:
+                with longest_step(but=("playground", "tools", "agents", "reader")) as most:
                     await bot.ask("hi")
                     await bot.idle()
                     found.append(most())
