@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -17,11 +17,9 @@ from .agents.agent import Agent
 from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
 from .errors import BotError, SettingsError, StoreAway, StoreError
-from .features.feedback.buttons import FeedbackButtons
-from .features.feedback.collector import FeedbackCollector
-from .features.feedback.sender import FeedbackSender
-from .features.home.home import Home
-from .features.home.listeners import HomeListeners
+from .features.feature import BotParts, Feature, FeatureWork
+from .features.feedback.buttons import FEATURE as FEEDBACK
+from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import OutboundSender
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
@@ -58,6 +56,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FEATURES: Sequence[Feature] = [HOME, FEEDBACK]
+"""What the bot does beside answering. Each may be taken out, with its folder."""
 _CHECKED = "store-check"  # stands in the place of an agent's name
 
 
@@ -77,7 +77,7 @@ class App:
     health: Health
     backfill: Backfill
     outbound: OutboundSender
-    feedback: FeedbackSender
+    features: Mapping[str, FeatureWork]
     closers: AsyncExitStack
 
     async def __aenter__(self) -> Self:
@@ -138,31 +138,31 @@ async def build(
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
-        home = HomeListeners(Home(agent, store, api, settings.slack), dispatcher)
-        turn_age = settings.store.turn_days * 86_400
-        collector = FeedbackCollector(store, api, settings.feedback, clock, dispatcher.accept, turn_age)
-        _register_controls(bolt, home, collector, dispatcher, access, hourly)
+        web = http if http_transport else await stack.enter_async_context(AsyncClient())
+        given = BotParts(settings, clock, observer, store, agent, api, dispatcher, hourly, web)
+        features = {feature.name: feature.start(given) for feature in FEATURES}
+        _register(bolt, features.values(), dispatcher, access, hourly)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        web = http if http_transport else await stack.enter_async_context(AsyncClient())
-        feedback = FeedbackSender(store, settings.feedback, clock, observer, web)
-        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, feedback
+        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, features
         return App(settings, clock, store, agent, *parts, stack.pop_all())
 
 
-def _register_controls(
+def _register(
     bolt: AsyncApp,
-    home: HomeListeners,
-    collector: FeedbackCollector,
+    features: Collection[FeatureWork],
     dispatcher: TurnDispatcher,
     access: Access,
     hourly: HourlyQuestions,
 ) -> None:
-    """The Home tab, and every control; before `SlackListeners.register`, which matches everything."""
-    owners = TurnButtons(dispatcher, hourly), FeedbackButtons(collector, hourly), FormButtons(dispatcher)
-    ButtonRouter([*owners, home], access, dispatcher).register(bolt)
-    home.register(bolt)
+    """Every control, and what features listen to; before `SlackListeners`, which match everything."""
+    buttons = [*TurnButtons(dispatcher, hourly).buttons(), *FormButtons(dispatcher).buttons()]
+    buttons += [button for feature in features for button in feature.buttons]
+    ButtonRouter(buttons, access, dispatcher).register(bolt)
+    for feature in features:
+        if feature.register is not None:
+            feature.register(bolt)
 
 
 async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
@@ -258,8 +258,9 @@ async def serve(
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
     speaking = asyncio.create_task(app.outbound.run(), name="outbound")
-    sending = asyncio.create_task(app.feedback.run(), name="feedback")
-    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking, sending]
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
+    works = ((name, feature.run) for name, feature in app.features.items())
+    tasks += [asyncio.create_task(run(), name=name) for name, run in works if run is not None]
     for task in tasks:
         task.add_done_callback(log_if_broken)
 

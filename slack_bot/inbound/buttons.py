@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -61,18 +61,11 @@ class Button:
     channel_of: Callable[[Press], Awaitable[str]] | None = None
 
 
-class ButtonOwner(Protocol):
-    """A part of the bot that has controls."""
-
-    def buttons(self) -> Iterator[Button]:
-        """A row for each."""
-
-
 class ButtonRouter:
     """Takes every press and every modal, and answers who pressed."""
 
-    def __init__(self, owners: Iterable[ButtonOwner], access: Access, dispatcher: TurnDispatcher) -> None:
-        self._buttons = {button.name: button for owner in owners for button in owner.buttons()}
+    def __init__(self, buttons: Iterable[Button], access: Access, dispatcher: TurnDispatcher) -> None:
+        self._buttons = {button.name: button for button in buttons}
         self._access, self._dispatcher = access, dispatcher
 
     def register(self, bolt: AsyncApp) -> None:

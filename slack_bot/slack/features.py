@@ -16,7 +16,7 @@ _EVERYWHERE = frozenset({"feature_disabled", "missing_scope", "unknown_method", 
 """Refusals that do not depend on the conversation or the moment."""
 
 
-class Feature(StrEnum):
+class WorkspaceFeature(StrEnum):
     """What is not there in every workspace. The values are the names in the store."""
 
     STREAMS = "streams"
@@ -62,17 +62,17 @@ class WorkspaceFacts(dict[str, str]):
         super().__init__()
         self._wall, self._days = wall, days
 
-    def known(self, feature: Feature) -> FeatureFinding | None:
+    def known(self, feature: WorkspaceFeature) -> FeatureFinding | None:
         """None: it is to be found out."""
         found = FeatureFinding.parse(self.get(feature))
         return found if found is not None and found.is_good(self._wall(), self._days) else None
 
-    def lacks(self, feature: Feature) -> FeatureFinding | None:
+    def lacks(self, feature: WorkspaceFeature) -> FeatureFinding | None:
         """Why it is not to be tried. None: it may work."""
         found = self.known(feature)
         return None if found is None or found.works else found
 
-    def learn(self, feature: Feature, *, works: bool) -> None:
+    def learn(self, feature: WorkspaceFeature, *, works: bool) -> None:
         """Only what is news is stored, so the time is that of the first such answer."""
         known = self.known(feature)
         if known is None or known.works is not works:

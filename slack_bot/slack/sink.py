@@ -24,7 +24,7 @@ from .cards import CardClosing
 from .delivery import Delivery, refused
 from .extras import ExtraSurface, groups
 from .faults import CallFailed, CallOk, SurfaceKind
-from .features import Feature
+from .features import WorkspaceFeature
 from .file_fallback import FileFallback
 from .footer import footer_blocks, footer_text
 from .form_messages import send_sign_in
@@ -90,8 +90,8 @@ class Sink:
         """What of it does not work is not tried."""
         client = self._client
         client.workspace.update(facts)
-        client.can_stream = client.can_stream and not client.workspace.lacks(Feature.STREAMS)
-        if client.workspace.lacks(Feature.FILES):
+        client.can_stream = client.can_stream and not client.workspace.lacks(WorkspaceFeature.STREAMS)
+        if client.workspace.lacks(WorkspaceFeature.FILES):
             self.delivery.raise_limit()
         self.delivery.choose_surface()
 
@@ -285,7 +285,7 @@ class Sink:
         """Slack lists the threads of a direct message by the titles of their sessions (facts: Slack 1.9)."""
         asked, client = self._client.question, self._client
         is_new = is_direct(client.channel) and asked.ts == client.thread_ts
-        if client.session and is_new and not client.workspace.lacks(Feature.SESSIONS):
+        if client.session and is_new and not client.workspace.lacks(WorkspaceFeature.SESSIONS):
             place = {"channel_id": client.channel, "thread_ts": client.thread_ts}
             args = {**place, "title": blocks.shorten(blocks.fallback(asked.title), _TITLE)}
             api = client.api.for_turn(client.turn, client.thread_ts, Priority.BACKGROUND)

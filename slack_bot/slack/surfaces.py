@@ -17,7 +17,7 @@ from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
 from .cards import CONTINUES, CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
-from .features import Feature
+from .features import WorkspaceFeature
 from .model import Batch, SlackMessage
 from .readback import draws_tables, is_ignored
 from .tables import markdown_table
@@ -298,7 +298,9 @@ class StreamSurface:
     def tables_apart(self) -> bool:
         """Streams do not draw Markdown tables here."""
         chosen = self._settings.tables
-        return chosen == "no" or (chosen == "auto" and bool(self._client.workspace.lacks(Feature.TABLES)))
+        return chosen == "no" or (
+            chosen == "auto" and bool(self._client.workspace.lacks(WorkspaceFeature.TABLES))
+        )
 
     async def write(self, message: SlackMessage, write: Batch) -> CallFailed | None:
         """Begin the message with `write`, or show that behind its text. None: it does."""
@@ -403,7 +405,7 @@ class StreamSurface:
         full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}
         if footer:
             full["blocks"] = list(footer)
-        if session and not self._client.workspace.lacks(Feature.SESSIONS):
+        if session and not self._client.workspace.lacks(WorkspaceFeature.SESSIONS):
             full["session_status"] = session
         refused: CallFailed | None = None
         for args in (full, cards, address) if chunks else (full, address):
@@ -429,7 +431,7 @@ class StreamSurface:
         """Of tables that went as text."""
         drawn = draws_tables(stopped.data.get("message"), text)
         if drawn is not None and not (self.tables_apart and self._takes_tables):
-            self._client.workspace.learn(Feature.TABLES, works=drawn)
+            self._client.workspace.learn(WorkspaceFeature.TABLES, works=drawn)
 
     async def rest_session(self, session: str) -> None:
         """Make the agent session read `session`, "" for at rest, if it does not."""
@@ -440,7 +442,7 @@ class StreamSurface:
 
     async def set_session(self, session: str) -> bool:
         """Tried once; False: this app or workspace has no agent sessions."""
-        if self._client.workspace.lacks(Feature.SESSIONS):
+        if self._client.workspace.lacks(WorkspaceFeature.SESSIONS):
             return False
         self._client.session = session
         return isinstance(await self._client.set_status(session, "agents.sessions.setStatus"), CallOk)

@@ -10,7 +10,7 @@ from ..turn.json_values import objects_of
 from .api import Messages, call_until_known
 from .blocks import Args
 from .faults import NOT_REFUSED, CallFailed, CallOk, CallResult, Fault
-from .features import Feature
+from .features import WorkspaceFeature
 from .turn_client import TurnClient
 
 MOST_AT_ONCE = 10
@@ -35,7 +35,7 @@ async def upload(client: TurnClient, file: FileUpload) -> CallResult:
 
 async def send(client: TurnClient, file: FileUpload) -> str | CallFailed:
     """The id of the file, whose bytes Slack has then, and nobody sees."""
-    if (lacking := client.workspace.lacks(Feature.FILES)) is not None:
+    if (lacking := client.workspace.lacks(WorkspaceFeature.FILES)) is not None:
         return CallFailed(Fault.NOT_HERE, lacking.error)
     asked: Args = {"filename": file.name, "length": len(file.content)}
     asked |= {"alt_txt": file.alt_text} if file.alt_text else {}

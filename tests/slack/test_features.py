@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.slack.features import DAY, Feature, FeatureFinding, WorkspaceFacts
+from slack_bot.slack.features import DAY, FeatureFinding, WorkspaceFacts, WorkspaceFeature
 
 NOW = 1_800_000_000.0
 
@@ -38,29 +38,29 @@ def test_a_refusal_of_this_moment_or_conversation_is_not_kept(error: str, is_kep
 def test_what_is_missing_is_tried_again_after_the_days() -> None:
     now = NOW
     facts = WorkspaceFacts(lambda: now, 30)
-    assert (facts.known(Feature.FILES), facts.lacks(Feature.FILES)) == (None, None)
+    assert (facts.known(WorkspaceFeature.FILES), facts.lacks(WorkspaceFeature.FILES)) == (None, None)
     lacking = facts["files"] = f"no {NOW:.0f} missing_scope"
     now = NOW + 30 * DAY - 1
-    assert str(facts.lacks(Feature.FILES)) == lacking
+    assert str(facts.lacks(WorkspaceFeature.FILES)) == lacking
     now += 1
-    assert (facts.known(Feature.FILES), facts.lacks(Feature.FILES)) == (None, None)
+    assert (facts.known(WorkspaceFeature.FILES), facts.lacks(WorkspaceFeature.FILES)) == (None, None)
     facts["files"] = f"yes {now:.0f}"
-    assert facts.known(Feature.FILES) == FeatureFinding(True, now)
-    assert facts.lacks(Feature.FILES) is None
+    assert facts.known(WorkspaceFeature.FILES) == FeatureFinding(True, now)
+    assert facts.lacks(WorkspaceFeature.FILES) is None
 
 
 def test_with_no_days_nothing_is_relied_upon() -> None:
     facts = WorkspaceFacts(lambda: NOW, 0)
     facts["streams"] = f"no {NOW:.0f}"
-    assert facts.lacks(Feature.STREAMS) is None
+    assert facts.lacks(WorkspaceFeature.STREAMS) is None
 
 
 def test_only_news_is_learned() -> None:
     now = NOW
     facts = WorkspaceFacts(lambda: now, 30)
-    facts.learn(Feature.TABLES, works=False)
+    facts.learn(WorkspaceFeature.TABLES, works=False)
     now += DAY
-    facts.learn(Feature.TABLES, works=False)
+    facts.learn(WorkspaceFeature.TABLES, works=False)
     assert facts == {"tables": f"no {NOW:.0f}"}
-    facts.learn(Feature.TABLES, works=True)
+    facts.learn(WorkspaceFeature.TABLES, works=True)
     assert facts == {"tables": f"yes {now:.0f}"}

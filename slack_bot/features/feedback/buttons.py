@@ -12,10 +12,13 @@ from ...inbound.read import BotIdentity, Press
 from ...turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS, TurnButton
 from ...turn.feedback import NEGATIVE, POSITIVE
 from ...turn.json_values import object_of, objects_of, text_in
+from ..feature import BotParts, Feature, FeatureWork
 from .collector import FeedbackCollector, Why
+from .sender import FeedbackSender
 
 _log = logging.getLogger(__name__)
 
+_DAY = 86_400.0  # seconds
 _UNKNOWN = "I do not know this answer, so your feedback was not kept."
 _NOT_STORED = "Your feedback could not be stored right now. Please press again later."
 
@@ -84,3 +87,17 @@ def _why(values: Mapping[str, Any]) -> Why:
     reasons = [text_in(each, "value") for each in objects_of(given(REASONS).get("selected_options"))]
     again = text_in(object_of(given(AGAIN).get("selected_option")), "value")
     return Why(tuple(filter(None, reasons)), text_in(given(WORDS), "value").strip(), again)
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Takes what people say of answers, and sends it on."""
+    settings = bot.settings
+    turn_age = settings.store.turn_days * _DAY
+    collector = FeedbackCollector(
+        bot.store, bot.api, settings.feedback, bot.clock, bot.dispatcher.accept, turn_age
+    )
+    sender = FeedbackSender(bot.store, settings.feedback, bot.clock, bot.observer, bot.http)
+    return FeatureWork(tuple(FeedbackButtons(collector, bot.hourly).buttons()), run=sender.run)
+
+
+FEATURE = Feature("feedback", start)

@@ -8,13 +8,13 @@ from ...clock import Clock
 from ...settings.feedback import FeedbackSettings
 from ...slack.api import SlackApi
 from ...slack.faults import CallOk
-from ...slack.feedback_view import feedback_view
 from ...slack.methods import Priority
 from ...store.contracts import FeedbackStore, TurnStore
 from ...turn.feedback import NEGATIVE, FeedbackRecord
 from ...turn.progress import TurnRecord
 from ...turn.record import Question
 from .targets import requests_of
+from .view import feedback_view
 
 _THANKS = "Thanks for your feedback."
 _ASKED = "Thanks for your feedback. The other answer comes in this thread."

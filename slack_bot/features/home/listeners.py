@@ -14,13 +14,14 @@ from ...inbound.buttons import Button, PressReply
 from ...inbound.read import BotIdentity, Press, read_view, read_visit
 from ...threads.dispatch import TurnDispatcher
 from ...turn.buttons import TurnButton
+from ..feature import BotParts, Feature, FeatureWork
 from .home import Home
 
 _log = logging.getLogger(__name__)
 
 
 class HomeListeners:
-    """Registered before `SlackListeners`, which matches everything."""
+    """The tab, the prompts above the messages with the bot, and what people look at beside them."""
 
     def __init__(self, home: Home, dispatcher: TurnDispatcher) -> None:
         self._home, self._dispatcher = home, dispatcher
@@ -66,3 +67,13 @@ class HomeListeners:
             await self._home.show(user, me.ours.team, me.url or "https://slack.com")
         except BotError as error:
             _log.error("the Home tab was not written: %s", error)
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Shows the Home tab, suggests questions, and stops them there."""
+    home = Home(bot.agent, bot.store, bot.api, bot.settings.slack)
+    listeners = HomeListeners(home, bot.dispatcher)
+    return FeatureWork(tuple(listeners.buttons()), listeners.register)
+
+
+FEATURE = Feature("home", start)

@@ -38,7 +38,7 @@ from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings
 from ...settings.observe import AuditSettings
-from ...slack.features import Feature, FeatureFinding
+from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.admin import open_admin
 from ...store.contracts import workspace_name
 from ...store.redis_format import without_password
@@ -252,17 +252,17 @@ async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) ->
             text = "there is no store yet that could remember what is missing: the bot tries it again"
             yield warning("probe", text, "probe again once the bot has run")
         return
-    for feature in Feature:
+    for feature in WorkspaceFeature:
         if (found := FeatureFinding.parse(known.get(feature))) is not None:
             yield _remembered(feature, found, clock.wall(), settings.stream.workspace_days)
 
 
-def _remembered(feature: Feature, found: FeatureFinding, now: float, days: float) -> Diagnosis:
+def _remembered(feature: WorkspaceFeature, found: FeatureFinding, now: float, days: float) -> Diagnosis:
     when = datetime.fromtimestamp(found.found_at, UTC).strftime("found on %Y-%m-%d at %H:%M UTC")
     word = "works" if found.works else f"does not work ({found.error})" if found.error else "does not work"
     if not found.is_good(now, days):
         return ok("workspace", f"{feature}: {word}, {when}: too long ago, the bot tries again")
-    if found.works or feature is Feature.TABLES:  # they are drawn in another way
+    if found.works or feature is WorkspaceFeature.TABLES:  # they are drawn in another way
         return ok("workspace", f"{feature}: {word}, {when}")
     text = f"{feature}: {word}, {when}: the bot does not try"
     return warning("workspace", text, "once that is mended, look with --probe and the id of a person")

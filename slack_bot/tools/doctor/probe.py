@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from ...clock import Clock
-from ...slack.features import Feature, FeatureFinding
+from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...slack.readback import draws_tables
 from .findings import Diagnosis, failed, ok, unknown, warning
 from .slack_checks import SlackApp
@@ -59,11 +59,11 @@ async def _streams(
         ts = str((await _call(client, "chat.startStream", **place, **to, chunks=chunk)).get("ts"))
         await _call(client, "chat.stopStream", channel=channel, ts=ts)
     except _Refused as error:
-        _note(app, Feature.STREAMS, FeatureFinding.refused(str(error), now))
+        _note(app, WorkspaceFeature.STREAMS, FeatureFinding.refused(str(error), now))
         text = f"Slack refuses streams here ({error}): answers are messages that are edited as they grow"
         yield warning("streams", text, "declare the app as an agent, as in the manifest (agent_view)")
         return
-    _note(app, Feature.STREAMS, FeatureFinding(True, now))
+    _note(app, WorkspaceFeature.STREAMS, FeatureFinding(True, now))
     yield ok("streams", "answers can be written live")
     try:
         thread = await _call(client, "conversations.replies", channel=channel, ts=root, limit=10)
@@ -77,7 +77,7 @@ async def _streams(
         if is_drawn is None:
             yield unknown("tables", "what was streamed cannot be read back")
         else:
-            _note(app, Feature.TABLES, FeatureFinding(is_drawn, now))
+            _note(app, WorkspaceFeature.TABLES, FeatureFinding(is_drawn, now))
             words = "drawn in streams" if is_drawn else "not drawn in streams: sent whole, as blocks"
             yield ok("tables", words)
     await _delete(client, channel, ts)
@@ -88,10 +88,10 @@ async def _session(client: AsyncWebClient, app: SlackApp, at: tuple[str, str], n
         place = {"channel_id": at[0], "thread_ts": at[1]}
         await _call(client, "agents.sessions.setStatus", **place, status="active")
     except _Refused as error:
-        _note(app, Feature.SESSIONS, FeatureFinding.refused(str(error), now))
+        _note(app, WorkspaceFeature.SESSIONS, FeatureFinding.refused(str(error), now))
         text = f"there are none ({error}): no Stop of Slack's own, no state of a conversation"
         return warning("agent sessions", text, "declare the app as an agent, as in the manifest (agent_view)")
-    _note(app, Feature.SESSIONS, FeatureFinding(True, now))
+    _note(app, WorkspaceFeature.SESSIONS, FeatureFinding(True, now))
     return ok("agent sessions", "Slack shows the state of a conversation, and its own Stop")
 
 
@@ -100,13 +100,13 @@ async def _file(client: AsyncWebClient, app: SlackApp, now: float) -> Diagnosis:
     try:
         await _call(client, "files.getUploadURLExternal", filename="probe.txt", length=1)
     except _Refused as error:
-        _note(app, Feature.FILES, FeatureFinding.refused(str(error), now))
+        _note(app, WorkspaceFeature.FILES, FeatureFinding.refused(str(error), now))
         return warning("files", f"Slack refuses uploads ({error})", "add the scope files:write")
-    _note(app, Feature.FILES, FeatureFinding(True, now))
+    _note(app, WorkspaceFeature.FILES, FeatureFinding(True, now))
     return ok("files", "long answers can come as a file")
 
 
-def _note(app: SlackApp, feature: Feature, finding: FeatureFinding | None) -> None:
+def _note(app: SlackApp, feature: WorkspaceFeature, finding: FeatureFinding | None) -> None:
     if finding is not None:
         app.found[feature] = finding
 

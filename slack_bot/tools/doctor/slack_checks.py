@@ -20,7 +20,7 @@ from ...errors import SlackError
 from ...inbound.authorizer import call_or_raise
 from ...manifest import Permission, manifest_of
 from ...settings.models import SlackSettings
-from ...slack.features import Feature, FeatureFinding
+from ...slack.features import FeatureFinding, WorkspaceFeature
 from .findings import Diagnosis, failed, ok, split, unknown, warning
 
 _HELLO = 10.0  # seconds
@@ -40,7 +40,7 @@ class SlackApp:
     app_id: str = ""
     team_id: str = ""
     user_id: str = ""
-    found: dict[Feature, FeatureFinding] = field(default_factory=dict)
+    found: dict[WorkspaceFeature, FeatureFinding] = field(default_factory=dict)
 
     def page(self, name: str) -> str:
         """The address of a page of the app's settings."""

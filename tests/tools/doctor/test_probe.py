@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.settings.models import StoreSettings
-from slack_bot.slack.features import DAY, Feature, FeatureFinding
+from slack_bot.slack.features import DAY, FeatureFinding, WorkspaceFeature
 from slack_bot.store.contracts import Ages, workspace_name
 from slack_bot.store.sqlite import open_store
 
@@ -89,5 +89,5 @@ async def test_what_may_work_elsewhere_or_later_is_not_remembered(environment: d
         for error in ("channel_type_not_supported", "internal_error"):
             setup.workspace.faults.set("chat.startStream", [error])
             await one(setup, WARNING, person="U1")
-            assert Feature.STREAMS not in await store.profile(workspace_name("T1"))
+            assert WorkspaceFeature.STREAMS not in await store.profile(workspace_name("T1"))
     await store.close()

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS
-from .blocks import Args, Block, plain
+from ...slack.blocks import Args, Block, plain
+from ...turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS
 
 _WORDS_CHARS = 3000  # Slack: characters of a text input
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_sdk.models.views import View
 
-from slack_bot.slack.feedback_view import feedback_view
+from slack_bot.features.feedback.view import feedback_view
 from slack_bot.turn.buttons import FEEDBACK_MODAL
 
 
