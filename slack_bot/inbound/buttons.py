@@ -48,7 +48,8 @@ class Button:
 
     `handle` may raise BotError: then `failure` is logged with it, and who pressed reads `sorry`.
     `opens_modal`: it is acknowledged first. `is_own`: it shows only what is theirs, so guests of
-    other organisations may press it.
+    other organisations may press it. `is_offer`: where it is in a private message, the reply takes the place
+    of that, and without words the message goes away: what was done once is offered no longer.
     `channel_of`: where a modal belongs, for the settings of that channel. Raises BotError.
     """
 
@@ -58,6 +59,7 @@ class Button:
     sorry: str | None = None
     opens_modal: bool = False
     is_own: bool = False
+    is_offer: bool = False
     channel_of: Callable[[Press], Awaitable[str]] | None = None
 
 
@@ -86,8 +88,9 @@ class ButtonRouter:
         is_said = reply.afterwards is not None and await reply.afterwards()
         place = reply.place or (press.channel, press.thread_ts)
         words = None if is_said else reply.words
-        if words or press.private_url:
-            await self._dispatcher.reply((*place, press.user), words, private_url=press.private_url)
+        offer = press.private_url if button.is_offer and press.turn else ""
+        if words or offer:
+            await self._dispatcher.reply((*place, press.user), words, private_url=offer)
 
     async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """A modal: it closes, or says what is wrong."""
@@ -128,7 +131,9 @@ class TurnButtons:
 
     def buttons(self) -> Iterator[Button]:
         for name in (TurnButton.RETRY, TurnButton.STOP, TurnButton.STOP_LISTENING, TurnButton.DROP):
-            yield Button(name, self.press, failure="a question was not asked again: %s", sorry=_NOT_NOW)
+            yield Button(
+                name, self.press, failure="a question was not asked again: %s", sorry=_NOT_NOW, is_offer=True
+            )
 
     async def press(self, press: Press, _: BotIdentity) -> PressReply:
         """One of them. Raises BotError."""

@@ -88,3 +88,17 @@ async def test_who_may_not_press_is_told(tape: Any, name: str, value: str | None
         assert NOT_FOR_OTHERS in told
         assert len(bot.agent.questions) == 1
         assert bot.workspace.modal("U9") is None
+
+
+@on_virtual_time
+async def test_a_link_stays_when_it_was_opened() -> None:
+    """It is in a private message: one with an offer goes away when it is taken, this one does not."""
+    asks = asking({}, "Sign in at https://login.example/start?x=1", state="auth-required")
+    async with run_bot(asks, answer("Done.")) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        (link,) = [seen for seen in bot.thread(root) if seen.ephemeral_for == "U1"]
+        bot.workspace.press("U1", CHANNEL, link.ts, "form_opened", now=bot.now)
+        assert await bot.deliver() == [200]
+        await asyncio.sleep(1)
+        assert [seen.ts for seen in bot.thread(root) if seen.ephemeral_for == "U1"] == [link.ts]
