@@ -29,7 +29,10 @@ _OBJECT = (
     r"(?:(?:me|us|them|him|her|it|this|that|these|those|everything)\b|[\w.]+-[\w-]+|(?:to |for |with )?"
     r"(?:the|my|our|an?|all|some|every|your|two|three|mir|den|die|das|eine?n?)\b)"
 )
-_ORDER = re.compile(rf"\W*{_POLITE}({_ASKED_OF_YOU})?{_POLITE}({_HELP})?(?:{_DO}){_OBJECT}", re.IGNORECASE)
+_ERRAND = r"(?:book|reserve|order|remind) (?!of\b|how\b|what\b|when\b)\w"
+_ORDER = re.compile(
+    rf"\W*{_POLITE}({_ASKED_OF_YOU})?{_POLITE}({_HELP})?(?:(?:{_DO}){_OBJECT}|{_ERRAND})", re.IGNORECASE
+)
 _DEMONSTRATIONS = {
     "`deploy the bot` shows how an agent asks back first": (
         r"deploy|roll ?back|roll ?out|staging|production|prod"

@@ -155,7 +155,7 @@ def _think(question: str, library: Library, reply: str | None, is_detailed: bool
 
 def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
     hits = library.search(question)
-    talks = is_small_talk(question) or has_code(question)
+    talks = is_small_talk(question) or (has_code(question) and library.error_in(question) is None)
     if not talks and is_order(question) and (is_plain_order(question) or not hits):
         return _refuse(question, [hit.section for hit in hits] or library.near(question))
     if _FILE.search(question) or (hits and not talks):

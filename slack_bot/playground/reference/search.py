@@ -41,7 +41,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
 _ASKS = re.compile(
     r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|finally"
-    r"|question)\b\W*)*"
+    r"|question|and|like)\b\W*)*"
     r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may"
     r"|might"
     r"|must|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss"
@@ -108,6 +108,10 @@ class Library:
             each.heading: self._words_that_ask(each.heading, asked["wordings"].get(each.heading, ""))
             for each in self._sections
         }
+        self._besides = _phrases_of(asked["besides"])
+        self._errors = {
+            heading: _phrases_of(listed) for heading, listed in asked.get("errors", {}).items()
+        }
         everyday = asked["everyday"].split()
         self._parts = Ranking(headed, set(everyday) - _ASK_FOR)
         with_text = {
@@ -150,13 +154,24 @@ class Library:
             ]
         return found[:_BEST]
 
+    def error_in(self, query: str) -> PageSection | None:
+        """The section that explains an error that is pasted into `query`."""
+        found = (heading for heading, said in self._errors.items() if said.search(query))
+        return next((self._named[each] for each in found), None)
+
+    def _question_in(self, query: str) -> str:
+        """`query` without code, addresses and what is said besides."""
+        return self._besides.sub(" ", _NO_WORDS.sub(" ", query))
+
     def _answers(self, query: str) -> list[Hit]:
         """The sections that answer `query`, one for each thing it asks."""
         words = words_of(query)
         for section in self._sections:
             if words_of(section.heading) == words:
                 return [Hit(section, _BY_NAME, frozenset({section.heading}))]
-        text = _NO_WORDS.sub(" ", query)
+        if error := self.error_in(query):
+            return [Hit(error, _BY_NAME, frozenset({error.topic}))]
+        text = self._question_in(query)
         asking = _asking_clauses(text)[:_CLAUSES]
         if len(text.split()) > _LONG_STORY:
             text = " ".join(asking)
@@ -179,7 +194,7 @@ class Library:
 
     def near(self, query: str) -> list[PageSection]:
         """What comes nearest to `query` where nothing answers it, best first."""
-        text = _NO_WORDS.sub(" ", query)
+        text = self._question_in(query)
         if len(text.split()) > _LONG_STORY:
             return self._near_in_story(text)
         heard = self._hear(text, self._outside_in(text))
@@ -292,9 +307,21 @@ def bundled_wordings() -> str:
     return (resources.files(__package__) / "wordings.toml").read_text(encoding="utf-8")
 
 
+def _phrases_of(listed: str) -> re.Pattern[str]:
+    """Finds one of the phrases in `listed`, with any apostrophe or none where they have one."""
+    phrases = (re.escape(each.strip()).replace("'", "['’]?") for each in listed.split(";"))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+
+
 def _asking_clauses(text: str) -> list[str]:
     """The clauses of `text` that ask something; all of them where none says so."""
     sentences = _SENTENCE.split(text)
-    asking = [each for each in sentences if "?" in each or _WONDERS.search(each)] or sentences
-    clauses = [each for sentence in asking for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
-    return [each for each in clauses if _ASKS.match(each) or _WONDERS.search(each)] or clauses or [text]
+    asking = [each for each in sentences if "?" in each or _WONDERS.search(each) or _ASKS.match(each)] or sentences
+    clauses = [clause for sentence in asking for clause in _clauses_of(sentence)]
+    return clauses or [text]
+
+
+def _clauses_of(sentence: str) -> list[str]:
+    """The clauses of `sentence` that ask something; all of them where none says so."""
+    clauses = [each for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
+    return [each for each in clauses if _ASKS.match(each) or _WONDERS.search(each)] or clauses

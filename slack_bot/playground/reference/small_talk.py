@@ -100,7 +100,8 @@ _FORM = re.compile(
     r"|\A\W*(?:shorter|simpler|longer|briefer|less text|fewer words|more detail|tl ?dr|in (?:short|brief)"
     r"|kürzer|kurz)( please| bitte)?\W*\Z"
     r"|\bjust (?:(?:give|tell) me |say )?(?:the|a|one) (?:number|figure|fact|sentence|word|answer)\b"
-    r"|\b(?:like|as if|as though) (?:im|i am|i was|i were|to a) (?:five|5|a child)\b|\beli5\b"
+    r"|\A\W*(?:(?:please|can you|explain|say|tell|answer|it|this|that|me|to|again|now|ok|just)\W+)*"
+    r"(?:(?:like|as if|as though) (?:im|i am|i was|i were|to a) (?:five|5|a child)|eli5)\W*\Z"
     r"|\b(?:zu lang|zu technisch|zu kompliziert|kürzer bitte|bitte kürzer|fass dich kurz)\b"
     r"|\b(?:do not|dont|cant|cannot) (?:understand|follow|read) (?:your|these|that|this) "
     r"(?:answers?|jargon|text|words|language)\b)",
