@@ -41,7 +41,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
 _CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
 _ASKS = re.compile(
     r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|finally"
-    r"|question|and|like)\b\W*)*"
+    r"|question|and|like|under|in|for|from|with|by|on|at|to)\b\W*)*"
     r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may"
     r"|might"
     r"|must|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss"
@@ -51,6 +51,13 @@ _ASKS = re.compile(
 _WONDERS = re.compile(
     r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious"
     r"|explain|show me|question is)\b",
+    re.IGNORECASE,
+)
+_POINT = re.compile(  # what follows is the question of a long story
+    r"\b(?:what (?:i|we) (?:\w+ )?(?:want|need|would like) to (?:know|find out|understand|ask)"
+    r"|what (?:i|we) (?:\w+ )?(?:wonder|ask|(?:can['’]?t|cannot) figure out)"
+    r"|what (?:i|we) (?:\w+ )?(?:do not|don['’]?t) (?:get|know|understand)"
+    r"|(?:my|the|our) (?:\w+ )?question)\b[^.?!:]{0,25}?\b(?:is|was)\b[:,]?|\blong story short\b",
     re.IGNORECASE,
 )
 _ASK_FOR = frozenset(("who", "where", "when", "why", "how"))  # tells the parts of a topic apart
@@ -109,9 +116,7 @@ class Library:
             for each in self._sections
         }
         self._besides = _phrases_of(asked["besides"])
-        self._errors = {
-            heading: _phrases_of(listed) for heading, listed in asked.get("errors", {}).items()
-        }
+        self._errors = {heading: _phrases_of(listed) for heading, listed in asked.get("errors", {}).items()}
         everyday = asked["everyday"].split()
         self._parts = Ranking(headed, set(everyday) - _ASK_FOR)
         with_text = {
@@ -160,8 +165,10 @@ class Library:
         return next((self._named[each] for each in found), None)
 
     def _question_in(self, query: str) -> str:
-        """`query` without code, addresses and what is said besides."""
-        return self._besides.sub(" ", _NO_WORDS.sub(" ", query))
+        """`query` without code, addresses and what is said besides; of a long story its point."""
+        text = self._besides.sub(" ", _NO_WORDS.sub(" ", query))
+        point = list(_POINT.finditer(text)) if len(text.split()) > _LONG_STORY else []
+        return text[point[-1].end() :] if point else text
 
     def _answers(self, query: str) -> list[Hit]:
         """The sections that answer `query`, one for each thing it asks."""
@@ -316,7 +323,9 @@ def _phrases_of(listed: str) -> re.Pattern[str]:
 def _asking_clauses(text: str) -> list[str]:
     """The clauses of `text` that ask something; all of them where none says so."""
     sentences = _SENTENCE.split(text)
-    asking = [each for each in sentences if "?" in each or _WONDERS.search(each) or _ASKS.match(each)] or sentences
+    asking = [
+        each for each in sentences if "?" in each or _WONDERS.search(each) or _ASKS.match(each)
+    ] or sentences
     clauses = [clause for sentence in asking for clause in _clauses_of(sentence)]
     return clauses or [text]
 
