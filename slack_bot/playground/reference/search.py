@@ -57,7 +57,7 @@ _POINT = re.compile(  # what follows is the question of a long story
     r"\b(?:what (?:i|we) (?:\w+ )?(?:want|need|would like) to (?:know|find out|understand|ask)"
     r"|what (?:i|we) (?:\w+ )?(?:wonder|ask|(?:can['’]?t|cannot) figure out)"
     r"|what (?:i|we) (?:\w+ )?(?:do not|don['’]?t) (?:get|know|understand)"
-    r"|(?:my|the|our) (?:\w+ )?question)\b[^.?!:]{0,25}?\b(?:is|was)\b[:,]?|\blong story short\b",
+    r"|(?:my|the|our) (?:\w+ )?question)(?: after all (?:this|that))? (?:is|was)\b[:,]?|\blong story short\b",
     re.IGNORECASE,
 )
 _ASK_FOR = frozenset(("who", "where", "when", "why", "how"))  # tells the parts of a topic apart
@@ -115,8 +115,9 @@ class Library:
             each.heading: self._words_that_ask(each.heading, asked["wordings"].get(each.heading, ""))
             for each in self._sections
         }
-        self._besides = _phrases_of(asked["besides"])
-        self._errors = {heading: _phrases_of(listed) for heading, listed in asked.get("errors", {}).items()}
+        self._besides = _phrases_of(asked.get("besides", ""))
+        errors = asked.get("errors", {})
+        self._errors = {each: _phrases_of(errors[each]) for each in self._named if each in errors}
         everyday = asked["everyday"].split()
         self._parts = Ranking(headed, set(everyday) - _ASK_FOR)
         with_text = {
@@ -316,7 +317,8 @@ def bundled_wordings() -> str:
 
 def _phrases_of(listed: str) -> re.Pattern[str]:
     """Finds one of the phrases in `listed`, with any apostrophe or none where they have one."""
-    phrases = (re.escape(each.strip()).replace("'", "['’]?") for each in listed.split(";"))
+    said = [" ".join(each.split()) for each in listed.split(";") if each.strip()]
+    phrases = [re.escape(each).replace("'", "['’]?") for each in said or ["\0"]]
     return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
 
 

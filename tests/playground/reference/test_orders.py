@@ -27,6 +27,8 @@ GUIDE = Library(load_knowledge())
         "tell me a story",
         "turn off the lights",
         "lösche die Nachrichten",
+        "please book meeting room 4 for tomorrow",
+        "order pizza for Friday",
     ],
 )
 def test_what_is_to_be_done_is_an_order(order: str) -> None:

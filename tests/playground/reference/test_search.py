@@ -285,6 +285,32 @@ def test_of_a_long_story_the_clauses_that_ask_are_the_question() -> None:
     assert answers(asked) == ["Several replicas and Redis"]
 
 
+def test_of_a_long_story_what_is_announced_is_the_question() -> None:
+    story = "Can you imagine: we bought a coffee machine, and who paid for it, and is it clean? " * 20
+    asked = f"{story} What I really want to know is how the agent and its people share one Redis of replicas"
+    assert answers(asked) == ["Several replicas and Redis"]
+
+
+@pytest.mark.parametrize(
+    ("error", "heading"),
+    [
+        ("```\nslack_sdk.errors.SlackApiError: {'error': 'invalid_auth'}\n```", "What do missing_scope"),
+        ('{"error":{"code":-32601,"message":"Method not found"}} what now', 'What does "Method not found"'),
+        ("```\ndocker run slack-bot\nError: A2A_AGENT_URL not set\n```", "How do I connect my own agent?"),
+    ],
+)
+def test_a_pasted_error_is_explained(error: str, heading: str) -> None:
+    assert [each.startswith(heading) for each in answers(error)] == [True]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["sorry for the dumb question but what is A2A", "What's A2A? Explain like I’m five", "lol A2A?"],
+)
+def test_what_is_said_besides_changes_nothing(question: str) -> None:
+    assert answers(question) == ["A2A, the protocol behind it"]
+
+
 @pytest.mark.parametrize(
     ("question", "headings"),
     [
