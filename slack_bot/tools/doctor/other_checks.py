@@ -120,8 +120,8 @@ class _ReadFacts:
         try:
             async with open_admin(self._kept.url, ages_of(self._kept), self._kept.redis_timeout) as store:
                 return await store.profile(agent)
-        except (StoreError, SettingsError):
-            return {}  # the check of the store says why
+        except (StoreError, SettingsError, ModuleNotFoundError):  # the last: Redis' library is missing
+            return {}  # the checks of settings and store say why
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Nothing is kept."""

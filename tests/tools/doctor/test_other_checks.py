@@ -71,7 +71,7 @@ async def test_a_redis_without_its_library_is_told_by_its_setting(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with well(environment) as setup:
-        for name in [each for each in sys.modules if each.startswith("slack_bot.store.redis")]:
+        for name in [each for each in sys.modules if each.startswith(("slack_bot.store.redis", "redis."))]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, "redis", None)
         environment["SLACK_BOT_STORE__URL"] = "redis://127.0.0.1:1"
