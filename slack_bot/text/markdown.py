@@ -131,9 +131,11 @@ def ends_in_code(text: str) -> bool:
 
 def outside_code(pattern: re.Pattern[str], text: str, before: str = "") -> Iterator[re.Match[str]]:
     """What `pattern` finds in `text`, which comes behind `before`, but not in code blocks and code spans."""
+    if not (places := list(pattern.finditer(text))):
+        return  # as in most chunks of an answer: what came before is not read again
     whole = before + text
     blocks = code_blocks(whole)
-    for found in pattern.finditer(text):
+    for found in places:
         if not _is_code(whole, len(before) + found.start(), blocks):
             yield found
 

@@ -53,6 +53,16 @@ TOOLS = Tape(
         Moment(9.1, end="closed"),
     ),
 )
+SLOW = Tape(
+    {"wire": "0.3"},
+    (
+        Moment(0.1, event=task()),
+        Moment(0.5, event=chunk("This is the first line.\n")),
+        Moment(7200.0, event=chunk("And this is the rest.")),
+        Moment(7200.1, event=status("completed")),
+        Moment(7200.2, end="closed"),
+    ),
+)
 
 
 class Stage:
@@ -356,17 +366,7 @@ async def the_bot_speaks_first(stage: Stage) -> None:
 
 @scene
 async def a_task_that_outlives_its_stream(stage: Stage) -> None:
-    slow = Tape(
-        {"wire": "0.3"},
-        (
-            Moment(0.1, event=task()),
-            Moment(0.5, event=chunk("This is the first line.\n")),
-            Moment(7200.0, event=chunk("And this is the rest.")),
-            Moment(7200.1, event=status("completed")),
-            Moment(7200.2, end="closed"),
-        ),
-    )
-    async with stage.bot(slow, cut_after=2) as bot:
+    async with stage.bot(SLOW, cut_after=2) as bot:
         await bot.ask("hi")
         await bot.idle()
         await asyncio.sleep(3 * 3600.0)

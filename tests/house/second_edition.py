@@ -17,23 +17,13 @@ from pydantic import TypeAdapter
 
 from slack_bot.testing.harness import CHANNEL, BotHarness
 from slack_bot.testing.slack.state import StoredMessage
-from slack_bot.testing.tape.builders import answer, chunk, failure, status, task
-from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.tape import Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.form_tapes import ONE, SECRET, SIX, approval, asking
-from tests.house.scenes import TWO, Stage
+from tests.house.scenes import SLOW, TWO, Stage
 
 FILE = Path(__file__).with_name("second_edition.json")
-SLOW = Tape(
-    {"wire": "0.3"},
-    (
-        Moment(0.1, event=task()),
-        Moment(0.5, event=chunk("This is the first line.\n")),
-        Moment(7200.0, event=chunk("And this is the rest.")),
-        Moment(7200.1, event=status("completed")),
-        Moment(7200.2, end="closed"),
-    ),
-)
 
 
 @dataclass

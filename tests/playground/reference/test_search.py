@@ -11,39 +11,13 @@ from hypothesis import strategies as st
 from slack_bot.playground.reference.agent import load_knowledge
 from slack_bot.playground.reference.search import Library
 from slack_bot.playground.reference.subjects import Subjects
+from tests.playground.reference.test_subjects import SUBJECTS
 
 PAGES = {
     "cats": "# About cats\n\nCats sleep.\n\n## Food\n\nA cat eats fish.\n\n```sh\n# not a heading\n```\n",
     "dogs": "# About dogs\n\nDogs bark at cats and at a cat.\n\n## Empty\n",
     "plain": "No heading here, only fishing stories.",
 }
-SUBJECTS = """
-plain = "a about and do does how is of the what"
-anchors = "pet"
-names = "hamster; acme"
-ours_alone = "differ"
-vague = "old"
-own = "pet; your"
-courtesy = "can you tell"
-outside = "moon; outer space"
-strong = "dog"
-general = "dog"
-whole = ["About cats"]
-[same]
-cat = "kitten; kittens; cats"
-dog = "my dog"
-[groups]
-cat = "cat"
-dog = "dog"
-food = "food; eat*; feed .. fish"
-old = "old"
-[weights]
-3 = "food"
-[sections]
-"About cats" = { needs = ["cat & !food"], also = "old" }
-"Food" = { needs = ["food & cat", "food & ours"] }
-"About dogs" = { needs = ["dog"], also = "old" }
-"""
 WORDINGS = """
 everyday = "a about and do does how is of the what"
 [wordings]
