@@ -150,6 +150,16 @@ class BadAgentData(AgentError):
     safe = "The agent sent something that could not be understood."
 
 
+class ServerFailed(BadAgentData):
+    """HTTP 5xx, from the agent's server or a proxy: it may have taken the question. `status` is HTTP's."""
+
+    safe = "The agent's server reported an error."
+
+    def __init__(self, message: str, *, status: int, said: str = "") -> None:
+        super().__init__(message, said=said)
+        self.status = status
+
+
 class BadEncoding(BadAgentData):
     """A compression that was not asked for, or that expands without limit. Names the remedy."""
 

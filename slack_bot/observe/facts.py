@@ -134,7 +134,8 @@ class TurnEnded:
     `reason` is never agent text. `awaiting_task_id`: the asker's next message in this thread must name it.
     `is_whole`: the reader has all of the answer; None: there was none to be had. `continued`: the task was
     followed where its stream was lost. `fallbacks`: why the answer was shown in a plainer way, each time.
-    `masked`: how many secrets were taken out of the text of the answer, by kind.
+    `masked`: how many secrets were taken out of the text of the answer, by kind. `said`: the agent's own
+    words on its failure, which no log may have.
     """
 
     at: float
@@ -152,6 +153,7 @@ class TurnEnded:
     continued: bool = False
     fallbacks: tuple[str, ...] = ()
     masked: Mapping[str, int] = field(default_factory=dict)
+    said: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -16,6 +17,7 @@ from ..http_client import LOGGERS
 from ..text.masking import mask_secrets, spellings
 from ..turn.actions import AppendText
 from ..turn.events import AnswerText, Narrated
+from ..turn.record import WRONG
 from . import facts
 
 _IDS = {"turn": "turn", "thread_ts": "thread", "task": "task"}
@@ -86,6 +88,20 @@ def log_if_broken(task: asyncio.Task[Any], turn: str | None = None) -> None:
         log.error("a background task broke", exc_info=error, extra={"turn": turn})
 
 
+def _log_end(ended: facts.TurnEnded, extra: Mapping[str, object]) -> None:
+    """What the agent said of its failure is not logged: it may hold words of people. A command shows it."""
+    how = f"{ended.outcome} ({ended.reason})" if ended.reason else ended.outcome
+    if ended.outcome not in WRONG:
+        log.info("turn ends: %s", how, extra=extra)
+    elif ended.said:
+        ref = facts.reference_of(ended.turn)
+        log.warning(
+            "turn ends: %s; what the agent says of it: slack-bot store show %s", how, ref, extra=extra
+        )
+    else:
+        log.warning("turn ends: %s", how, extra=extra)
+
+
 def _without_pieces(value: object) -> object:
     """A piece of a streamed text is logged by its length: a secret that is cut in two is not recognised."""
     if isinstance(value, AnswerText | Narrated | AppendText):
@@ -112,8 +128,7 @@ class LogObserver:
                 log.info("turn begins", extra=extra)
                 log.debug("question: %s", fact.text, extra=extra)
             case facts.TurnEnded():
-                reason = f" ({fact.reason})" if fact.reason else ""
-                log.info("turn ends: %s%s", fact.outcome, reason, extra={**extra, "task": fact.task_id})
+                _log_end(fact, {**extra, "task": fact.task_id})
                 self._threads.pop(fact.turn, None)
             case facts.SlackCalled():  # a call that failed is logged as a warning where it failed
                 log.debug("%s: %s in %.2f s", fact.method, fact.error or "ok", fact.took, extra=extra)

@@ -230,7 +230,8 @@ class AgentSettings(SettingsSection):
     client: ClientSettings = ClientSettings()
     error_text: Literal["hide", "show"] = "hide"
     """What the agent says of its own failure, often the text of an exception: hide keeps it from readers, who
-    get a reference that the log has too. Why it declined a task is always shown."""
+    get a reference that the log has too; `slack-bot store show` and the reference print it. Why it declined a
+    task is always shown."""
     connect_timeout: float = Field(default=10.0, gt=0)
     """Seconds to connect to the agent."""
     write_timeout: float = Field(default=30.0, gt=0)

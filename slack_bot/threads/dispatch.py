@@ -439,7 +439,8 @@ class TurnDispatcher:
             await journal.watch()
             self.watches.add(journal.record)
         else:
-            await journal.end(outcome, ended.awaiting_task_id, ended.trace_id)
+            why = ended.reason or "", ended.said
+            await journal.end(outcome, ended.awaiting_task_id, ended.trace_id, *why)
             if outcome is not Outcome.ASKED:
                 self.controls.ended(journal.question)
                 await self.forms.close(journal)

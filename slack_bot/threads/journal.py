@@ -69,20 +69,20 @@ class Journal:
             self._on_end(each)
         return is_saved
 
-    def ended(self, record: TurnRecord, outcome: Outcome) -> TurnRecord:
+    def ended(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> TurnRecord:
         """As it is stored if it ends now."""
-        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome)
+        return replace(record, stage=Stage.ENDED, ended_at=self.now(), outcome=outcome, reason=reason)
 
     def sent(self, record: TurnRecord) -> TurnRecord:
         if record.question.task_id is None:
             self._unnamed.add(record.key)
         return replace(record, stage=Stage.SENT, sent_at=self.now())
 
-    async def end(self, record: TurnRecord, outcome: Outcome) -> None:
+    async def end(self, record: TurnRecord, outcome: Outcome, reason: str = "") -> None:
         """A turn ended without an answer of the agent."""
         self.named(record)
         self._changed = {turn for turn in self._changed if turn.record.key != record.key}
-        ended = self.ended(record, outcome)
+        ended = self.ended(record, outcome, reason)
         if await self._until_there(lambda: self.keep(ended)) and record.stage is not Stage.ENDED:
             self._on_end(ended)
 
@@ -324,7 +324,12 @@ class TurnJournal:
         await self._become(replace(self.record, messages=messages))
 
     async def end(
-        self, outcome: Outcome, awaiting_task_id: str | None = None, trace_id: str | None = None
+        self,
+        outcome: Outcome,
+        awaiting_task_id: str | None = None,
+        trace_id: str | None = None,
+        reason: str = "",
+        said: str = "",
     ) -> None:
         """`awaiting_task_id`: the task that waits for the asker's answer."""
         self._journal.named(self.record)
@@ -335,8 +340,8 @@ class TurnJournal:
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
         await self._save_conversation(known)
-        ended = self._journal.ended(self.record, outcome)
-        await self._become(replace(ended, trace_id=trace_id), ends=True)
+        ended = self._journal.ended(self.record, outcome, reason)
+        await self._become(replace(ended, trace_id=trace_id, said=said), ends=True)
 
     async def _become(self, record: TurnRecord, *, ends: bool = False) -> None:
         self.record = record

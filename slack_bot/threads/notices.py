@@ -101,7 +101,7 @@ class Notices:
         can_retry = note not in _WITHOUT_RETRY
         note = referred(note, key) if can_retry else note
         await self.notify(turn.question, note, sink, offer_retry=can_retry)
-        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome)
+        await self._journal.end(replace(turn, messages=sink.delivery.records), outcome, reason)
 
     async def hint(self, turn: TurnRecord) -> None:
         await self.post(turn.question, _HINT)

@@ -33,7 +33,7 @@ from ..turn.form import Form
 from ..turn.machine import NO_ANSWER, State, Turn
 from ..turn.progress import TaskBaseline, TurnRecord
 from ..turn.quotes import Heard, Surroundings
-from ..turn.record import Outcome, Question
+from ..turn.record import WRONG, Outcome, Question
 from ..turn.sanitize import sanitize_card, sanitize_form
 from .journal import TurnJournal
 
@@ -41,7 +41,6 @@ WRITING = "is writing..."
 BUSY = "is writing; Slack is busy, it follows shortly..."
 """Shown while an answer waits for the slot to start its stream, at first and for longer."""
 THREAD_GONE = "The thread in {channel} where you asked is gone, so I cannot bring you the agent's answer."
-_WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
 _ENDS = (TaskEnded, StreamEnded)
 _ACTIONS = 50  # actions that are carried out in one step
 LookAround: TypeAlias = Callable[[Question, Heard], Coroutine[Any, Any, Surroundings]]
@@ -417,7 +416,7 @@ class TurnRunner:
                 end.outcome,
                 rest=NO_ANSWER if is_blank and end.outcome is Outcome.NO_TEXT else "",
                 rewrite=self._rewrite,
-                note=facts.referred(note, self._question.key) if end.outcome in _WRONG else note,
+                note=facts.referred(note, self._question.key) if end.outcome in WRONG else note,
                 offer_retry=end.offer_retry,
                 form=form,
                 handle="" if form is None else await self._open(form),
@@ -469,6 +468,7 @@ class TurnRunner:
             self._consumer.has_continued,
             tuple(self._delivery.fallbacks),
             dict(self._buffer.masked),
+            "" if end is None else end.said,
         )
         self._observer(ended)
         assert gone or machine.state is State.CLOSED

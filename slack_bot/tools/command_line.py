@@ -25,6 +25,7 @@ _CAPTURE = "tape, capture or raw SSE"
 _TABLE = {"": "channel"}  # what is not called channels.NAME in the file
 _KEY = "which stream, where a file holds several"
 _FORCE = "write over a file that is there, without a question"
+_TURN = "its reference or its key, as turns and the logs name it"
 _STRICT = "exit 3 if an event of a file was not understood"
 
 
@@ -186,7 +187,8 @@ def _add_store(add: AddVerb) -> None:
     def add_what(name: str, about: str) -> argparse.ArgumentParser:
         return verbs.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
 
-    show = add_what("show", "what is in it, and which turns have not ended")
+    show = add_what("show", "what is in it, and which turns have not ended; or all about one turn")
+    show.add_argument("turn", metavar="TURN", nargs="?", help=_TURN)
     show.add_argument("--json", action="store_true", help="one JSON object")
     for name, about in (
         ("export", "all that it holds of a person, as JSON"),
@@ -199,9 +201,10 @@ def _add_store(add: AddVerb) -> None:
         of_person.add_argument("--team", metavar="T...", help="only in this workspace")
     turns = add_what("turns", "the last turns: reference, key, time, end and question, the newest in the end")
     turns.add_argument("--last", metavar="N", type=_count, default=20, help="how many (default: %(default)s)")
+    turns.add_argument("--json", action="store_true", help="all about each, as JSON Lines")
     add_what("feedback", "what people said of answers, as JSON Lines, the oldest first")
     tape = add_what("export-tape", "a turn as a tape for replay, explain and trace")
-    tape.add_argument("turn", metavar="TURN", help="its reference or its key, as turns and the logs name it")
+    tape.add_argument("turn", metavar="TURN", help=_TURN)
     output = "where the tape is written (default: standard output)"
     tape.add_argument("-o", "--output", metavar="FILE", help=output)
     tape.add_argument("--force", action="store_true", help=_FORCE)

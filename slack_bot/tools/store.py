@@ -67,10 +67,9 @@ async def _output(args: argparse.Namespace) -> str:
     async with _opened() as store:
         match args.what:
             case "show":
-                summary = await store.summary()
-                return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+                return await (_of_all(store, args) if args.turn is None else _of_turn(store, args))
             case "turns":
-                return "".join([f"{line}\n" async for line in _listed(store, args.last)])
+                return await _of_last(store, args)
             case "feedback":
                 rows, masks = await store.feedback(), _masks()
                 return "".join(json.dumps(masks.value(as_json(each))) + "\n" for each in rows)
@@ -93,22 +92,82 @@ async def _found_tape(name: str) -> Tape:
         return await _tape_of(store, name)
 
 
-async def _listed(store: StoreAdmin, last: int) -> AsyncIterator[str]:
-    """The `last` turns, the newest in the end."""
-    masks = _masks()
-    found = [turn for key in (await store.keys())[-last:] if (turn := await store.turn(key)) is not None]
-    for turn in sorted(found, key=lambda turn: turn.accepted_at):
-        words = " ".join(masks.text(turn.question.text).split())
-        words = words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 3]}..."
-        state = turn.outcome or turn.stage
-        yield f"{reference_of(turn.key)}  {turn.key}  {_day(turn.accepted_at)}  {state}  {printable(words)}"
+async def _of_all(store: StoreAdmin, args: argparse.Namespace) -> str:
+    summary = await store.summary()
+    return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+
+
+async def _of_last(store: StoreAdmin, args: argparse.Namespace) -> str:
+    """The last turns, the newest in the end."""
+    keys, masks = (await store.keys())[-args.last :], _masks()
+    found = [turn for key in keys if (turn := await store.turn(key)) is not None]
+    line = _as_line if args.json else _listed
+    return "".join(f"{line(each, masks)}\n" for each in sorted(found, key=lambda turn: turn.accepted_at))
+
+
+def _listed(turn: TurnRecord, masks: Redactor) -> str:
+    words = _flat(turn.question.text, masks)
+    words = words if len(words) <= _EXCERPT else f"{words[: _EXCERPT - 3]}..."
+    state = turn.outcome or turn.stage
+    return f"{reference_of(turn.key)}  {turn.key}  {_day(turn.accepted_at)}  {state}  {words}"
+
+
+def _as_line(turn: TurnRecord, masks: Redactor) -> str:
+    return json.dumps(masks.value(_with_reference(turn)), ensure_ascii=False)
+
+
+def _with_reference(turn: TurnRecord) -> dict[str, Any]:
+    return {
+        "ref": reference_of(turn.key),
+        "turn": turn.key,
+        **TypeAdapter(TurnRecord).dump_python(turn, mode="json"),
+    }
+
+
+def _flat(text: str, masks: Redactor) -> str:
+    return printable(" ".join(masks.text(text).split()))
+
+
+async def _of_turn(store: StoreAdmin, args: argparse.Namespace) -> str:
+    if (turn := await _named(store, args.turn)) is None:
+        raise StoreError(f"There is no turn {args.turn} in the store; {LIST_TURNS}.")
+    events, masks = len(await store.events(turn.key)), _masks()
+    if args.json:
+        shown = masks.value({**_with_reference(turn), "events": events})
+        return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    return "".join(f"{name:<12}{value}\n" for name, value in _turn_rows(turn, events, masks) if value)
+
+
+def _turn_rows(turn: TurnRecord, events: int, masks: Redactor) -> Iterator[tuple[str, str]]:
+    asked, reference = turn.question, reference_of(turn.key)
+    yield "turn", f"{reference}  {turn.key}"
+    where = f"by {asked.user or '-'} in {asked.thread.channel}, thread {asked.thread.ts}"
+    yield "asked", f"{_day(turn.accepted_at)}  {where}"
+    yield "question", _flat(asked.text, masks)
+    state = f"{turn.outcome or turn.stage}  {_day(turn.ended_at or _since(turn))}"
+    yield "state", f"{state}  {turn.reason}".rstrip()
+    yield "task", printable(turn.task_id or "")
+    yield "context", printable(turn.context_id or "")
+    yield "agent trace", printable(turn.trace_id or "")
+    yield "agent says", _flat(turn.said, masks)
+    yield "answer", f"{len(turn.text):,} characters, messages: {len(turn.messages)}"
+    if events:
+        yield "events", f"{events:,}; slack-bot explain {reference} says what became of each"
+    else:
+        yield "events", "none were kept; SLACK_BOT_STORE__EVENT_BYTES=1000000 keeps those of later questions"
+
+
+async def _named(store: StoreAdmin, name: str) -> TurnRecord | None:
+    """The turn with this key or reference."""
+    return await store.turn(
+        next((key for key in await store.keys() if name in (key, reference_of(key))), name)
+    )
 
 
 async def _tape_of(store: StoreAdmin, name: str) -> Tape:
-    key = next((key for key in await store.keys() if name in (key, reference_of(key))), name)
-    if (turn := await store.turn(key)) is None:
+    if (turn := await _named(store, name)) is None:
         raise StoreError(f"There is no turn {name} in the store, and no file of that name; {LIST_TURNS}.")
-    if not (events := await store.events(key)):
+    if not (events := await store.events(turn.key)):
         raise StoreError(
             f"No events of the agent were kept of turn {name}: set SLACK_BOT_STORE__EVENT_BYTES for the bot,"
             " to 1000000 for example, start it again, and ask again."

@@ -130,11 +130,12 @@ class SaveIds:
 
 @dataclass(frozen=True, slots=True)
 class EndTurn:
-    """The turn is over. `note` is for the reader."""
+    """The turn is over. `note` is for the reader. `said`: the agent's own words on its failure."""
 
     outcome: Outcome
     note: str = ""
     offer_retry: bool = False
+    said: str = ""
     reason: str = ""
 
 

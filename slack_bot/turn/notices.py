@@ -10,6 +10,7 @@ from .record import Outcome
 
 _SPINS = 120.0  # seconds until the idle card is closed: an open card is carried into message after message
 _MOST = 300  # characters of what the agent says about its failure
+_KEPT = 2000  # characters of it that are kept for the operator
 _UNFINISHED = " What was written stays; the rest is missing."
 _TASK_ENDS = {
     TaskEnd.FAILED: "The agent could not finish this.",
@@ -117,10 +118,15 @@ def failure(end: events.TaskEnded | events.StreamEnded, *, shows_words: bool, is
     else:
         outcome, note, reason = Outcome(end.end), end.safe or "The agent could not answer.", end.reason
     # frameworks put the text of an exception into a failed status
-    words = " ".join(end.text.split()) if shows_words or end.end is TaskEnd.REJECTED else ""
-    if words:
-        clipped = words if len(words) <= _MOST else f"{words[: _MOST - 1]}…"
+    words = " ".join(end.text.split())
+    if words and (shows_words or end.end is TaskEnd.REJECTED):
+        clipped = _clipped(words, _MOST)
         note += f" It says: {clipped}" + ("" if clipped[-1] in ".!?…" else ".")
     note += _UNFINISHED if is_unfinished else ""
     is_lasting = isinstance(end, events.StreamEnded) and end.is_lasting
-    return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason)
+    said = _clipped(words, _KEPT)
+    return EndTurn(outcome, note, offer_retry=not is_lasting, reason=reason, said=said)
+
+
+def _clipped(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"

@@ -55,7 +55,8 @@ class TurnRecord:
     `takeovers`: processes that went on with it. `push_id` and `push_hash`: where the agent of a watched task
     posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
     question (`quotes`). `extras`: what is in the thread besides the text. `reworded`: what the question's
-    message says since it was edited while it was answered.
+    message says since it was edited while it was answered. `reason`: why it ended so, in words of ours.
+    `said`: the agent's own on its failure.
     """
 
     question: Question
@@ -77,6 +78,8 @@ class TurnRecord:
     ended_at: float | None = None
     outcome: Outcome | None = None
     reworded: str = ""
+    reason: str = ""
+    said: str = ""
 
     @property
     def key(self) -> str:

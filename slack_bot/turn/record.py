@@ -44,6 +44,10 @@ class Outcome(StrEnum):
         return True if self in (Outcome.ANSWERED, Outcome.ASKED) else None
 
 
+WRONG = frozenset({Outcome.FAILED, Outcome.REFUSED, Outcome.LOST})
+"""Ends after which the reader gets a reference, and the log a warning."""
+
+
 def is_direct(channel: str) -> bool:
     """Whether `channel` is a direct message with the bot: only their ids begin so."""
     return channel.startswith("D")

@@ -18,6 +18,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.tools.replay.replay import replayed
 from slack_bot.tools.replay.scenario import make_scenario
+from tests.fake_secrets import FAKES
 
 FRAMEWORKS = Path(__file__).parents[1] / "captures" / "frameworks"
 BOOMS = sorted(FRAMEWORKS.glob("*_boom.sse"))
@@ -98,6 +99,42 @@ async def test_an_agents_own_words_are_shown_only_if_it_is_set_so(name: str, sho
             assert UNFINISHED in seen
 
 
+CLASSES = {
+    "failed state": "failed (task failed)",
+    "canceled state": "failed (task canceled)",
+    "JSON-RPC error": "failed (the agent answered with error -32603)",
+    "HTTP error body": "refused (the agent's server refused with HTTP 400)",
+    "HTTP 500": "failed (the agent's server answered with HTTP 500)",
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_warning_says_what_kind_of_failure_it_was(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    @on_virtual_time
+    async def story() -> None:
+        tape: Any = {**FAILURES, "HTTP 500": http(500, {"error": SECRET})}[name]
+        async with run_bot(tape, observer=LogObserver()) as bot:
+            await bot.ask("hi")
+            await bot.idle()
+
+    caplog.set_level(logging.WARNING, "slack_bot.turns")
+    story()
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "slack_bot.turns"]
+    assert line.startswith(f"turn ends: {CLASSES[name]}; what the agent says of it: ")
+
+
+@on_virtual_time
+async def test_the_agents_own_words_are_kept_with_the_turn_and_without_secrets() -> None:
+    token = FAKES[0].text
+    async with run_bot(failure(f"{SECRET} {token}")) as bot:
+        await bot.ask("hi")
+        await bot.idle()
+        (ended,) = [fact for fact in bot.facts if isinstance(fact, TurnEnded)]
+        kept = await bot.store.turn(ended.turn)
+        assert kept is not None and kept.reason == "task failed"
+        assert kept.said.startswith(SECRET) and token not in kept.said
+
+
 @on_virtual_time
 async def test_why_a_task_was_rejected_is_for_the_reader() -> None:
     tape = stream(Moment(0.1, event=task()), Moment(0.5, event=status("rejected", "Only for admins.")))
@@ -128,6 +165,7 @@ def test_the_reference_finds_the_turn_in_the_log_and_only_a_debug_log_has_the_wo
         level = "DEBUG" if record.levelno == logging.DEBUG else "INFO"
         lines[level] += LogLines("text").format(record) + "\n"
     found = [line for line in lines["INFO"].splitlines() if f" ref={reference}" in line]
-    assert any("turn ends: " in line for line in found)
+    (end,) = [line for line in found if " WARNING slack_bot.turns: turn ends: " in line]
+    assert f"; what the agent says of it: slack-bot store show {reference} [" in end
     assert SECRET not in lines["INFO"]
     assert SECRET in lines["DEBUG"]

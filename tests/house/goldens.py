@@ -208,7 +208,8 @@ def verbs() -> Iterator[str]:
 
 
 MORE_VERBS = (
-    *("store show", "store export", "store erase", "store feedback", "store export-tape", "store backup"),
+    *("store show", "store turns", "store export", "store erase", "store feedback", "store export-tape"),
+    "store backup",
     "config check",
 )
 

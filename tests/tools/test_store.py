@@ -20,7 +20,8 @@ from slack_bot.store.contracts import Ages, Store
 from slack_bot.store.redis import open_redis
 from slack_bot.store.sqlite import open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
-from slack_bot.testing.tape.builders import answer
+from slack_bot.testing.tape.builders import answer, failure
+from slack_bot.testing.tape.tape import Tape
 from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
@@ -189,8 +190,11 @@ def test_a_copy_is_made_while_the_bot_runs_and_never_overwritten_by_chance(
 
 async def answer_one(reading: str, url: str) -> str:
     """The key of a question that a bot has answered, with the agent's events."""
-    tape = answer(reading, seconds=0.3)
-    options = {"store.url": url, "event_bytes": 100_000}
+    return await asked(answer(reading, seconds=0.3), url, event_bytes=100_000)
+
+
+async def asked(tape: Tape, url: str, event_bytes: int = 0) -> str:
+    options = {"store.url": url, "event_bytes": event_bytes}
     async with bot_on_network(tape, http=True, **options) as (workspace, face, app):
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
         await face.settle()
@@ -215,6 +219,33 @@ def test_a_turn_becomes_a_tape_and_is_explained(
         explained = capsys.readouterr().out
         assert "how?" in explained
         assert "These words came from the agent." in explained
+
+
+def test_a_failed_turn_is_shown_with_what_the_agent_said_of_it(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = asyncio.run(asked(failure("KeyError: 'customer'\nin lookup"), url))
+    for name in (key, reference_of(key)):
+        assert main(["store", "show", name]) == 0
+        rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+        assert rows["turn"] == f"{reference_of(key)}  {key}"
+        assert rows["state"].startswith("failed ") and rows["state"].endswith("Z  task failed")
+        assert rows["agent"] == "says  KeyError: 'customer' in lookup"
+        assert rows["events"].startswith("none were kept; SLACK_BOT_STORE__EVENT_BYTES=1000000 ")
+    assert main(["store", "show", key, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["ref"], shown["turn"], shown["outcome"]) == (reference_of(key), key, "failed")
+    assert (shown["reason"], shown["said"]) == ("task failed", "KeyError: 'customer' in lookup")
+    assert main(["store", "show", "0123abcd"]) == 1
+    assert "There is no turn 0123abcd in the store; slack-bot store turns" in capsys.readouterr().err
+
+
+def test_a_turn_with_events_is_shown_with_the_command_that_explains_it(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = asyncio.run(answer_one("These words came from the agent.", url))
+    assert main(["store", "show", key]) == 0
+    assert f"; slack-bot explain {reference_of(key)} says " in capsys.readouterr().out
 
 
 def test_a_turn_becomes_a_file_that_is_not_written_over(
@@ -245,6 +276,10 @@ def test_the_last_turns_are_listed_by_their_names(url: str, capsys: pytest.Captu
         ]
         assert main(["store", "turns", "--last", "1"]) == 0
         assert capsys.readouterr().out.splitlines() == listed[1:]
+        assert main(["store", "turns", "--json"]) == 0
+        first, second = map(json.loads, capsys.readouterr().out.splitlines())
+        assert (first["turn"], first["stage"]) == ("T1:C1:1.0", "ended")
+        assert (second["ref"], second["task_id"]) == (reference_of("T1:C1:2.0"), "task")
         with pytest.raises(SystemExit):
             main(["store", "turns", "--last", "0"])
         assert "'0' is no number of turns; give 1 or more" in capsys.readouterr().err

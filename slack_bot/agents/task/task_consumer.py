@@ -408,6 +408,8 @@ class TaskConsumer:
                 return f"the agent answered with error {code}"
             case errors.AgentRefused(status=status):
                 return f"the agent's server refused with HTTP {status}"
+            case errors.ServerFailed(status=status):
+                return f"the agent's server answered with HTTP {status}"
             case _:
                 return _NAMES.get(type(error), "the agent's answer could not be read")
 

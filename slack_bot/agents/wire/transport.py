@@ -24,6 +24,7 @@ from ...errors import (
     AgentUnreachable,
     BadAgentData,
     BadEncoding,
+    ServerFailed,
     StreamCut,
     StreamIdle,
     WrongAddress,
@@ -238,9 +239,8 @@ async def error_from_status(
     elif status < 500:
         says, said = f"refused the request (HTTP {status})", quote(error) if isinstance(error, str) else ""
     else:  # a gateway's 502 or 504 may come after the agent took the question: not a refusal
-        return BadAgentData(
-            f"{host} answered HTTP {status} instead of A2A", safe="The agent's server reported an error."
-        )
+        said = quote(error) if isinstance(error, str) else ""
+        return ServerFailed(f"{host} answered HTTP {status} instead of A2A", status=status, said=said)
     refused = AgentRefused(
         f"{host} {says}", status=status, retry_after=parse_retry_after(response), said=said
     )

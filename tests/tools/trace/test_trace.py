@@ -190,7 +190,7 @@ def error(code: int) -> bytes:
     "answer,status,why",
     [
         ((404, b"{}"), 1, "the agent's server refused with HTTP 404"),
-        ((500, b"oops"), 1, "the agent's answer could not be read"),
+        ((500, b"oops"), 1, "the agent's server answered with HTTP 500"),
         (None, 1, "the connection to the agent was cut"),
         ((200, error(-32603)), 0, ""),
         ((500, error(-32603)), 0, ""),
