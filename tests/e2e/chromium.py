@@ -122,7 +122,7 @@ class Page(_Link):
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, host: str) -> None:
         super().__init__(socket)
         self.problems: list[str] = []
-        self.loaded = asyncio.Event()
+        self._loaded = asyncio.Event()
         self._host = host
 
     async def value(self, expression: str, patience: float = PATIENCE) -> Any:
@@ -171,6 +171,20 @@ class Page(_Link):
         """Drop a file on the window."""
         await self.value(_DROP % {"name": json.dumps(name), "text": json.dumps(text)})
 
+    async def go_to(self, url: str) -> None:
+        """Show `url`, until it is loaded."""
+        await self._load("Page.navigate", url=url)
+
+    async def reload(self) -> None:
+        """Load the page again. The page before it is gone then, so that no condition comes true there."""
+        await self._load("Page.reload")
+
+    async def _load(self, method: str, **params: str) -> None:
+        self._loaded.clear()
+        await self.send(method, **params)
+        async with asyncio.timeout(PATIENCE):
+            await self._loaded.wait()
+
     async def size(self, width: int, height: int) -> None:
         """Make the window so large."""
         await self.send(
@@ -193,7 +207,7 @@ class Page(_Link):
 
     def _note(self, method: str, params: dict[str, Any]) -> None:
         if method == "Page.loadEventFired":
-            self.loaded.set()
+            self._loaded.set()
         elif method == "Runtime.exceptionThrown":
             self.problems.append(f"exception: {params['exceptionDetails']}")
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
@@ -222,10 +236,7 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             await page.send(f"{domain}.enable")
         await page.size(width, height)
-        page.loaded.clear()
-        await page.send("Page.navigate", url=url)
-        async with asyncio.timeout(PATIENCE):
-            await page.loaded.wait()
+        await page.go_to(url)
         return page
 
     async def close(self) -> None:

@@ -12,6 +12,7 @@ from .visitor import ANSWER, SEALED, look_at_raw, look_inside, mention, outcome,
 
 FOCUS = "document.activeElement"
 READY = "document.body?.dataset.ready"
+THREAD = "document.querySelector('#thread').innerText"
 
 
 async def tab(page: Page) -> None:
@@ -61,12 +62,13 @@ async def test_a_reload_and_a_second_tab_find_the_thread_again(page: Page, brows
     await mention(page, "tell me a joke")
     await page.until(SEALED)
     await mention(page, "unicode")
+    await page.until(f"{THREAD}.includes('unicode')")  # before that, the outcome is the joke's
     await outcome(page, "answered")
     await page.click("#roots .message .replies")  # the first of the two
-    await page.until("document.querySelector('#thread').innerText.includes('tell me a joke')")
+    await page.until(f"{THREAD}.includes('tell me a joke')")
     address = await page.value("location.href")
     answer = await text_of(page, f"{ANSWER} .md")
-    await page.send("Page.reload")
+    await page.reload()
     await page.until(f"{READY} && document.querySelector('{ANSWER}')")
     assert await text_of(page, f"{ANSWER} .md") == answer
     assert "tell me a joke" in await text_of(page, ".lane-decisions"), "the turn of this thread is shown"
@@ -80,11 +82,11 @@ async def test_the_browser_s_back_button_leads_to_the_thread_before(page: Page) 
     await mention(page, "tell me a joke")
     await page.until(SEALED)
     await mention(page, "hello")
-    await page.until("document.querySelector('#thread').innerText.includes('Hello!')")
+    await page.until(f"{THREAD}.includes('Hello!')")
     await page.value("history.back()")
-    await page.until("document.querySelector('#thread').innerText.includes('tell me a joke')")
+    await page.until(f"{THREAD}.includes('tell me a joke')")
     await page.value("history.back()")
-    await page.until("document.querySelector('#thread').innerText.includes('No thread is open')")
+    await page.until(f"{THREAD}.includes('No thread is open')")
 
 
 async def test_a_direct_message_is_found_again_as_the_person_whose_it_is(
@@ -140,7 +142,7 @@ async def test_what_the_bot_leaves_alone_is_shown_inside_with_its_reason(page: P
     await page.enter()
     await outcome(page, "ignored")
     assert "a thread where it needs to" in await text_of(page, "#figures")
-    await page.send("Page.reload")
+    await page.reload()
     await page.until(f"{READY} && document.querySelector('#figures [data-outcome=ignored]')")
 
 
@@ -174,7 +176,7 @@ async def test_choosing_a_conversation_leads_into_its_composer(page: Page) -> No
     await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
     await page.type("hello")
     await page.enter()
-    await page.until("document.querySelector('#thread').innerText.includes('Hello!')")
+    await page.until(f"{THREAD}.includes('Hello!')")
     await page.value("document.querySelector('#places [data-channel=C0GENERAL]').focus()")
     await page.enter()
     await page.until(f"{FOCUS} === document.querySelector('#say-root textarea')")
@@ -399,7 +401,7 @@ async def test_the_channel_s_field_is_whole_when_it_is_seen_again(page: Page, wa
     await mention(page, "tell me a joke")
     await page.until(SEALED)
     if way == "reloaded":
-        await page.send("Page.reload")
+        await page.reload()
         await page.until(f"{READY} && document.querySelector('{ANSWER}')")
     await page.click("#leave-thread")
     await page.until(f"{FIELD}.checkVisibility()")

@@ -144,7 +144,7 @@ _LATE = """(() => {
 async def early(page: Page) -> None:
     """Load the page anew; the playground's first word comes with `window.answer()`."""
     await page.send("Page.addScriptToEvaluateOnNewDocument", source=_LATE)
-    await page.send("Page.reload")
+    await page.reload()
     await page.until(f"window.answer && {FIELD} && document.querySelector('#say-root [type=submit]')")
     await page.click("#say-root textarea")
 

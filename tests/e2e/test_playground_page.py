@@ -156,7 +156,7 @@ async def test_an_uploaded_file_is_seen_and_can_be_opened(page: Page, playground
     assert (await text_of(page, "#thread .file")).split() == ["answer.md", f"{size / 1024:.1f}", "KB"]
     opened = await page.value("fetch(document.querySelector('#thread .file a').href).then((it) => it.text())")
     assert opened == content
-    await page.send("Page.navigate", url=await page.value("document.querySelector('#thread .file a').href"))
+    await page.go_to(await page.value("document.querySelector('#thread .file a').href"))
     await page.until(
         "document.contentType === 'text/plain' && document.body.innerText.includes('<b>as text')"
     )
@@ -273,7 +273,7 @@ async def test_feedback_shows_as_pressed_and_survives_a_reload(page: Page) -> No
     await page.click("#thread .feedback[data-value^=positive]")
     await page.until("document.querySelector('#thread .feedback[data-value^=positive][aria-pressed=true]')")
     await page.until("document.querySelector('#thread .private')?.innerText.includes('Only visible to you')")
-    await page.send("Page.reload")
+    await page.reload()
     await page.until(
         "document.body?.dataset.ready && document.querySelector('#roots .replies:not([hidden])')"
     )
@@ -468,7 +468,7 @@ async def test_hostile_markdown_is_rendered_in_time(page: Page) -> None:
 async def test_another_page_cannot_drive_the_playground(page: Page, playground: Playground) -> None:
     url = playground.url.replace("http://127.0.0.1", "ws://127.0.0.1") + "ws"
     foreign = "data:text/html,<title>foreign</title>"
-    await page.send("Page.navigate", url=foreign)
+    await page.go_to(foreign)
     await page.until("document.title === 'foreign'")
     opened = await page.value(
         f"new Promise((done) => {{ const link = new WebSocket({json.dumps(url)});"

@@ -179,6 +179,25 @@ async def test_what_is_wrong_with_a_field_is_said_until_the_field_has_what_it_wa
     assert await page.value(wrong) == [], "it is not said again"
 
 
+async def test_a_modal_belongs_to_the_page_that_saw_it_open(
+    page: Page, playground: Playground, browser: Browser
+) -> None:
+    is_open = "document.querySelector('#modal').open"
+    await scenes.negative_feedback(page, playground)
+    await page.reload()
+    await page.until("document.body?.dataset.ready")
+    assert not await page.value(is_open)
+    await page.value("document.querySelector('#thread .feedback[data-value^=negative]').click()")
+    await page.until(is_open)
+    other = await browser.open(playground.url)
+    await other.until("document.body.dataset.ready")
+    for name in ("Jonas", "Maya"):
+        await scenes.be(other, name)
+        assert not await other.value(is_open)
+    assert await page.value(is_open)
+    assert other.problems == []
+
+
 async def test_what_the_app_refuses_is_said_until_the_field_is_changed(
     page: Page, playground: Playground
 ) -> None:
@@ -265,7 +284,7 @@ async def test_light_and_dark_by_a_switch_that_is_kept(page: Page) -> None:
     light = await page.value(ground)
     await page.click("#theme")
     assert await page.value(ground) != light
-    await page.send("Page.reload")
+    await page.reload()
     await page.until("document.body?.dataset.ready")
     assert await page.value(ground) != light
     await page.click("#theme")

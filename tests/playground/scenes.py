@@ -595,7 +595,7 @@ async def form_answered(page: Page, playground: Playground) -> None:
 
 @scene()
 async def approval_of_the_agent(page: Page, playground: Playground) -> None:
-    root = await say(playground, MAYA, f"{BOT} restart the search")
+    root = await say(playground, MAYA, f"{BOT} restart the search service")
     await turns(playground, "asked")
     await open_thread(page, root)
     await page.until("document.querySelector('#thread .actions .primary')")

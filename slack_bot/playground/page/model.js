@@ -10,15 +10,18 @@ export class Model {
   constructor() {
     this.bot = { user_id: "", name: "slack_bot" };
     this.names = {};
+    this.modals = {}; // by person
     this.read = new Map(); // by person and conversation: the ts up to which it was seen
     this.begin({ people: [], channels: [], messages: [], statuses: [], facts: [], suggestions: [], homes: {}, prompts: [], modals: {}, agent: null, now: 0, bot: this.bot });
   }
 
   /** Begin anew with a snapshot. */
   begin(all) {
-    const { channels, bot, suggestions, agent, now, homes, modals } = all;
-    Object.assign(this, { channels, bot, suggestions, agent, now, homes, modals, receivedAt: performance.now() });
+    const { channels, bot, suggestions, agent, now, homes } = all;
+    Object.assign(this, { channels, bot, suggestions, agent, now, homes, receivedAt: performance.now() });
     this.isElsewhere = Boolean(all.bot_elsewhere);
+    // As in Slack, a modal is gone with the window that it was opened in, and another window does not have it.
+    this.modals = Object.fromEntries(Object.entries(all.modals).filter(([user, modal]) => this.modals[user]?.id === modal.id));
     this.people = Object.fromEntries(all.people.map((one) => [one.id, one]));
     this.names = { ...Object.fromEntries(all.people.map((one) => [one.id, one.name])), [bot.user_id]: bot.name };
     this.messages = new Map();
