@@ -31,12 +31,13 @@ from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .files import Output, OutputFile, keep_what_is_there, open_capture, taped
+from .pace import Curve, is_burst
 from .replay.diff import common_prefix
 from .replay.replay import tell_assumed
 from .replay.result import STATES
 from .replay.scenario import Scenario
 from .terminal import told_if_interrupted
-from .trace.figures import Curve, Summary, Timeline
+from .trace.figures import Summary, Timeline
 from .trace.picture import seconds, share, text_width
 from .trace.table import printable
 from .trace.trace import trace_capture
@@ -247,7 +248,7 @@ def findings(one: Profile, two: Profile) -> list[str]:
     if gap is not None and abs(gap) >= 1:
         found.append(f"{'A' if gap > 0 else 'B'} could be read {abs(gap):.1f} s sooner.")
     for label, each in (("A", first), ("B", second)):
-        if (each.burst_share or 0) > 0.5 and each.shown > 200:
+        if is_burst(each.burst_share, each.shown):
             said = f"{label} was shown in a burst: {share(each.burst_share)} of its text within half a second"
             found.append(f"{said}, after {seconds(each.longest_wait)} of waiting.")
     if only := _only_one(one.artifacts, two.artifacts):

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from ...text.masking import mask_secrets
+from ..pace import lag
 from ..replay.diff import common_prefix
 from ..sent import visible_chars
-from .measures import Measures, lag
+from .measures import Measures
 
 _GOOD = ("answered", "asked")
 _MARKERS = ("[FINAL ANSWER]", "[FINAL_ANSWER]")

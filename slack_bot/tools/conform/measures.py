@@ -6,7 +6,6 @@ not judge it.
 
 import hashlib
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +18,10 @@ from ...testing.tape.json_file import Json
 from ...text.redaction import Redactor
 from ...turn.events import AnswerText, PlanChanged, ToolStarted
 from ...turn.progress import MessageRecord
-from ..replay.result import Observation, holds_answer, live_chars
+from ..pace import Curve, burst_share_of, late_from, live_chars, live_share, rises
+from ..replay.result import Observation, holds_answer
 from ..sent import sent_curve
-from ..trace.figures import Curve, Summary, burst_share_of, growths, timeline
+from ..trace.figures import Summary, timeline
 from ..trace.timeline import build_timeline
 from ..turn_log import AgentOutput, LoggedTurn, TurnLog, non_space_chars
 
@@ -29,7 +29,6 @@ _FINAL = ("final_result", "partial_result")
 _PIECE = re.compile(r"[^.!?\n]+[.!?]?")
 _ADDRESS = re.compile(r'"(https?://[^"\s]+)"')
 _KNOWN = 0.9  # the part of an answer from which on it is known when it was sent
-_SOON = 1.5  # seconds; what is shown within them is live
 _LONG_ENOUGH = 16  # characters from which a piece of narration can be recognised
 
 
@@ -133,7 +132,7 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
         visible=tuple(
             (round(each.at - asked_at, 4), each.non_space) for turn in log.turns for each in turn.changes
         ),
-        agent_burst_share=burst_share_of([growths(curve) for curve in curves]),
+        agent_burst_share=burst_share_of([rises(curve) for curve in curves]),
         live_share=_live_share(log.turns, curves),
         looks=tuple(text for turn in log.turns for _, text in turn.texts()),
         own_looks=tuple(text.removeprefix(turn.before) for turn in log.turns for _, text in turn.texts()),
@@ -158,18 +157,6 @@ def measure(seen: Observation, masks: Redactor | None = None) -> Measures:
     )
 
 
-def lag(sent: Curve, visible: Curve, end: float, but: int) -> float:
-    """The longest time in which more than `but` characters of what the agent had sent were not visible."""
-    longest, at = 0.0, 0
-    for t, size in sent:
-        while at < len(visible) and visible[at][1] < size - but:
-            at += 1
-        if size > but:
-            seen = visible[at][0] if at < len(visible) else end
-            longest = max(longest, seen - t)
-    return round(longest, 3)
-
-
 def _sent(turn: LoggedTurn) -> Curve:
     """How much of what can be read of the turn in the end the agent had sent by when (monotonic seconds).
 
@@ -190,24 +177,9 @@ def _joined_curves(
 
 
 def _live_share(turns: Sequence[LoggedTurn], curves: Sequence[Curve]) -> float | None:
-    live = [live_chars(turn, late_from(turn, curve)) for turn, curve in zip(turns, curves, strict=True)]
-    whole = sum(size for _, size in live)
-    return round(sum(early for early, _ in live) / whole, 3) if whole else None
-
-
-def late_from(turn: LoggedTurn, sent: Curve) -> float:
-    """When text was shown that was long there, and the agent had sent all of it. `math.inf`: never.
-
-    `sent` is how much of the turn's answer was sent by when; without it nothing is late.
-    """
-    before, shown = non_space_chars(turn.before), 0
-    for change in turn.changes:
-        if change.non_space - before > shown:
-            came = next((t for t, size in sent if size > shown), math.inf)
-            if sent and change.at >= sent[-1][0] and change.at - came > _SOON:
-                return change.at
-            shown = change.non_space - before
-    return math.inf
+    return live_share(
+        [live_chars(turn, late_from(turn, curve)) for turn, curve in zip(turns, curves, strict=True)]
+    )
 
 
 def _chunk_texts(result: Json, verb: str) -> list[str]:

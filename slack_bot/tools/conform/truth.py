@@ -23,16 +23,15 @@ from ...testing.tape.tape import Recording, Tape, turns_of
 from ...text.masking import mask_secrets
 from ..files import kind_of, open_capture, read_text, taped
 from ..not_understood import tell_unread, unread_events
-from ..replay.diff import not_kept
+from ..pace import late_from, live_chars, live_share, most_taken_back
 from ..replay.replay import replayed
-from ..replay.result import live_chars
 from ..replay.scenario import Scenario
 from ..sent import all_sayings, sent_curve, visible_chars
 from ..terminal import LiveLine, told_if_interrupted
 from ..trace.table import printable
 from ..turn_log import AgentOutput, LoggedTurn, TurnLog
 from .checks import CHECKS
-from .measures import Measures, late_from, measure
+from .measures import Measures, measure
 
 PACE = 0.035
 """Seconds between the events of a recording without times: a usual model's token."""
@@ -233,8 +232,8 @@ def played(
     turn, truth = log.turns[-1], recording.truth
     outputs = [entry for entry in turn.entries if isinstance(entry, AgentOutput)]
     sent = sent_curve(outputs, truth)
-    live, whole = live_chars(turn, late_from(turn, sent))
-    taken_back = max((not_kept(look, m.text) for look in m.looks), default=0)
+    live = live_share([live_chars(turn, late_from(turn, sent))])
+    taken_back = most_taken_back(m.looks, m.text)
     verdict, why = _judged(m, truth, taken_back, list(all_sayings(_events(recording.capture))))
     return TruePlay(
         recording.name,
@@ -243,7 +242,7 @@ def played(
         why,
         m.outcomes[-1] if m.outcomes else "not taken",
         _first_text(turn, truth, sent[0][0]) if sent else None,
-        round(live / whole, 3) if whole and sent and m.outcomes[-1:] != ("asked",) else None,
+        live if sent and m.outcomes[-1:] != ("asked",) else None,
         len(m.result["calls"]),
         sum(not call["ok"] for call in m.result["calls"]),
         taken_back,

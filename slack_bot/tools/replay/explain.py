@@ -17,8 +17,9 @@ from ...text.compare import contains
 from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
+from ..pace import most_taken_back
 from ..store import LIST_TURNS, turn_tape
-from .diff import matches, not_kept
+from .diff import matches
 from .provenance import Cause, ExplainedNews, Piece, Provenance, Showing, TurnProvenance
 from .replay import read_scenario_file, replayed, tell_assumed
 from .result import Observation, holds_answer, words_in
@@ -142,7 +143,7 @@ def _taken_back(turn: TurnProvenance) -> int:
     """The most characters that a reader saw and that are not there in the end."""
     looks, changes = [text for _, text in turn.turn.texts()], turn.turn.changes[1:]
     shrunk = (look for look, change in zip(looks, changes, strict=False) if change.kept < len(look))
-    return max((not_kept(look, looks[-1]) for look in islice(shrunk, _MOST_LOOKS)), default=0)
+    return most_taken_back(islice(shrunk, _MOST_LOOKS), looks[-1] if looks else "")
 
 
 def _whole(account: Provenance) -> str:

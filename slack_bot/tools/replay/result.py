@@ -5,10 +5,8 @@ rounded to milliseconds.
 """
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...observe.facts import SlackCalled
@@ -17,22 +15,27 @@ from ...testing.tape.json_file import Json
 from ...turn.open_form import FormAction
 from ...turn.progress import MessageRecord
 from ..asked import as_json, in_words
-from ..trace.figures import BURST_WITHIN, burst_share
-from ..turn_log import LoggedTurn, TurnLog, failed_calls, non_space_chars
-from .diff import CHANCE, matches
+from ..pace import (
+    BURST_WITHIN,
+    DIGITS,
+    burst_share,
+    growths,
+    is_burst,
+    live_chars,
+    live_share,
+    longest,
+    longest_gap,
+    spans,
+)
+from ..turn_log import LoggedTurn, TurnLog, failed_calls
 
-_DIGITS = 3
 _NOT_TAKEN = "the bot did not take the question"
 STATES = {"streaming": "still open", "sealed": "streamed", "posted": "posted"}
 """How a message came to be, in words."""
 _OF_TASKS = ("id", "title", "status", "details", "output")
 _MARKS = {"complete": "[x]", "error": "[!]", "in_progress": "[ ]", "pending": "[ ]"}
 _FORM_ACTIONS = frozenset(FormAction) - {FormAction.OPENED}  # the button of a sign-in's link has no handle
-_WORTH_STREAMING = 200  # characters; a sentence or two always come at once
 _LONG = 2.0  # seconds
-AT_THE_END = 0.05
-"""Seconds before the end, or a fiftieth of a short turn. What is shown within them is not live: an agent's
-last events come together."""
 assert BURST_WITHIN == 0.5, "a summary line names it"
 
 
@@ -90,50 +93,17 @@ def readable_beside(messages: Iterable[SeenMessage]) -> tuple[object, ...]:
     )
 
 
-def _growths(turn: LoggedTurn) -> list[tuple[float, int]]:
-    """When there was more to read than ever before in this turn, and how many characters more."""
-    found, size = list[tuple[float, int]](), len(turn.before)
-    longest = non_space_chars(turn.before)
-    for change in turn.changes if turn.own_text else ():  # what was taken away again was no answer
-        if change.non_space > longest:
-            found.append((change.at, max(0, change.chars - size)))
-            longest, size = change.non_space, max(size, change.chars)
-    return found
-
-
-def _longest_gap(growths: Sequence[tuple[float, int]]) -> float:
-    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(growths)]
-    return round(max(gaps, default=0.0), _DIGITS)
-
-
-def live_chars(turn: LoggedTurn, until: float = math.inf) -> tuple[int, int]:
-    """How many characters, without white space, were visible well before the end and stayed; of how many.
-
-    Nothing that was shown from `until` on, in monotonic seconds, counts.
-    """
-    end, early, whole = turn.first_end, turn.before, turn.own_text
-    if end is not None:
-        took = end - turn.started.at if turn.started else math.inf
-        until = min(until, end - min(AT_THE_END, took / 50))
-    for change, text in turn.texts():
-        if change.at < until:
-            early = text
-    one, other = (" ".join(text.split()) for text in (early.removeprefix(turn.before), whole))
-    kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
-    return sum(map(non_space_chars, kept)), non_space_chars(whole)
-
-
 def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) -> Json:
     """The object of `replay --json`, of all questions asked from `asked_at` on, in monotonic seconds.
 
-    `live_share` is the part of the final text, without white space, that was visible `AT_THE_END` before an
-    event said that no more of it will come, and stayed. `first_sign` is when anything could be read: text, a
-    card, a form or a note; the typing status does not count. `outcome` is null if the bot did not take the
-    question.
+    `live_share` is the part of the final text, without white space, that was visible `AT_THE_END` (`pace`)
+    before an event said that no more of it will come, and stayed. `first_sign` is when anything could be
+    read: text, a card, a form or a note; the typing status does not count. `outcome` is null if the bot did
+    not take the question.
     """
-    growths, added = list(map(_growths, log.turns)), log.markup()
+    grown, added = list(map(growths, log.turns)), log.markup()
     ended = next((turn.ended for turn in reversed(log.turns) if turn.ended is not None), None)
-    live, forms = list(map(live_chars, log.turns)), [form for turn in log.turns for form in turn.forms]
+    forms = [form for turn in log.turns for form in turn.forms]
     return {
         "outcome": ended.outcome if ended else None,
         "reason": ended.reason if ended else _NOT_TAKEN,
@@ -144,9 +114,9 @@ def make_result(log: TurnLog, thread: Sequence[SeenMessage], asked_at: float) ->
         "visible": visible(thread),
         "first_answer_event": _first((turn.first_answer for turn in log.turns), asked_at),
         "first_sign": _first((at for turn in log.turns for at in turn.news), asked_at),
-        "first_visible": _first((at for each in growths for at, _ in each), asked_at),
-        "longest_gap": max((_longest_gap(each) for each in growths if each), default=None),
-        "live_share": _share(sum(kept for kept, _ in live), sum(total for _, total in live)),
+        "first_visible": _first((at for each in grown for at, _ in each), asked_at),
+        "longest_gap": max((longest_gap(each) for each in grown if each), default=None),
+        "live_share": live_share(list(map(live_chars, log.turns))),
         "events": dict(sorted((+log.events).items())),
         "dropped": {"late": ended.late if ended else 0},
         "latches": dict(ended.latches) if ended else {},
@@ -225,11 +195,7 @@ def _message(message: SeenMessage, added: MessageRecord | None) -> Json:
 
 
 def _since(at: float, start: float) -> float:
-    return round(at - start, _DIGITS) + 0.0  # adding zero turns a rounded -0.0 into 0.0
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, _DIGITS) if whole else None
+    return round(at - start, DIGITS) + 0.0  # adding zero turns a rounded -0.0 into 0.0
 
 
 # -- as text -------------------------------------------------------------------------------------------------
@@ -303,22 +269,21 @@ def pace_of(turn: LoggedTurn) -> str:
 
 
 def _visible_text(turn: LoggedTurn) -> Iterator[str]:
-    growths = _growths(turn)
+    grown = growths(turn)
     asked, ended = ([each.at] if each else [] for each in (turn.started, turn.ended))
-    first = round(growths[0][0] - asked[0], _DIGITS) if growths and asked else None
-    sign = round(turn.news[0] - asked[0], _DIGITS) if turn.news and asked else None
+    first = round(grown[0][0] - asked[0], DIGITS) if grown and asked else None
+    sign = round(turn.news[0] - asked[0], DIGITS) if turn.news and asked else None
     if sign is not None and sign != first:
         yield f"first sign of life after {sign:g} s"
     if first is not None:
         yield f"first text after {first:g} s"
-    is_long = sum(size for _, size in growths) > _WORTH_STREAMING
-    if is_long and (burst := burst_share(growths) or 0.0) > 0.5:
+    burst = burst_share(grown)
+    if burst is not None and is_burst(burst, sum(size for _, size in grown)):
         yield f"{burst:.0%} of it within half a second"
-    times = [*asked, *turn.news, *ended]
-    waited = round(max((after - before for before, after in pairwise(times)), default=0.0), _DIGITS)
+    waited = longest(spans([*asked, *turn.news, *ended]))
     if waited >= _LONG and waited not in (first, sign):
         yield f"{waited:g} s without anything new"
-    if (live := _share(*live_chars(turn))) is not None:
+    if (live := live_share([live_chars(turn)])) is not None:
         yield f"{live:.0%} live"
-    if gap := _longest_gap(growths):
+    if gap := longest_gap(grown):
         yield f"longest gap {gap:g} s"

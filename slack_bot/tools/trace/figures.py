@@ -1,7 +1,6 @@
 """PURE. The figures of a trace: how soon, how steadily and in what portions an answer could be read.
 
-The burst share is the largest part of the text that was shown within half a second: near 1, the answer came
-all at once. No figure spans two questions.
+No figure spans two questions.
 """
 
 from __future__ import annotations
@@ -9,30 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
+from ..pace import (
+    DIGITS,
+    SILENCE,
+    Curve,
+    Span,
+    burst_share,
+    burst_share_of,
+    growths,
+    longest,
+    rises,
+    spans,
+)
 from ..turn_log import LoggedTurn, TurnLog
 from .timeline import Row, TimelineBuilder, TurnStart
-
-BURST_WITHIN = 0.5
-"""Seconds of one burst."""
-SILENCE = 2.0
-"""Seconds without anything, from which on they are marked."""
-_DIGITS = 3
-
-Curve = tuple[tuple[float, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A time in which nothing came."""
-
-    start: float
-    end: float
-
-    @property
-    def length(self) -> float:
-        return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +120,7 @@ def _turn_lines(builder: TimelineBuilder, log: TurnLog) -> Iterator[TurnLine]:
     for turn, start, end in zip(log.turns, builder.starts, ends, strict=True):
         visible = tuple((builder.since(each.at), each.chars) for each in turn.changes)
         rows = builder.rows[start.rows : end.rows]
-        sent = growths(_thin(builder.written[start.points : end.points]), start.written)
+        sent = rises(_thin(builder.written[start.points : end.points]), start.written)
         yield _turn_line(builder, turn, rows, sent, visible, before)
         before = visible[-1][1] if visible else before
 
@@ -143,7 +133,7 @@ def _turn_line(
     end = max([t, ended, *(row.t + row.took for row in rows), *(at for at, _ in visible)])
     awaited = ended if turn.settled is None else min(ended, builder.since(turn.settled))
     events, calls = ([row for row in rows if row.lane == lane] for lane in ("agent", "slack"))
-    shown = growths(visible, before)
+    shown = tuple((builder.since(at), size) for at, size in growths(turn))
     quiet = _spans(t, [row.t for row in events], awaited)
     news = [builder.since(at) for at in turn.news]
     waiting = _spans(t, news, awaited)
@@ -155,9 +145,9 @@ def _turn_line(
         first_answer=None if answered is None else round(builder.since(answered) - t, 4),
         first_sign=round(news[0] - t, 4) if news else None,
         first_visible=round(shown[0][0] - t, 4) if shown else None,
-        streaming=round(shown[-1][0] - shown[0][0], _DIGITS) if shown else None,
-        longest_silence=_longest(quiet),
-        longest_wait=_longest(waiting),
+        streaming=round(shown[-1][0] - shown[0][0], DIGITS) if shown else None,
+        longest_silence=longest(quiet),
+        longest_wait=longest(waiting),
         burst_share=burst_share(shown),
         agent_burst_share=burst_share(sent),
         end=round(end - t, 4),
@@ -182,7 +172,7 @@ def _summary_of_all(turns: Sequence[TurnLine]) -> Summary:
         first_answer=_first((turn.t, turn.summary.first_answer) for turn in turns),
         first_sign=_first((turn.t, turn.summary.first_sign) for turn in turns),
         first_visible=_first((turn.t, turn.summary.first_visible) for turn in turns),
-        streaming=round(sum(lasted), _DIGITS) if lasted else None,
+        streaming=round(sum(lasted), DIGITS) if lasted else None,
         longest_silence=max(each.longest_silence for each in found),
         longest_wait=max(each.longest_wait for each in found),
         burst_share=burst_share_of([turn.shown for turn in turns]),
@@ -207,46 +197,9 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def burst_share_of(turns: Sequence[Curve]) -> float | None:
-    """The burst share of several turns' growths, by their sizes. None: nothing came."""
-    sizes = [sum(size for _, size in turn) for turn in turns]
-    bursts = [(burst_share(turn) or 0.0) * size for turn, size in zip(turns, sizes, strict=True)]
-    return round(sum(bursts) / sum(sizes), _DIGITS) if sum(sizes) else None
-
-
-def _longest(spans: Iterable[Span]) -> float:
-    return round(max((span.length for span in spans), default=0.0), _DIGITS)
-
-
-def burst_share(growths: Sequence[tuple[float, int]]) -> float | None:
-    """The most that came within `BURST_WITHIN`, as a part of all that came. None: nothing came."""
-    total = sum(size for _, size in growths)
-    if not total:
-        return None
-    most = window = first = 0
-    for t, size in growths:
-        window += size
-        while growths[first][0] < t - BURST_WITHIN:
-            window -= growths[first][1]
-            first += 1
-        most = max(most, window)
-    return round(most / total, _DIGITS)
-
-
-def growths(curve: Curve, height: int = 0) -> Curve:
-    """When the curve rose above `height`, and by how much."""
-    found = list[tuple[float, int]]()
-    for t, size in curve:
-        if size > height:
-            found.append((t, size - height))
-            height = size
-    return tuple(found)
-
-
 def _spans(start: float, times: Sequence[float], until: float) -> list[Span]:
     """The times between, from `start` on, and on to `until`: as long as something was awaited."""
-    points = [start, *times, *([until] if until > max([start, *times]) else [])]
-    return [Span(before, after) for before, after in pairwise(points) if after > before]
+    return spans([start, *times, *([until] if until > max([start, *times]) else [])])
 
 
 def _thin(curve: Sequence[tuple[float, int]]) -> Curve:

@@ -13,12 +13,12 @@ from itertools import pairwise
 from math import log1p
 from typing import TypeAlias
 
-from .figures import BURST_WITHIN, SILENCE, Curve, Span, Summary, Timeline
+from ..pace import BURST_WITHIN, SILENCE, Curve, Span, is_burst
+from .figures import Summary, Timeline
 from .timeline import AGENT_KINDS, DECISION_KINDS, Row
 
 WIDTH = 1280.0
 _MARGIN, _LEFT, _RIGHT = 24.0, 178.0, 64.0
-_WORTH_STREAMING = 200  # characters
 _CHART, _LANE, _BAR = 180.0, 17.0, 11.0
 
 _INK, _FAINT, _GRID = "#0f172a", "#64748b", "#e2e8f0"
@@ -135,8 +135,7 @@ def _tiles(canvas: Canvas, summary: Summary, y: float) -> None:
 
 def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
     lag = (summary.first_visible or 0.0) - (summary.first_answer or 0.0)
-    # a sentence or two always come at once
-    is_burst = (summary.burst_share or 0.0) > 0.5 and summary.shown > _WORTH_STREAMING
+    burst, is_bad = summary.burst_share, is_burst(summary.burst_share, summary.shown)
     calls, failed = sum(summary.calls.values()), summary.failed_calls
     return [
         ("first event", seconds(summary.first_event), False),
@@ -146,7 +145,7 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
         ("streaming for", seconds(summary.streaming), False),
         ("longest agent silence", seconds(summary.longest_silence), summary.longest_silence > 10),
         ("longest reader wait", seconds(summary.longest_wait), summary.longest_wait > 10),
-        (f"most within {BURST_WITHIN:g} s", share(summary.burst_share), is_burst),
+        (f"most within {BURST_WITHIN:g} s", share(burst), is_bad),
         ("Slack calls", f"{calls}" + (f" ({failed} failed)" if failed else ""), failed > 0),
     ]
 

@@ -11,7 +11,8 @@ from operator import itemgetter
 
 from rich.cells import cell_len
 
-from .figures import BURST_WITHIN, SILENCE, Summary, Timeline
+from ..pace import BURST_WITHIN, SILENCE
+from .figures import Summary, Timeline
 from .picture import draw, seconds, share
 from .timeline import Decision, Row, late
 

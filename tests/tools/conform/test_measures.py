@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slack_bot.observe.facts import AgentEvent, Fact
-from slack_bot.tools.conform.measures import Measures, lag, measure
+from slack_bot.tools.conform.measures import Measures, measure
 from slack_bot.tools.sent import visible_chars
 from slack_bot.tools.turn_log import TurnLog
 from slack_bot.turn.actions import AppendText
@@ -179,14 +179,6 @@ def test_how_it_was_delivered() -> None:
     at_the_end = called(3.0, "chat.stopStream", TEXT)
     assert measured([opened(), at_the_end]).delivery == "stopStream only"
     assert measured([*facts(), at_the_end]).delivery == "split"
-
-
-def test_the_lag_is_the_longest_wait_for_what_was_written() -> None:
-    assert lag(((1, 10), (2, 100)), ((1.5, 10), (6, 100)), 9, 0) == 4.0
-    assert lag(((1, 10), (2, 100)), ((1.5, 10), (6, 100)), 9, 90) == 0.0
-    assert lag(((1, 10),), (), 9, 0) == 8.0
-    assert lag(((1, 10),), (), 9, 10) == 0.0
-    assert lag((), (), 9, 0) == 0.0
 
 
 def test_visible_characters() -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from slack_bot.observe.facts import AgentEvent, Fact, TurnStarted
-from slack_bot.tools.trace.figures import Span, Timeline, burst_share
+from slack_bot.tools.pace import Span
+from slack_bot.tools.trace.figures import Timeline
 from slack_bot.turn.events import AnswerText, FinalAnswer
 from tests.tools.trace.turns import START, closed, decided, drawn, event, opened, timeline_of
 
@@ -39,29 +36,6 @@ def test_a_turn_in_which_nothing_happened() -> None:
 def test_text_that_was_taken_back_never_was_the_answer() -> None:
     found = timeline_of(opened(), (1.0, ""))
     assert found.visible == ()
-
-
-@pytest.mark.parametrize(
-    "growths,expected",
-    [
-        ([], None),
-        ([(1.0, 0)], None),
-        ([(1.0, 10)], 1.0),
-        ([(0.0, 10), (0.5, 10), (1.1, 10), (9.0, 10)], 0.5),
-        ([(float(n), 1) for n in range(100)], 0.01),
-        ([(17.8 + n / 1000, 9) for n in range(290)], 1.0),
-    ],
-)
-def test_the_burst_share(growths: list[tuple[float, int]], expected: float | None) -> None:
-    assert burst_share(growths) == expected
-
-
-@given(st.lists(st.tuples(st.floats(0, 100), st.integers(1, 50)), min_size=1, max_size=30))
-def test_a_burst_is_a_share(growths: list[tuple[float, int]]) -> None:
-    share = burst_share(sorted(growths))
-    assert share is not None
-    total = sum(size for _, size in growths)
-    assert round(max(size for _, size in growths) / total, 3) <= share <= 1
 
 
 def test_a_dead_agent_is_silent_until_the_turn_is_given_up() -> None:
