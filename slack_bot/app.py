@@ -20,7 +20,7 @@ from .errors import BotError, SettingsError, StoreAway, StoreError
 from .features.feature import BotParts, Feature, FeatureWork
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.home.listeners import FEATURE as HOME
-from .features.outbound.sender import OutboundSender
+from .features.outbound.sender import FEATURE as OUTBOUND
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .inbound.authorizer import Authorize, new_authorize
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [HOME, FEEDBACK]
+FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _CHECKED = "store-check"  # stands in the place of an agent's name
 
@@ -76,7 +76,6 @@ class App:
     bolt: AsyncApp
     health: Health
     backfill: Backfill
-    outbound: OutboundSender
     features: Mapping[str, FeatureWork]
     closers: AsyncExitStack
 
@@ -139,14 +138,19 @@ async def build(
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         web = http if http_transport else await stack.enter_async_context(AsyncClient())
-        given = BotParts(settings, clock, observer, store, agent, api, dispatcher, hourly, web)
-        features = {feature.name: feature.start(given) for feature in FEATURES}
+        parts = BotParts(
+            settings=settings, clock=clock, observer=observer, store=store, agent=agent, api=api,
+            dispatcher=dispatcher, hourly=hourly, authorize=authorize, http=web,
+        )  # fmt: skip
+        features = {feature.name: feature.start(parts) for feature in FEATURES}
         _register(bolt, features.values(), dispatcher, access, hourly)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
-        outbound = OutboundSender(store, dispatcher, authorize, settings, clock)
-        parts = web_client, authorize, policies, dispatcher, bolt, health, backfill, outbound, features
-        return App(settings, clock, store, agent, *parts, stack.pop_all())
+        return App(
+            settings=settings, clock=clock, store=store, agent=agent, web_client=web_client,
+            authorize=authorize, policies=policies, dispatcher=dispatcher, bolt=bolt, health=health,
+            backfill=backfill, features=features, closers=stack.pop_all(),
+        )  # fmt: skip
 
 
 def _register(
@@ -257,8 +261,7 @@ async def serve(
     checking = asyncio.create_task(_check_store(app), name="store check")
     watching = asyncio.create_task(app.dispatcher.wait_for_broken_store(), name="store health")
     watching.add_done_callback(lambda _: stop.set())
-    speaking = asyncio.create_task(app.outbound.run(), name="outbound")
-    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching, speaking]
+    tasks: list[asyncio.Task[Any]] = [cleaning, checking, watching]
     works = ((name, feature.run) for name, feature in app.features.items())
     tasks += [asyncio.create_task(run(), name=name) for name, run in works if run is not None]
     for task in tasks:

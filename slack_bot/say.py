@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from .app import ages_of, build
 from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
+from .features.outbound.sender import OutboundSender
 from .settings.load import Settings
 from .settings.models import StoreSettings
 from .store.contracts import Store
@@ -145,7 +146,8 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
         begun = await _turn_of(store, record)
         if begun is not None and begun.stage not in _OVER:
             app.dispatcher.go_on(begun)
-        record = await app.outbound.deliver(record)
+        sender = OutboundSender(app.store, app.dispatcher, app.authorize, settings, app.clock)
+        record = await sender.deliver(record)
         await app.dispatcher.idle()
     return record
 

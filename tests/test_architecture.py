@@ -59,7 +59,7 @@ ROOMS: dict[str, set[str]] = {
         *VALUES, "testing", "tools", "app", "agents", "slack", "store", "http_client", "installing",
         "settings", "observe",
     },
-    "say": {*VALUES, "app", "store", "settings"},
+    "say": {*VALUES, "app", "features", "store", "settings"},
     "cli": {"completion", "say", "app", "errors", "settings", "observe"},
     "__init__": set(),
     "__main__": {"cli"},

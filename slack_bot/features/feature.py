@@ -12,6 +12,7 @@ from ..agents.agent import Agent
 from ..clock import Clock
 from ..http_client import AsyncClient
 from ..inbound.access import HourlyQuestions
+from ..inbound.authorizer import Authorize
 from ..inbound.buttons import Button
 from ..observe.facts import Observer
 from ..settings.load import Settings
@@ -22,7 +23,7 @@ from ..threads.dispatch import TurnDispatcher
 
 @dataclass(frozen=True, slots=True)
 class BotParts:
-    """What features are built of. `http` is for addresses that are not the agent's."""
+    """What features are built of. `authorize` says who the bot is; `http` is for others than the agent."""
 
     settings: Settings
     clock: Clock
@@ -32,6 +33,7 @@ class BotParts:
     api: SlackApi
     dispatcher: TurnDispatcher
     hourly: HourlyQuestions
+    authorize: Authorize
     http: AsyncClient
 
 

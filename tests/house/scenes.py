@@ -357,7 +357,9 @@ async def the_bot_speaks_first(stage: Stage) -> None:
             )
         ):
             await bot.store.accept_outbound(OutboundRecord(f"key-{number}", message, bot.now))
-        running = asyncio.create_task(bot.app.outbound.run())
+        run = bot.app.features["outbound"].run
+        assert run is not None
+        running = asyncio.create_task(run())
         await asyncio.sleep(30)
         running.cancel()
         await asyncio.wait({running})

@@ -8,7 +8,6 @@ record keeps it whole and single.
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +15,7 @@ from slack_bolt.authorization import AuthorizeResult
 
 from ...clock import Clock
 from ...errors import ADD_SCOPE, BotError, SlackError, StoreError
+from ...inbound.authorizer import Authorize
 from ...settings.load import Settings
 from ...slack.blocks import fallback
 from ...slack.faults import CallFailed
@@ -28,6 +28,7 @@ from ...text.ledger import split_into_segments
 from ...threads.dispatch import TurnDispatcher
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.record import Question, ThreadKey
+from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class OutboundSender:
         self,
         store: OutboundStore,
         dispatcher: TurnDispatcher,
-        authorize: Callable[[], Awaitable[AuthorizeResult]],
+        authorize: Authorize,
         settings: Settings,
         clock: Clock,
     ) -> None:
@@ -176,3 +177,12 @@ def _refused(failed: CallFailed, where: str) -> SlackError:
     if failed.error == "missing_scope":
         remedy = f"the Slack app lacks the scope {failed.needed or 'for it'}; {ADD_SCOPE}"
     return SlackError(f"Slack does not take this for {where} ({failed.error}): {remedy}.", error=failed.error)
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Posts what `slack-bot say` and others left in the store."""
+    sender = OutboundSender(bot.store, bot.dispatcher, bot.authorize, bot.settings, bot.clock)
+    return FeatureWork(run=sender.run)
+
+
+FEATURE = Feature("outbound", start)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from slack_bot.features.outbound.sender import FEATURE
 from slack_bot.testing.agent.scripted import AgentCall
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
@@ -32,7 +33,9 @@ async def put(bot: BotHarness, message: OutboundMessage, key: str = "k") -> Outb
 
 @asynccontextmanager
 async def running(bot: BotHarness) -> AsyncIterator[None]:
-    task = asyncio.create_task(bot.app.outbound.run())
+    run = bot.app.features[FEATURE.name].run
+    assert run is not None
+    task = asyncio.create_task(run())
     try:
         yield
     finally:
