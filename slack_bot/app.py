@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -17,10 +17,13 @@ from .agents.agent import Agent
 from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
 from .errors import BotError, SettingsError, StoreAway, StoreError
+from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
+from .features.audit.audit_log import FEATURE as AUDIT
 from .features.feature import BotParts, Feature, FeatureWork
 from .features.feedback.buttons import FEATURE as FEEDBACK
 from .features.home.listeners import FEATURE as HOME
 from .features.outbound.sender import FEATURE as OUTBOUND
+from .features.traces.observer import FEATURE as TRACES
 from .http_client import AsyncBaseTransport, AsyncClient
 from .inbound.access import Access, BotAccess, HourCounts, HourlyQuestions, LocalHour
 from .inbound.authorizer import Authorize, new_authorize
@@ -34,13 +37,13 @@ from .inbound.http_server import check_address
 from .inbound.push import PUSH_ADDRESS, PushReceiver
 from .inbound.socket_mode import SocketConnections
 from .manifest import Wants, missing, wanted
-from .observe.facts import Observer, ToAll
+from .observe.facts import Observer, ToAll, traceparent_of
 from .observe.health import ENDING, STORE_FAILED, Health, HealthCheck
 from .observe.logs import LogObserver, log_if_broken
 from .observe.outage import Outage
 from .settings.channels import ChannelPolicies
 from .settings.config_file import read_config
-from .settings.load import CONFIG, Settings, secrets_of
+from .settings.load import CONFIG, Settings
 from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
@@ -48,15 +51,13 @@ from .slack.rate_limiter.local import RateLimiter
 from .store.contracts import Ages, Store
 from .store.sqlite import open_store
 from .threads.dispatch import TurnDispatcher
-from .threads.event_keeper import EventKeeper
 
 if TYPE_CHECKING:
     from .observe.metrics import Metrics
-    from .observe.spans import TurnSpans
 
 log = logging.getLogger(__name__)
 
-FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK]
+FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _CHECKED = "store-check"  # stands in the place of an agent's name
 
@@ -112,7 +113,8 @@ async def build(
     one Slack app. Facts are logged where there is no `observer`. `health` is told what the parts know.
     """
     clock = clock or system_clock()
-    observer, health, outage = observer or LogObserver(), health or Health(), Outage(clock)
+    health, outage = health or Health(), Outage(clock)
+    observers = ToAll(observer or LogObserver())
     async with AsyncExitStack() as stack:
         if store is None:
             store = await _open_store(settings.store, outage)
@@ -123,27 +125,26 @@ async def build(
             slack_session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
-        agent = Agent(http, settings.agent, clock, health, store)
+        traceparent = partial(traceparent_of, observers)
+        agent = Agent(http, settings.agent, clock, health, store, traceparent)
         agent.load_profile(await store.profile(agent.name))
-        observer = _keeping_events(settings, agent, store, observer, clock, stack)
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
         retry, write = settings.stream.retry_timeout, settings.slack.write_timeout
-        api = SlackApi(web_client, clock, observer, retry, limiter, write, health, authorize)
+        api = SlackApi(web_client, clock, observers, retry, limiter, write, health, authorize)
         policies = ChannelPolicies(settings.channel, partial(read_config, settings.slack.config))
-        dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observer, health)
+        dispatcher = TurnDispatcher(agent, store, api, settings, policies, clock, observers, health)
         bolt = _new_bolt(settings, slack_session, authorize)
         access = Access(policies, dispatcher.context.people, clock)
         bots = BotAccess(settings.slack.allowed_bots, settings.turns.max_bot_turns)
         hourly = HourlyQuestions(settings.turns, _new_hour(settings, store, clock))
         web = http if http_transport else await stack.enter_async_context(AsyncClient())
         parts = BotParts(
-            settings=settings, clock=clock, observer=observer, store=store, agent=agent, api=api,
+            settings=settings, clock=clock, observer=observers, store=store, agent=agent, api=api,
             dispatcher=dispatcher, hourly=hourly, authorize=authorize, http=web,
         )  # fmt: skip
-        features = {feature.name: feature.start(parts) for feature in FEATURES}
-        _register(bolt, features.values(), dispatcher, access, hourly)
+        features = _start_features(parts, bolt, access, observers, stack)
         (listeners := SlackListeners(dispatcher, policies, access, bots, hourly, clock)).register(bolt)
         backfill = Backfill(listeners, store, History(api), settings.slack, clock)
         return App(
@@ -153,20 +154,24 @@ async def build(
         )  # fmt: skip
 
 
-def _register(
-    bolt: AsyncApp,
-    features: Collection[FeatureWork],
-    dispatcher: TurnDispatcher,
-    access: Access,
-    hourly: HourlyQuestions,
-) -> None:
-    """Every control, and what features listen to; before `SlackListeners`, which match everything."""
-    buttons = [*TurnButtons(dispatcher, hourly).buttons(), *FormButtons(dispatcher).buttons()]
-    buttons += [button for feature in features for button in feature.buttons]
-    ButtonRouter(buttons, access, dispatcher).register(bolt)
-    for feature in features:
-        if feature.register is not None:
-            feature.register(bolt)
+def _start_features(
+    bot: BotParts, bolt: AsyncApp, access: Access, observers: ToAll, stack: AsyncExitStack
+) -> dict[str, FeatureWork]:
+    """By name; `observers` get theirs. Every control is registered, and what features listen to: before
+    `SlackListeners`, which match everything.
+    """
+    features = {each.name: each.start(bot) for each in FEATURES if each.start is not None}
+    buttons = [*TurnButtons(bot.dispatcher, bot.hourly).buttons(), *FormButtons(bot.dispatcher).buttons()]
+    buttons += [button for work in features.values() for button in work.buttons]
+    ButtonRouter(buttons, access, bot.dispatcher).register(bolt)
+    for work in features.values():
+        if work.register is not None:
+            work.register(bolt)
+        if work.observe is not None:
+            observers.add(work.observe)
+        if work.close is not None:
+            stack.push_async_callback(work.close)
+    return features
 
 
 async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
@@ -181,24 +186,6 @@ def ages_of(kept: StoreSettings) -> Ages:
     """How long the store keeps what."""
     days = kept.turn_days, kept.conversation_days, kept.feedback_days
     return Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
-
-
-def _keeping_events(
-    settings: Settings, agent: Agent, store: Store, observer: Observer, clock: Clock, stack: AsyncExitStack
-) -> Observer:
-    kept = settings.store
-    if not kept.event_bytes:
-        return observer
-    keeper = EventKeeper(
-        store,
-        observer,
-        clock,
-        lambda: (*secrets_of(settings), *agent.secrets),
-        interval=kept.checkpoint_interval,
-        most_bytes=kept.event_bytes,
-    )
-    stack.push_async_callback(keeper.close)
-    return keeper
 
 
 async def _new_rate_limiter(
@@ -363,10 +350,10 @@ async def _run(settings: Settings, ending: _Ending, health: Health, *, http: boo
         scrape = None if metrics is None else metrics.scrape
         await stack.enter_async_context(serving_health(settings.health, health, wait, scrape))
         observers: list[Observer] = [LogObserver(), *([metrics] if metrics else [])]
-        spans = await _observe_turns(settings, clock, observers, stack)
+        for feature in FEATURES:
+            if feature.observe is not None and (facts := feature.observe(settings, clock)) is not None:
+                observers.append(await stack.enter_async_context(facts))
         app = await build(settings, clock=clock, observer=ToAll(*observers), health=health)
-        if spans is not None:
-            app.agent.traceparent = spans.traceparent
         await stack.enter_async_context(app)
         if metrics is not None:
             metrics.watch(app.dispatcher.load, app.dispatcher.unseen_since, health)
@@ -392,23 +379,6 @@ def _new_metrics(settings: Settings, clock: Clock) -> "Metrics | None":
     from .observe.metrics import Metrics
 
     return Metrics(clock)
-
-
-async def _observe_turns(
-    settings: Settings, clock: Clock, observers: list[Observer], stack: AsyncExitStack
-) -> "TurnSpans | None":
-    """Add the audit and the traces, where the settings want them. Raises SettingsError."""
-    if settings.audit.path:
-        from .observe.audit import AuditLog
-
-        observers.append(audit := AuditLog(settings.audit))
-        stack.callback(audit.close)
-    if not settings.traces.enabled:
-        return None
-    from .observe.otel import tracing
-
-    observers.append(spans := await stack.enter_async_context(tracing(settings.traces, clock)))
-    return spans
 
 
 @contextmanager

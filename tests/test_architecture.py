@@ -79,7 +79,7 @@ OWNED = {
     "authlib": {"agents"},
     "joserfc": {"agents"},
     "prometheus_client": {"observe"},
-    "opentelemetry": {"observe"},
+    "opentelemetry": {"features"},
     "a2a": {"playground"},
     "starlette": {"playground"},
     "uvicorn": {"playground"},
@@ -155,6 +155,16 @@ def test_a_room_imports_only_what_it_may(path: Path) -> None:
         target = parts[1] if len(parts) > 1 and parts[1] != "__version__" else "__init__"
         allowed = {ours, "__init__"} | ROOMS[ours] | (IN_VERBS.get(ours, set()) if in_function else set())
         assert target in allowed, f"{where(path)} may not import {name}"
+
+
+@for_each(MODULES)
+def test_a_feature_is_known_to_the_list_of_all_and_to_its_own_verbs(path: Path) -> None:
+    """So that it can be taken out with its folder."""
+    for name, _ in imports(path):
+        _, *folder = name.split(".")[:3]
+        if folder[:1] == ["features"] and PACKAGE.joinpath(*folder).is_dir():
+            is_own = path.is_relative_to(PACKAGE.joinpath(*folder))
+            assert is_own or room(path) in ("app", "say", "tools"), f"{where(path)} imports {name}"
 
 
 def test_the_rooms_make_no_circle() -> None:

@@ -102,6 +102,7 @@ class Agent:
         clock: Clock,
         health: Health | None = None,
         store: FactStore | None = None,
+        traceparent: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         if settings.url is None:
             raise SettingsError("A2A_AGENT_URL is not set: give the agent's address, or its card's")
@@ -120,8 +121,7 @@ class Agent:
         self._jar_of = lru_cache(settings.cookie_threads)(lambda _: Cookies())
         self._known = _Known()
         self._conversation = _Conversation()
-        self.traceparent: Callable[[str], str | None] = lambda _: None
-        """The W3C header of that name for the requests of a turn."""
+        self._traceparent = traceparent
         self.habits: dict[str, str] = {}
         """What was learned about how it answers, by name (`profile`); the turns add to it."""
 
@@ -386,7 +386,7 @@ class Agent:
         self._known.wire, self._known.binding, self._known.url = at.wire, at.binding, at.url
 
     def _client(self, card: AgentCard, at: Interface) -> Client:
-        traceparent, auth = self.traceparent(self._conversation.turn), self._auth
+        traceparent, auth = self._traceparent(self._conversation.turn), self._auth
         if self._settings.client.api_key is not None:
             auth = auth.with_api_keys(card.auth)
         return Client(self._http, at, self._settings, auth, card.extensions, traceparent)

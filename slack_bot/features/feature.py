@@ -1,8 +1,9 @@
-"""What a feature is to the bot: it is built of the bot's parts, takes presses and events, and may work beside
-the answers. `app` has the list of all; what is taken out of it is gone.
+"""What a feature is to the bot: it is built of the bot's parts, takes presses, events and facts, and may work
+beside the answers. `app` has the list of all; what is taken out of it is gone.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,17 +43,38 @@ class FeatureWork:
     """What a feature does in one bot: its controls and modals, its listeners, its work beside the answers.
 
     `register` is called before the listeners that match everything. `run` runs while Slack is let in, and is
-    cancelled at the end.
+    cancelled at the end. `observe` takes every fact; `close` is called when no turn runs any more, before the
+    store is closed.
     """
 
     buttons: tuple[Button, ...] = ()
     register: Callable[[AsyncApp], None] | None = None
     run: Callable[[], Coroutine[Any, Any, None]] | None = None
+    observe: Observer | None = None
+    close: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsCheck:
+    """What `doctor` looks at. `look` returns what works, "" if it is switched off, and raises SettingsError.
+
+    `needed`: the settings without which it cannot look, in the section that has the name of the feature.
+    """
+
+    look: Callable[[Settings], str]
+    needed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of `app`'s list."""
+    """A row of `app`'s list; most features need only `start`.
+
+    `observe` gives an observer for `slack-bot run`, which opens it before the bot is built and closes it
+    after the bot; it returns None if the settings do not want it, and raises SettingsError. A bot that is
+    built for something else (`say` alone, the playground) has no such observers.
+    """
 
     name: str
-    start: Callable[[BotParts], FeatureWork]
+    start: Callable[[BotParts], FeatureWork] | None = None
+    observe: Callable[[Settings, Clock], AbstractAsyncContextManager[Observer] | None] | None = None
+    check: SettingsCheck | None = None

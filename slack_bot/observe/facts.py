@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ..turn.open_form import OpenForm
 from ..turn.progress import MessageRecord, TurnRecord
@@ -236,11 +236,23 @@ Observer: TypeAlias = Callable[[Fact], None]
 """Called with every fact at once. Must not raise and must not block."""
 
 
+@runtime_checkable
+class Tracer(Protocol):
+    """An observer that makes traces."""
+
+    def traceparent(self, turn: str) -> str | None:
+        """The W3C header of that name, for a request of `turn` to the agent."""
+
+
 class ToAll:
     """One observer in place of several."""
 
     def __init__(self, *observers: Observer) -> None:
-        self._observers = observers
+        self._observers = list(observers)
+
+    def add(self, observer: Observer) -> None:
+        """It gets the facts from now on."""
+        self._observers.append(observer)
 
     @property
     def wants_details(self) -> bool:
@@ -249,6 +261,11 @@ class ToAll:
     @property
     def wants_events(self) -> bool:
         return any(map(wants_events, self._observers))
+
+    def traceparent(self, turn: str) -> str | None:
+        """That of the first observer which has one."""
+        headers = (traceparent_of(each, turn) for each in self._observers)
+        return next(filter(None, headers), None)
 
     def __call__(self, fact: Fact) -> None:
         for observer in self._observers:
@@ -266,3 +283,8 @@ def wants_details(observer: Observer) -> bool:
 def wants_events(observer: Observer) -> bool:
     """Whether `observer` uses `AgentEvent`: one that wants details, or that has such an attribute."""
     return bool(getattr(observer, "wants_events", wants_details(observer)))
+
+
+def traceparent_of(observer: Observer, turn: str) -> str | None:
+    """The header that `observer` gives; None if it makes no traces."""
+    return observer.traceparent(turn) if isinstance(observer, Tracer) else None

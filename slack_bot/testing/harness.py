@@ -15,7 +15,7 @@ from slack_bolt.response import BoltResponse
 from ..app import App, build, serve
 from ..clock import Clock, system_clock
 from ..http_client import AsyncBaseTransport
-from ..observe.facts import Fact, Observer, TurnEnded
+from ..observe.facts import Fact, Observer, ToAll, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
 from ..store.contracts import Ages, Conversation, Store
@@ -243,11 +243,6 @@ async def run_bot(
     `overrides` are settings by leaf name.
     """
     clock, facts, life = virtual_clock.new_clock(), list[Fact](), Life()
-
-    def observe(fact: Fact) -> None:
-        facts.append(fact)
-        observer(fact)
-
     workspace = after.workspace if after else _new_workspace(rules, faults)
     tapes = tapes or (answer("Hello."),)
     agent = after.agent if after else ScriptedAgent(*tapes, cut_after=cut_after)
@@ -257,7 +252,7 @@ async def run_bot(
         settings,
         clock,
         MortalTransport(life, through(ScriptedTransport(agent))),
-        observer=observe,
+        observer=ToAll(facts.append, observer),
         store=cast(Store, MortalStore(life, store)),
         slack_session=MortalSession(life, workspace, clock, timeout=settings.slack.timeout),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,31 +16,74 @@ from slack_bot.app import FEATURES
 
 PACKAGE = Path(__file__).parents[2] / "slack_bot"
 STORY = """
-import asyncio
-from slack_bot.testing.harness import run_bot
-from slack_bot.testing.virtual_clock import on_virtual_time
+import asyncio, json, os, signal
+from slack_bot.app import FEATURES, run
+from slack_bot.clock import system_clock
+from slack_bot.settings.load import load
+from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
+from slack_bot.testing.harness import CHANNEL, wait_until
+from slack_bot.testing.slack.server import SlackServer
+from slack_bot.testing.slack.workspace import APP_TOKEN, BOT_TOKEN, Workspace
+from slack_bot.testing.tape.builders import answer
 
-@on_virtual_time
 async def story():
-    async with run_bot() as bot:
-        root = await bot.ask("hi")
-        await bot.idle()
-        print(bot.read(root), sorted(bot.app.features))
+    workspace, agent = Workspace(), ScriptedAgent(answer("Hello.", seconds=0.1))
+    workspace.add_channel(CHANNEL).members.add(workspace.add_user("U1").id)
+    async with serve_scripted(agent) as agent_url, SlackServer(workspace, system_clock()) as face:
+        settings = load({
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_URL": face.api_url,
+            "A2A_AGENT_URL": agent_url,
+            "SLACK_BOT_STORE__URL": "memory://",
+            "SLACK_BOT_STORE__EVENT_BYTES": "1000",
+            "SLACK_BOT_TRACES__ENABLED": "true",
+            "SLACK_BOT_TRACES__ENDPOINT": agent_url,
+            "SLACK_BOT_AUDIT__PATH": ".",
+        }, None, None)
+        running = asyncio.create_task(run(settings))
+        await face.sockets.connected()
+        root = workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=system_clock().wall())
+        read = lambda: [seen.text for seen in workspace.thread(CHANNEL, root) if seen.is_bot]
+        await wait_until(lambda: read() == ["Hello."] and not workspace.open_streams(), workspace)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await running
+    is_traced = ["traceparent" in call.headers for call in agent.calls]
+    print(json.dumps([read(), [feature.name for feature in FEATURES], is_traced]))
 
-story()
+asyncio.run(story())
 """
+"""A bot that runs with every feature switched on, and is asked something."""
 
 
-@pytest.mark.parametrize("name", [feature.name for feature in FEATURES])
-def test_the_bot_answers_without_a_feature(name: str, tmp_path: Path) -> None:
-    copy = tmp_path / "slack_bot"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.rmtree(copy / "features" / name)
-    app = copy / "app.py"
-    source = re.sub(rf"from \.features\.{name}\..*\n", "", app.read_text("utf-8"))
-    app.write_text(re.sub(rf"\b{name.upper()}\b(, )?", "", source), "utf-8")
+def story(folder: Path) -> object:
+    """What a bot of the package in `folder` does: its thread, its features, whether requests are traced."""
     done = subprocess.run(
-        [sys.executable, "-c", STORY], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", STORY],
+        cwd=folder,
+        env={**os.environ, "OTEL_TRACES_SAMPLER": "always_off"},  # nobody takes them
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    others = sorted(feature.name for feature in FEATURES if feature.name != name)
-    assert done.stdout == f"['Hello.'] {others}\n", done.stderr
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def has_audit(folder: Path) -> bool:
+    return any(folder.glob("audit-*.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["", *(feature.name for feature in FEATURES)])
+def test_the_bot_answers_without_a_feature(name: str, tmp_path: Path) -> None:
+    """And with all of them, of which only those that are there have done their work."""
+    copy = tmp_path / "slack_bot"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.pyc.*"))  # which others are writing
+    if name:
+        shutil.rmtree(copy / "features" / name)
+        app = copy / "app.py"
+        source = re.sub(rf"from \.features\.{name}\..*\n", "", app.read_text("utf-8"))
+        app.write_text(re.sub(rf"\b{name.upper()}\b(, )?", "", source), "utf-8")
+    others = [feature.name for feature in FEATURES if feature.name != name]
+    assert story(tmp_path) == [["Hello."], others, [name != "traces"]]
+    assert has_audit(tmp_path) is (name != "audit")

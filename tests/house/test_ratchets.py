@@ -11,10 +11,10 @@ from tests.house import shape, walks
 
 SHAPE = {
     "classes that do too much": 26,
-    "attributes set from outside": 178,
+    "attributes set from outside": 177,
     "splats into constructors": 22,
     "conditional callees": 4,
-    "assignments to three or more": 202,
+    "assignments to three or more": 200,
     "parameter names with five or more types": 43,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
@@ -29,7 +29,7 @@ WALKS = {
     "chunk": {"files": 36, "rooms": 6, "moves between files": 145, "moves between rooms": 57, "climbs": 14},
     "press": {"files": 64, "rooms": 10, "moves between files": 235, "moves between rooms": 97, "climbs": 16},
     "takeover": {
-        "files": 98, "rooms": 12, "moves between files": 2320, "moves between rooms": 619, "climbs": 103,
+        "files": 99, "rooms": 12, "moves between files": 2320, "moves between rooms": 618, "climbs": 103,
     },
 }  # fmt: skip
 

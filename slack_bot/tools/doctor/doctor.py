@@ -13,6 +13,7 @@ from functools import partial
 import aiohttp
 from rich.console import Console
 
+from ...app import FEATURES
 from ...clock import Clock, system_clock
 from ...errors import SettingsError
 from ...manifest import Permission, Wants, wanted
@@ -24,7 +25,14 @@ from ...settings.names import SettingPath
 from ...slack.api import new_web_client
 from ...turn.people import PERSON_ID
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown
-from .other_checks import check_agent, check_audit, check_health, check_push, check_store, workspace_findings
+from .other_checks import (
+    check_agent,
+    check_feature,
+    check_health,
+    check_push,
+    check_store,
+    workspace_findings,
+)
 from .probe import probe
 from .slack_checks import SlackApp, check_bot, check_events, check_http, check_socket
 
@@ -36,7 +44,7 @@ _NEEDED = {
     "store": ("url",),
     "health": ("host", "port"),
     "push": ("public_url", "jwks"),
-    "audit": ("path",),
+    **{feature.name: feature.check.needed for feature in FEATURES if feature.check is not None},
 }
 """The settings without which a part cannot be looked at."""
 _SIGNS = {
@@ -110,7 +118,7 @@ async def findings(*, http: bool, person: str | None, clock: Clock) -> AsyncIter
             ("store", workspace_findings(app, settings, clock)),
             ("health", check_health(settings.health)),
             ("push", check_push(settings.push)),
-            ("audit", check_audit(settings.audit)),
+            *((each.name, check_feature(each.name, each.check, settings)) for each in FEATURES if each.check),
         ):
             if _is_unread(section, unread):
                 if section not in skipped:

@@ -31,13 +31,12 @@ from ...errors import (
     StoreOutdated,
     StreamCut,
 )
+from ...features.feature import SettingsCheck
 from ...http_client import AsyncClient
 from ...inbound.health_server import ALIVE, HEALTH_ADDRESS
 from ...inbound.http_server import check_address
-from ...observe.audit import AuditLog
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings
-from ...settings.observe import AuditSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.admin import open_admin
 from ...store.contracts import workspace_name
@@ -226,15 +225,15 @@ def _file(path: Path) -> list[Diagnosis]:
     return []
 
 
-async def check_audit(wanted: AuditSettings) -> AsyncIterator[Diagnosis]:
-    """That its lines can be written."""
-    if wanted.path:
-        try:
-            AuditLog(wanted)
-        except SettingsError as error:
-            yield split("audit", str(error))
-        else:
-            yield ok("audit", f"it is written to {wanted.path}")
+async def check_feature(name: str, check: SettingsCheck, settings: Settings) -> AsyncIterator[Diagnosis]:
+    """What a feature finds out about its own settings."""
+    try:
+        works = check.look(settings)
+    except SettingsError as error:
+        yield split(name, str(error))
+    else:
+        if works:
+            yield ok(name, works)
 
 
 async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:

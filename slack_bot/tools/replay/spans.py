@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from itertools import count
 
+from ...features.traces.spans import TraceSpan, TurnSpans
 from ...observe.facts import Fact
-from ...observe.spans import TraceSpan, TurnSpans
 from ...testing.tape.json_file import Json
 from ..turn_log import TurnLog
 

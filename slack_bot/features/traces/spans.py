@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..turn.record import Outcome
-from . import facts
+from ...observe import facts
+from ...turn.record import Outcome
 
 _MOST = 10_000  # turns whose root is open; of the longest unused no root is made
 _ID_CHARS = 200

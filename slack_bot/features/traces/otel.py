@@ -28,9 +28,9 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from .. import __version__
-from ..clock import Clock
-from ..settings.observe import TraceSettings
+from ... import __version__
+from ...clock import Clock
+from ...settings.observe import TraceSettings
 from .spans import TraceSpan, TurnSpans
 
 _log = logging.getLogger(__name__)

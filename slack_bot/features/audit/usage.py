@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..turn.json_values import object_of
+from ...turn.json_values import object_of
 
 _CALLS = {"adk_usage_metadata": "adk_event_id", "kagent_usage_metadata": "kagent_event_id"}
 """What is said of a call, and what names the call."""

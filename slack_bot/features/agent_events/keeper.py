@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..clock import Clock
-from ..errors import StoreError
-from ..observe.facts import AgentEvent, Fact, Observer, TurnEnded, wants_details, wants_events
-from ..store.contracts import EventStore, KeptEvent
-from ..text.redaction import Redactor, StreamRedactor
+from ...clock import Clock
+from ...errors import StoreError
+from ...observe.facts import AgentEvent, Fact, TurnEnded
+from ...settings.load import secrets_of
+from ...store.contracts import EventStore, KeptEvent
+from ...text.redaction import Redactor, StreamRedactor
+from ..feature import BotParts, Feature, FeatureWork
 
 _log = logging.getLogger(__name__)
 
@@ -23,26 +25,25 @@ class _Event:
 
 
 class EventKeeper:
-    """An observer in front of another one. It stores every `interval` seconds what came, of all turns.
+    """An observer. It stores every `interval` seconds what came, of all turns.
 
     `most_bytes` of a turn are kept, as JSON; what comes after that is left out. Secrets are masked, those of
     `masks` and what looks like one, also where the agent sent it in pieces: then its events wait a little.
     """
 
-    wants_events = True
+    wants_details, wants_events = False, True
 
     def __init__(
         self,
         store: EventStore,
-        observer: Observer,
         clock: Clock,
         secrets: Callable[[], tuple[str, ...]],
         *,
         interval: float,
         most_bytes: int,
     ) -> None:
-        self._store, self._observer, self._clock = store, observer, clock
-        self._secrets, self._interval, self._most_bytes = secrets, interval, most_bytes
+        self._store, self._clock, self._secrets = store, clock, secrets
+        self._interval, self._most_bytes = interval, most_bytes
         self._masks: dict[str, Redactor] = {}  # of turns: a token for the agent is another one tomorrow
         self._streams: dict[str, StreamRedactor[_Event]] = {}
         self._sizes: dict[str, int] = {}
@@ -55,12 +56,6 @@ class EventKeeper:
         elif isinstance(fact, TurnEnded):
             self._end(fact.turn)
             self._sizes.pop(fact.turn, None)
-        if not isinstance(fact, AgentEvent) or wants_events(self._observer):
-            self._observer(fact)
-
-    @property
-    def wants_details(self) -> bool:
-        return wants_details(self._observer)
 
     def _take(self, fact: AgentEvent) -> None:
         if self._sizes.get(fact.turn, 0) > self._most_bytes:
@@ -107,3 +102,21 @@ class EventKeeper:
             self._end(turn)
         if self._waiting:
             await self._store_waiting()
+
+
+def start(bot: BotParts) -> FeatureWork:
+    """Keeps them, where the settings say how many bytes of a turn."""
+    kept, agent = bot.settings.store, bot.agent
+    if not kept.event_bytes:
+        return FeatureWork()
+    keeper = EventKeeper(
+        bot.store,
+        bot.clock,
+        lambda: (*secrets_of(bot.settings), *agent.secrets),
+        interval=kept.checkpoint_interval,
+        most_bytes=kept.event_bytes,
+    )
+    return FeatureWork(observe=keeper, close=keeper.close)
+
+
+FEATURE = Feature("agent_events", start)

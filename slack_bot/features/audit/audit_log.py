@@ -7,15 +7,19 @@ import json
 import logging
 import os
 import sys
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import SettingsError
-from ..settings.observe import AuditSettings
-from ..turn.progress import TurnRecord
-from . import facts
+from ...clock import Clock
+from ...errors import SettingsError
+from ...observe import facts
+from ...settings.load import Settings
+from ...settings.observe import AuditSettings
+from ...turn.progress import TurnRecord
+from ..feature import Feature, SettingsCheck
 from .usage import TokenUsage
 
 _log = logging.getLogger(__name__)
@@ -147,3 +151,28 @@ def _form(record: TurnRecord) -> dict[str, Any] | None:
 
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@asynccontextmanager
+async def _written(settings: AuditSettings) -> AsyncIterator[AuditLog]:
+    audit = AuditLog(settings)
+    try:
+        yield audit
+    finally:
+        audit.close()
+
+
+def observe(settings: Settings, _: Clock) -> AbstractAsyncContextManager[AuditLog] | None:
+    """The audit, where the settings name a place for it."""
+    return _written(settings.audit) if settings.audit.path else None
+
+
+def check(settings: Settings) -> str:
+    """That its lines can be written."""
+    if not settings.audit.path:
+        return ""
+    AuditLog(settings.audit)
+    return f"it is written to {settings.audit.path}"
+
+
+FEATURE = Feature("audit", observe=observe, check=SettingsCheck(check, ("path",)))

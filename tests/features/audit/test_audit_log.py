@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.observe.audit import AuditLog
+from slack_bot.features.audit.audit_log import AuditLog
 from slack_bot.observe.facts import Fact, TurnRecorded
 from slack_bot.settings.observe import AuditSettings
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
+from slack_bot.features.traces.spans import TraceSpan, TurnSpans, ids_of
 from slack_bot.observe.facts import reference_of
-from slack_bot.observe.spans import TraceSpan, TurnSpans, ids_of
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer
@@ -28,7 +28,6 @@ class Traced:
 
     def __init__(self, bot: BotHarness, found: list[TraceSpan], spans: TurnSpans) -> None:
         self.bot, self.found, self.spans = bot, found, spans
-        bot.app.agent.traceparent = spans.traceparent
 
     def traces(self) -> list[list[TraceSpan]]:
         """The spans of each trace: one of them is its root, and each parent is there."""

@@ -1,0 +1,1 @@
+"""The raw events of agents, kept in the store."""

@@ -1,0 +1,1 @@
+"""A trace of each turn, for OpenTelemetry."""
