@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager, nullcontext
+from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from .agents.agent import Agent
 from .agents.wire.transport import new_http
 from .clock import Clock, system_clock
-from .errors import BotError, SettingsError, StoreAway, StoreError
+from .errors import AgentError, BotError, SettingsError, StoreAway, StoreError
 from .features.agent_events.keeper import FEATURE as AGENT_EVENTS
 from .features.audit.audit_log import FEATURE as AUDIT
 from .features.feature import BotParts, Feature, FeatureWork
@@ -59,6 +59,7 @@ log = logging.getLogger(__name__)
 
 FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
+_LOGIN_SECONDS = 2.0
 _CHECKED = "store-check"  # stands in the place of an agent's name
 
 
@@ -413,10 +414,16 @@ async def check_slack(app: App) -> None:
 
 
 async def check_agent(app: App) -> None:
-    """Fetch the agent card. Without one there is only a warning: the agent may come later."""
+    """Fetch the agent card, and see whether the agent lets the bot in. Else there is only a warning: that may
+    be mended later. An agent that is slow to say so does not hold up the start.
+    """
     try:
         await app.agent.ensure_card()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOGIN_SECONDS):
+                await app.agent.try_login()
     except BotError as error:
-        log.warning("the agent is not ready, questions will say so until it is: %s", error)
+        why = error.brief if isinstance(error, AgentError) else error
+        log.warning("the agent is not ready, questions will say so until it is: %s", why)
     else:
         log.info("the agent is ready: %s", app.agent.name)

@@ -26,13 +26,20 @@ class UnreadableInput(BotError):
     """A file cannot be read. Names file, line and reason."""
 
 
+_LOCKED_OUT = "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
+_LOGIN_REFUSED = "The agent refused the bot's login when it was last asked; see the log."
+
+
 class AgentError(BotError):
     """An error of the agent. `safe` is for the reader in Slack. `brief` is `str()` without `said`.
 
-    `said` is the server's text in one line, or "": not for a reader, nor for a log at info.
+    `said` is the server's text in one line, or "": not for a reader, nor for a log at info. `problem`: for a
+    probe. `is_lasting`: asking again would end so too.
     """
 
     safe = "The agent could not answer."
+    problem = "The agent could not be reached when it was last asked; see the log."
+    is_lasting = False
 
     def __init__(self, message: str, *, safe: str | None = None, said: str = "") -> None:
         clipped = said if len(said) <= _SAID_CHARS else f"{said[:_SAID_CHARS]}..."
@@ -51,17 +58,25 @@ class WrongAddress(AgentUnreachable):
 
 
 class TokenUnavailable(AgentUnreachable):
-    """No token could be had, for a reason that may pass: the token endpoint or a file is away."""
+    """No token could be had, for a reason that may pass: the token endpoint or a file is away.
+
+    `is_slow`: it took as long as it may to find that out.
+    """
+
+    safe = "I could not log in to the agent just now, so your question did not reach it."
+    problem = "No token for the agent could be had when it was last asked; see the log."
+
+    def __init__(self, message: str, *, is_slow: bool = False) -> None:
+        super().__init__(message)
+        self.is_slow = is_slow
 
 
 class TokenRefused(AgentError):
-    """No token could be had, and asking again cannot help. `error` is OAuth's name for it, or "".
+    """No token could be had, and asking again cannot help. `error` is OAuth's name for it, or ""."""
 
-    `problem`: for a probe.
-    """
-
-    safe = "I cannot log in to the agent. Trying again will not help: please tell whoever runs me."
+    safe = _LOCKED_OUT
     problem = "The bot gets no token for the agent; see the log."
+    is_lasting = True
 
     def __init__(self, message: str, *, error: str = "", said: str = "") -> None:
         super().__init__(message, said=said)
@@ -75,7 +90,9 @@ class CardError(AgentError):
 
 
 class ForeignBinding(CardError):
-    """The card names no way to ask that this bot speaks: asking again cannot help. `problem`: for a probe."""
+    """The card names no way to ask that this bot speaks."""
+
+    is_lasting = True
 
     def __init__(self, found_at: str, bindings: str) -> None:
         said = (
@@ -97,19 +114,24 @@ class NoCard(CardError):
 class CardRefused(CardError):
     """The server gives the card only to those who log in (HTTP 401, 403). `tried`: where and why not."""
 
+    safe = _LOCKED_OUT
+    problem = _LOGIN_REFUSED
+    is_lasting = True
+
     def __init__(self, tried: str, remedy: str) -> None:
         super().__init__(f"{tried}; {remedy}")
         self.tried = tried
 
 
 class CardUntrusted(CardError):
-    """The card may not be believed until the operator says so. `problem`: for a probe."""
+    """The card may not be believed until the operator says so."""
 
     safe = (
         "What the agent says of itself has to be checked before I may ask it. Trying again will not help:"
         " please tell whoever runs me."
     )
     problem = "The agent's card is refused; see the log."
+    is_lasting = True
 
 
 class AgentRefused(AgentError):
@@ -122,6 +144,9 @@ class AgentRefused(AgentError):
     ) -> None:
         super().__init__(message, said=said)
         self.status, self.retry_after = status, retry_after
+        if status in (401, 403):
+            self.safe, self.problem = _LOCKED_OUT, _LOGIN_REFUSED
+            self.is_lasting = True
 
 
 class NothingToAsk(AgentError):

@@ -21,7 +21,6 @@ from ..errors import (
     AgentRefused,
     AgentUnreachable,
     CardUntrusted,
-    ForeignBinding,
     SettingsError,
     TokenRefused,
     TokenUnavailable,
@@ -54,7 +53,8 @@ _WIRES: Mapping[str, Wire] = {"0.3": "0.3", "1.0": "1.0"}
 _BINDINGS: Mapping[str, Binding] = {"HTTP+JSON": "HTTP+JSON"}
 _PUSH_REFUSED = (-32003, -32004)  # no push, though the card offers it. a2a-sdk 0.3 answers with the second.
 _MOST_STOPPED = 1000  # conversations
-_AWAY = "The agent could not be reached when it was last asked; see the log."
+NO_TASK = "no-such-task"
+"""A task that no agent has: what an agent answers to it shows whether it lets the bot in."""
 _UNSUPPORTED = -32004
 """Unsupported operation: what a2a-sdk answers to a streaming call if its card does not promise streaming."""
 
@@ -71,9 +71,13 @@ class _Known:
     wire: Wire | None = None
     binding: Binding | None = None
     url: str = ""  # that could be connected, until the next card
+    is_locked_out: bool = False  # it refused the bot's login, and has taken no question since
     waits_for_whole: bool = False
     stopped_tasks: dict[Hashable, str] = field(default_factory=dict)
     fetching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def note_login(self, *, is_refused: bool) -> None:
+        self.is_locked_out = is_refused
 
 
 class _Conversation:
@@ -202,13 +206,12 @@ class Agent:
                     card = await fetch_card(self._http, self._card_auth, self._settings)
                     await self._trust.check(card)
                     known.card = card
-                    self._health.passed(HealthCheck.AGENT)
+                    if not known.is_locked_out:
+                        self._health.passed(HealthCheck.AGENT)
                     if warning := missing(known.card.auth, self._settings):
                         _log.warning("%s", warning)
                 except AgentError as error:
-                    lasting = CardUntrusted | ForeignBinding | TokenRefused
-                    problem = error.problem if isinstance(error, lasting) else _AWAY
-                    self._health.failed(HealthCheck.AGENT, problem)
+                    self._health.failed(HealthCheck.AGENT, error.problem)
                     if self._trust.is_lost(error) or known.card is None:
                         known.failure, known.failed_at = error, self._clock.monotonic()
                         raise
@@ -255,11 +258,11 @@ class Agent:
                             began = True
                             self._learn(at[0])
                             asking = replace(asking, files=())  # they may be large, and are not sent again
-                            self._health.passed(HealthCheck.AGENT)
+                            self._note_taken()
                         yield received
                 return
             except TokenRefused as error:
-                self._health.failed(HealthCheck.AGENT, error.problem)
+                self._note_failure(error)
                 raise
             except (AgentUnreachable, AgentRefused, AgentFailed) as error:
                 # -32004 may also mean that the task had ended
@@ -270,9 +273,30 @@ class Agent:
                 elif may_send and not began and isinstance(error, AgentFailed) and error.code == _UNSUPPORTED:
                     streams = False
                 else:
-                    if isinstance(error, AgentUnreachable):
-                        self._health.failed(HealthCheck.AGENT, _AWAY)
+                    self._note_failure(error)
                     raise
+
+    def _note_taken(self) -> None:
+        self._known.note_login(is_refused=False)
+        self._health.passed(HealthCheck.AGENT)
+
+    def _note_failure(self, error: AgentError) -> None:
+        """For probes. What an agent refuses for a question's own sake says nothing of the agent."""
+        if isinstance(error, AgentRefused) and error.is_lasting:
+            self._known.note_login(is_refused=True)
+        if isinstance(error, AgentUnreachable) or error.is_lasting:
+            self._health.failed(HealthCheck.AGENT, error.problem)
+
+    async def try_login(self) -> None:
+        """AgentRefused: the agent does not let the bot in. Whatever else it answers, a question will show."""
+        try:
+            await self.task("get", NO_TASK)
+        except AgentRefused as error:
+            self._note_failure(error)
+            if error.is_lasting:
+                raise
+        except AgentError:
+            return
 
     @property
     def can_resubscribe(self) -> bool:

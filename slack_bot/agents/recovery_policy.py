@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..errors import AgentError, AgentRefused, AgentUnreachable
+from ..errors import AgentError, AgentRefused, AgentUnreachable, TokenUnavailable
 
 TASK_NOT_FOUND = -32001
 NOT_CANCELABLE = -32002
@@ -26,7 +26,8 @@ _FORGOTTEN_AFTER = 2  # polls in a row that must not know the task: another repl
 class RetryPolicy:
     """A question is sent again `retries` times after no connection, up to `until` on the clock.
 
-    A refused login is tried once more, because the token may just be renewed.
+    A refused login is tried once more, because the token may just be renewed. A token server that does not
+    answer is not asked again: the question has waited for it.
     """
 
     retries: int
@@ -37,6 +38,8 @@ class RetryPolicy:
     def pause_after(self, error: AgentError, now: float) -> float | None:
         """Seconds until the question may be sent again; None: it may not."""
         match error:
+            case TokenUnavailable(is_slow=True):
+                return None
             case AgentUnreachable() if self._tried < self.retries:
                 pause = float(2**self._tried)
                 self._tried += 1

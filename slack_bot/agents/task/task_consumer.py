@@ -48,7 +48,6 @@ _SILENT = "The agent has gone silent."
 _NOT_UNDERSTOOD = "The agent sent nothing that could be understood."
 _NOT_DONE = "The agent ended its reply, but not its task. I still check, and write here when it is done."
 _RESTARTED = "I was restarted and cannot find out what became of this question."
-_LASTING = (errors.CardUntrusted, errors.ForeignBinding, errors.TokenRefused)  # asking again cannot help
 _NOT_ASKED = (
     errors.AgentUnreachable,
     errors.TokenRefused,
@@ -67,6 +66,7 @@ _NAMES: Mapping[type[errors.AgentError], str] = {
     errors.TaskOver: "the task had ended before its form was answered",
     errors.CardError: "the agent's card could not be used",
     errors.CardUntrusted: "the agent's card is refused",
+    errors.CardRefused: "the agent's server gives its card only to those who log in",
     errors.StreamCut: "the connection to the agent was cut",
     errors.StreamIdle: "the agent said nothing for too long",
 }
@@ -156,9 +156,8 @@ class TaskConsumer:
         except errors.AgentError as error:
             is_refused = isinstance(error, _NOT_ASKED)
             end = StreamEnd.REFUSED if is_refused else StreamEnd.FAILED
-            is_lasting = isinstance(error, _LASTING)
             why = self._log(error)
-            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=is_lasting)
+            return StreamEnded(end, error.safe, reason=why, text=error.said, is_lasting=error.is_lasting)
 
     async def _ask_behind_stopped(self) -> StreamExit:
         """Ask; once more where the question is refused because a task that was stopped works on."""
@@ -400,7 +399,10 @@ class TaskConsumer:
 
     def _log(self, error: errors.AgentError) -> str:
         """Log an error, and name it. What the agent's server wrote is logged at debug only."""
-        log.warning("the agent's side failed: %s", error.brief, extra=self._fields)
+        if isinstance(error, errors.TokenUnavailable | errors.TokenRefused):
+            log.warning("the bot cannot log in to the agent: %s", error.brief, extra=self._fields)
+        else:
+            log.warning("the agent's side failed: %s", error.brief, extra=self._fields)
         if error.said:
             log.debug("the agent's server wrote: %s", error.said, extra=self._fields)
         match error:
@@ -411,7 +413,8 @@ class TaskConsumer:
             case errors.ServerFailed(status=status):
                 return f"the agent's server answered with HTTP {status}"
             case _:
-                return _NAMES.get(type(error), "the agent's answer could not be read")
+                found = (_NAMES[kind] for kind in type(error).__mro__ if kind in _NAMES)
+                return next(found, "the agent's answer could not be read")
 
 
 def baseline_of(task: Snapshot) -> TaskBaseline:

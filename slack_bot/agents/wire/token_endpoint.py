@@ -80,13 +80,13 @@ class TokenEndpoint:
         except TimeoutError as error:
             host = origin_of(client.token_url or client.issuer or "")
             said = f"{host} gave no token within {client.token_timeout:g} s; see whether it can be reached"
-            raise TokenUnavailable(f"{said} from here ({_PREFIX}TOKEN_TIMEOUT)") from error
+            raise TokenUnavailable(f"{said} from here ({_PREFIX}TOKEN_TIMEOUT)", is_slow=True) from error
         except (TokenUnavailable, TokenRefused):
             raise
         except SettingsError as error:
             raise TokenRefused(str(error)) from error
         except AgentError as error:
-            raise TokenUnavailable(f"no token for the agent: {error}") from error
+            raise TokenUnavailable(f"the token server {error}") from error
 
     async def _ask(self, url: str) -> FetchedToken:
         host = str(origin_of(url))

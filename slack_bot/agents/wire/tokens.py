@@ -19,6 +19,8 @@ _log = logging.getLogger(__name__)
 _RENEW_AT = 0.8  # of a token's life
 _RETRY_PAUSE = 5.0
 """Seconds until a renewal is tried again that failed while the token is still good."""
+_HUNG = 10.0
+"""Seconds in which a token server is not asked again that did not answer: each question would wait for it."""
 _UNTRIED = 10.0
 """Seconds in which no other token is fetched for one that the agent never took: it would refuse that, too."""
 _MOST_FILE_BYTES = 64 * 1024
@@ -47,7 +49,8 @@ class FetchedTokens(TokenSource):
     def __init__(self, fetch: Callable[[], Awaitable[FetchedToken]], clock: Clock) -> None:
         self._fetch, self._now = fetch, clock.monotonic
         self._current: _Current | None = None
-        self._retry_at = float("-inf")
+        self._retry_at = self._hung_until = float("-inf")
+        self._hung = ""  # what was said of a server that did not answer
         self._fetching: asyncio.Task[_Current] | None = None
 
     @property
@@ -57,6 +60,8 @@ class FetchedTokens(TokenSource):
     async def token(self) -> str:
         current, now = self._current, self._now()
         if current is None or now >= current.ends_at:
+            if now < self._hung_until:
+                raise TokenUnavailable(self._hung, is_slow=True)
             return (await self._fetched()).value
         if now >= max(current.renew_at, self._retry_at):
             self._begin_fetch()
@@ -98,6 +103,8 @@ class FetchedTokens(TokenSource):
             self._current = fetching.result()
             return
         self._retry_at = self._now() + _RETRY_PAUSE
+        if isinstance(error, TokenUnavailable) and error.is_slow:
+            self._hung, self._hung_until = error.brief, self._now() + _HUNG
         if self._current is not None and (left := self._current.ends_at - self._now()) > 0:
             why = error.brief if isinstance(error, AgentError) else type(error).__name__
             _log.warning(

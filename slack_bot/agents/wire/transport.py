@@ -50,7 +50,7 @@ from ...http_client import (
 from ...settings.models import AgentSettings, ClientSettings
 from ...text.redaction import Redactor
 from ...turn.json_values import Object, object_of, read_json
-from .auth import origin_of
+from .auth import SET_CREDENTIALS, origin_of
 from .certificate import Certificate
 from .connections import PooledTransport, proxy_transports
 from .frames import failure, quote
@@ -94,16 +94,16 @@ _FAULTS: tuple[tuple[type[Exception], type[AgentError], str], ...] = (
 )
 # refusals that say more than any error in their body
 _REFUSALS: Mapping[int, str] = {
-    401: (
-        "does not accept the bot's credentials (SLACK_BOT_AGENT__BEARER_TOKEN, SLACK_BOT_AGENT__HEADER_* or"
-        " SLACK_BOT_AGENT__CLIENT__*)"
-    ),
+    401: "does not accept the bot's credentials",
     403: "does not allow the bot to ask",
     413: "does not take a question this large",
     407: "stands behind a proxy that wants a login",
     429: "has too many requests",
     503: "is not available",
 }
+
+
+_NO_LOGIN = "wants a login (HTTP 401), and no credentials are set for it"
 
 
 def new_http(settings: AgentSettings, transport: AsyncBaseTransport | None = None) -> AsyncClient:
@@ -218,9 +218,11 @@ def parse_json(text: bytes | bytearray | str, host: str) -> Any:
 
 
 async def error_from_status(
-    response: Response, host: str, codes: Mapping[int, int] | None = None
+    response: Response, host: str, codes: Mapping[int, int] | None = None, *, has_login: bool = True
 ) -> AgentError:
-    """What an HTTP status other than 2xx means. `codes`: of the call (`Call`)."""
+    """What an HTTP status other than 2xx means. `codes`: of the call (`Call`). `has_login`: credentials are
+    set.
+    """
     status = response.status_code
     error, said = None, ""
     # the status says enough where the body cannot be had
@@ -232,6 +234,8 @@ async def error_from_status(
             error = {**(object_of(error) or body), "code": code}
     if status in _REFUSALS:
         says, said = f"{_REFUSALS[status]} (HTTP {status})", _challenge(response)
+        if status == HTTPStatus.UNAUTHORIZED:
+            says = f"{says if has_login else _NO_LOGIN}; {SET_CREDENTIALS}"
     elif isinstance(error, Mapping) and (failed := failure(error)).code:
         return failed
     elif 300 <= status < 400:

@@ -28,7 +28,7 @@ from ...settings.load import FIELDS, Settings, secrets_of, value_of
 from ...settings.names import dotted
 from ...testing.overrides import with_overrides
 from ...text.redaction import Redactor
-from ..doctor.login_checks import NO_TASK, WANTS_LOGIN, refused_login
+from ..doctor.login_checks import refused_login
 from ..files import kind_of, make_tape
 
 _URL = ("agent", "url")
@@ -96,21 +96,10 @@ async def card_of(settings: Settings, argument: str) -> AgentCard:
         agent = Agent(http, settings.agent, system_clock())
         try:
             card = await agent.ensure_card()
-            await _try_login(agent)
+            await agent.try_login()
         except AgentError as error:
             raise with_remedy(error, argument, settings) from error
     return card
-
-
-async def _try_login(agent: Agent) -> None:
-    """Raises AgentRefused where the agent wants a login. Whatever else it answers, the question will show."""
-    try:
-        await agent.task("get", NO_TASK)
-    except AgentRefused as error:
-        if error.status in WANTS_LOGIN:
-            raise
-    except AgentError:
-        return
 
 
 def with_remedy(
@@ -122,7 +111,7 @@ def with_remedy(
     with which the agent was asked. `masks` (default: of `settings`) take the secrets out.
     """
     match problem:
-        case AgentRefused(status=status) if status in WANTS_LOGIN:
+        case AgentRefused(is_lasting=True):
             found = refused_login(problem, settings.agent)
             sentence = f"{found.text}; {_at_this_address(found.remedy, settings)}"
         case CardRefused(tried=tried):

@@ -14,10 +14,6 @@ from ...errors import AgentRefused, SettingsError, TokenRefused, TokenUnavailabl
 from ...settings.models import AgentSettings, ClientSettings
 from .findings import Diagnosis, failed, ok, split, warning
 
-NO_TASK = "slack-bot-doctor"
-"""A task that no agent has: what an agent answers to it shows whether it takes calls."""
-WANTS_LOGIN = frozenset((401, 403))
-"""HTTP of an agent that does not take the bot's login."""
 _PREFIX = "SLACK_BOT_AGENT__CLIENT__"
 _SCOPE = (
     f"set {_PREFIX}SCOPE to the scope that the agent wants, and allow it for {_PREFIX}ID at the token server"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from ...agents.agent import Agent
+from ...agents.agent import NO_TASK, Agent
 from ...agents.recovery_policy import NOT_OFFERED, TASK_NOT_FOUND
 from ...agents.wire.auth import SET_CREDENTIALS, missing
 from ...agents.wire.calls import Binding, Interface
@@ -44,7 +44,7 @@ from ...store.redis_format import without_password
 from ...store.sqlite import file_of
 from ...store.sqlite import is_held as _is_held
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
-from .login_checks import NO_TASK, WANTS_LOGIN, check_api_key, check_login, refused_login
+from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
 from .slack_checks import SlackApp
 
@@ -135,7 +135,7 @@ async def _login(agent: Agent, card: AgentCard, settings: AgentSettings) -> Diag
     try:
         await agent.task("get", NO_TASK)
     except AgentRefused as error:
-        if error.status in WANTS_LOGIN:
+        if error.is_lasting:
             return refused_login(error, settings, card.token_servers)
         return _refused(error.status, at)
     except AgentFailed as error:

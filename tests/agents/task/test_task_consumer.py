@@ -421,7 +421,8 @@ async def test_a_question_is_sent_again_only_while_it_cannot_have_been_taken(
             assert len(bot.agent.questions) == 1
         else:
             assert not bot.agent.questions
-            assert "retry" in str(bot.thread(root)[-1].blocks)
+            is_locked_out = getattr(first[-1], "status_code", None) == 401
+            assert ("retry" in str(bot.thread(root)[-1].blocks)) is not is_locked_out
 
 
 @on_virtual_time

@@ -43,6 +43,7 @@ from slack_bot.errors import (
     AgentRefused,
     AgentUnreachable,
     BadAgentData,
+    ServerFailed,
     StreamCut,
     StreamIdle,
 )
@@ -109,9 +110,9 @@ ENDS: dict[str, type[AgentError] | int] = {
     "a2asdk130compat03_notask": -32006,
     "a2asdk130compat03_raise": -32603,
     "a2asdk130compat03_raise_early": -32603,
-    "fasta2a061_stream": BadAgentData,
+    "fasta2a061_stream": ServerFailed,
     "fasta2a211_get_unknown": -32001,
-    "fasta2a211_unknown_method": BadAgentData,
+    "fasta2a211_unknown_method": ServerFailed,
 }
 
 
@@ -278,7 +279,7 @@ async def test_a_login_page() -> None:
 
 async def test_a_gateways_error_page() -> None:
     error = await failing(reply(b"<html>", status=502, headers={"content-type": "text/html"}))
-    assert type(error) is BadAgentData
+    assert type(error) is ServerFailed
     assert "HTTP 502" in str(error)
 
 

@@ -100,7 +100,7 @@ async def test_the_certificate_of_the_connection(tmp_path: Path, monkeypatch: py
     with authorization_server(own, bots) as server:
         settings = {"id": "tls", "secret": None, "method": "tls_client_auth", "certificate": str(bots)}
         said = await trouble(server, **settings)
-        assert "no token for the agent" in said
+        assert "the token server" in said
         error = await refusal(server, certificate_for="token", **settings)
         assert error.error == "invalid_client"  # it has no such client: the connection was made
         wrong = {**settings, "certificate": str(tmp_path / "gone")}
@@ -282,7 +282,7 @@ async def test_a_server_that_hangs_is_left(server: TokenServer) -> None:
 
 async def test_nobody_there() -> None:
     said = await trouble(TokenServer("http://127.0.0.1:1"))
-    assert said.startswith("no token for the agent: 127.0.0.1:1 cannot be reached")
+    assert said.startswith("the token server 127.0.0.1:1 cannot be reached")
 
 
 # -- how long a token is good

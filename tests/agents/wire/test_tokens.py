@@ -43,6 +43,30 @@ def tokens_of(server: Server) -> FetchedTokens:
     return FetchedTokens(server.fetch, new_clock())
 
 
+@on_virtual_time
+async def test_a_server_that_did_not_answer_is_left_alone_for_a_while() -> None:
+    server = Server(takes=5.0)
+    tokens, server.fails = tokens_of(server), TokenUnavailable("it hangs", is_slow=True)
+    for moment in (0.0, 5.0, 14.9):
+        await until(moment)
+        with pytest.raises(TokenUnavailable, match="it hangs"):
+            await tokens.token()
+    assert server.began == [0.0]
+    server.fails = None
+    await until(15.0)
+    assert await tokens.token() == "token-2"
+
+
+@on_virtual_time
+async def test_a_server_that_fails_at_once_is_asked_again_at_once() -> None:
+    server = Server(takes=0.1)
+    tokens, server.fails = tokens_of(server), TokenUnavailable("it is away")
+    for _ in range(2):
+        with pytest.raises(TokenUnavailable, match="it is away"):
+            await tokens.token()
+    assert len(server.began) == 2
+
+
 async def until(moment: float) -> None:
     await asyncio.sleep(moment - asyncio.get_running_loop().time())
 

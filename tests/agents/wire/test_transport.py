@@ -240,6 +240,16 @@ async def test_what_the_body_says() -> None:
     assert isinstance(denied, AgentRefused)
 
 
+async def test_a_refused_login_says_whether_there_is_one_and_what_sets_it() -> None:
+    remedy = "; set SLACK_BOT_AGENT__BEARER_TOKEN to the token that the agent takes, "
+    error = await error_from_status(reply(status=401), HOST)
+    assert str(error).startswith(f"{HOST} does not accept the bot's credentials (HTTP 401){remedy}")
+    error = await error_from_status(reply(status=401), HOST, has_login=False)
+    assert str(error).startswith(
+        f"{HOST} wants a login (HTTP 401), and no credentials are set for it{remedy}"
+    )
+
+
 async def test_a_body_that_cannot_be_had_does_not_hide_the_status() -> None:
     for response in (
         reply(b"{", status=404, error=httpx.ReadError("cut")),

@@ -345,7 +345,8 @@ async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
         again = await asyncio.to_thread(result_of, each)
         assert (again["outcome"], again["reason"]) == (live["outcome"], live["reason"])
         assert [shown(message) for message in again["thread"]] == [shown(each) for each in live["thread"]]
-    assert "Try again" in json.dumps(live["thread"])
+    is_locked_out = status in (401, 403)  # only an operator can mend it
+    assert ("Try again" in json.dumps(live["thread"])) is not is_locked_out
 
 
 def shown(message: dict[str, Any]) -> tuple[object, ...]:

@@ -68,7 +68,7 @@ async def test_a_login_that_works(environment: dict[str, str], server: TokenServ
         ),
         (
             {"TOKEN_URL": "http://127.0.0.1:1"},
-            "no token for the agent: 127.0.0.1:1 cannot be reached",
+            "the token server 127.0.0.1:1 cannot be reached",
             "runs",
         ),
         (
