@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 
+from ..text.inline import words_of
 from ..text.tables import aligns_of, rows_of
 from ..turn.extras import Cell, DataTable
 from .blocks import Block, shorten
@@ -20,14 +21,6 @@ _DATA_TABLE, _TABLE = (201, 20_000), (100, 10_000)  # rows with the header, char
 _PAGE = 20  # rows of a page; Slack: 100
 _CAPTION = 150
 _WIDEST = 60  # characters of a monospaced column
-_INLINE = re.compile(
-    r"`+(?P<code>[^`]+)`+|~~(?P<strike>[^~]+)~~"
-    r"|\[(?P<label>[^\[\]]+)\]\((?P<url>https?://[^()\s]+)\)"
-    r"|\*\*\*(?P<both>[^*]+)\*\*\*|\*\*(?P<bold>(?:[^*]|\*(?!\*))+)\*\*|(?<!\w)__(?P<bold_>[^_]+)__(?!\w)"
-    r"|(?<![\w*])\*(?P<italic>[^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"
-    r"|(?<!\w)_(?P<italic_>[^_\s](?:[^_]*[^_\s])?)_(?!\w)"
-)
-_STYLES = {"both": ("bold", "italic"), "bold_": ("bold",), "italic_": ("italic",)}
 _FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d)")  # what a spreadsheet would run
 
 
@@ -67,28 +60,14 @@ def markdown_table(text: str) -> Block | None:
 
 def _rich(cell: str) -> Block:
     """A cell with the marks of Markdown that people write in tables."""
-    elements = list(_styled(cell, {}))
-    if all(each["type"] == "text" and "style" not in each for each in elements):
-        return _raw(cell)
+    words = words_of(cell)
+    if not any(each.styles or each.url for each in words):
+        return _raw("".join(each.text for each in words))
+    elements: list[Block] = []
+    for text, styles, url in words:
+        element: Block = {"type": "link", "url": url, "text": text} if url else {"type": "text", "text": text}
+        elements.append(element | ({"style": dict.fromkeys(styles, True)} if styles else {}))
     return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
-
-
-def _styled(text: str, style: Block) -> Iterator[Block]:
-    """`style`: what the marks around it say."""
-    end, shown = 0, {"style": style} if style else {}
-    for found in _INLINE.finditer(text):
-        if words := text[end : found.start()]:
-            yield {"type": "text", "text": words, **shown}
-        kind, end = str(found.lastgroup), found.end()
-        inner = style | dict.fromkeys(_STYLES.get(kind, (kind,)), True)
-        if kind == "url":
-            yield {"type": "link", "url": found["url"], "text": found["label"], **shown}
-        elif kind == "code":
-            yield {"type": "text", "text": found["code"], "style": inner}
-        else:
-            yield from _styled(found[kind], inner)
-    if words := text[end:]:
-        yield {"type": "text", "text": words, **shown}
 
 
 def _cell(value: Cell) -> Block:

@@ -28,8 +28,8 @@ _RULE = re.compile(r":?-+:?")
 _LONE = re.compile(r"[#*|>_~`=:+-]+")  # alone at the end of what is shown, it would be drawn as a mark
 _NUMBER = re.compile(r"\d{1,9}[.)]")
 _SENTENCE = re.compile(r".*[.!?…;:。！？；：][\"'”’»)\]*_`」』）]*")
-_MARK = r"(?P<mark>`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
-_ESCAPED = r"\\[!-/:-@\[-`{-~]"
+_MARK = r"(?P<mark>\\?`+|\*+|_+|~+|\[|\]\(?|\(|\)|<(?=https?://|mailto:)|>)"
+_ESCAPED = r"\\[!-/:-@\[-_{-~]"  # a backtick behind a backslash is a mark within code
 _MARKS = re.compile(rf"{_MARK}|{_ESCAPED}")  # without words and spaces: five times as fast
 _TOKEN = re.compile(rf"(?P<space>\s+)|{_MARK}|{_ESCAPED}|(?P<word>[^\s`*_~\[\]()<>\\]+)|.")
 # scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, CJK punctuation, kana, Han, full width
@@ -227,7 +227,7 @@ def _line_cuts(state: OpenMarks, line: str, offset: int) -> Iterator[Cut]:
     if state.fence:
         places = InlineMarks().places(line, after=known)
         yield from (Cut(offset + at, CutQuality.WORD) for at, *_ in places)
-    elif line and not line.lstrip(" \t>").startswith(("```", "~~~")):
+    elif line and _fence(line) is None:
         for at, mark, token, leads in InlineMarks(_inherited(state, line)).places(line, after=known):
             is_word = token[-1:].isalnum()  # as nearly all are: none of the patterns ends so
             if is_word or not (_LONE.fullmatch(token) or (leads and _NUMBER.fullmatch(token))):
@@ -271,11 +271,12 @@ def _inherited(state: OpenMarks, line: str) -> tuple[str, ...]:
 
 def is_rule(header: str, line: str) -> bool:
     """`line` is the separator row that makes `header` a table's header row."""
-    cells = _cells(line)
-    return len(cells) == len(_cells(header)) and all(_RULE.fullmatch(cell.strip()) for cell in cells)
+    cells = cells_of(line)
+    return len(cells) == len(cells_of(header)) and all(_RULE.fullmatch(cell.strip()) for cell in cells)
 
 
-def _cells(row: str) -> list[str]:
+def cells_of(row: str) -> list[str]:
+    """The cells of a table's row as they are written."""
     cells = BAR.split(row.strip().removeprefix("|"))
     return cells[:-1] if len(cells) > 1 and not cells[-1].strip() else cells
 
@@ -304,6 +305,12 @@ class _Mark:
     char: str
     count: int
     at: int
+    inner: int  # where what it marks begins
+
+    def shorten(self, size: int) -> None:
+        """The innermost signs of a run are closed first."""
+        self.count -= size
+        self.inner -= size
 
 
 class InlineMarks:
@@ -314,7 +321,7 @@ class InlineMarks:
     """
 
     def __init__(self, opened: tuple[str, ...] = ()) -> None:
-        self._stack = [_Mark(run[0], len(run), -1) for run in opened]
+        self._stack = [_Mark(run[0], len(run), -1, 0) for run in opened]
 
     def runs(self, chars: str) -> tuple[str, ...]:
         return tuple(mark.char * mark.count for mark in self._stack if mark.char in chars)
@@ -353,51 +360,65 @@ class InlineMarks:
         return at, self._stack[-1].at if self._stack else -1, token, leads
 
     def _read(self, run: str, line: str, start: int, end: int) -> None:
-        stack = self._stack
-        match stack[-1].char if stack else "", run[0]:
-            case "`", char:
-                if char == "`" and len(run) == stack[-1].count:
-                    stack.pop()
-            case "<", char:
-                if char == ">":
-                    stack.pop()
-            case "(", _:
-                self._read_address(run, start)
-            case _, "`" | "[" | "<":
-                self._push(run[0], len(run), start)
-            case _, "]" if self._is_open("["):
+        """Of one mark. Within code, `<...>` and an address only what ends it counts."""
+        match self._stack[-1].char if self._stack else "":
+            case "`":
+                ticks = run.removeprefix("\\")
+                if ticks[0] == "`" and len(ticks) == self._stack[-1].count:
+                    self._close(end - len(ticks), end)
+            case "<":
+                if run == ">":
+                    self._close(start, end)
+            case "(":
+                self._read_address(run, start, end)
+            case _:
+                self._read_mark(run, line, start, end)
+
+    def _read_mark(self, run: str, line: str, start: int, end: int) -> None:
+        match run[0]:
+            case "\\":
+                if len(run) > 2:  # the first is escaped
+                    self._push("`", len(run) - 2, start + 2, end)
+            case "`" | "[" | "<":
+                self._push(run[0], len(run), start, end)
+            case "]" if self._is_open("["):
                 began = self._back_to("[")
-                stack.pop()
+                self._stack.pop()
                 if run.endswith("("):
-                    self._push("(", 1, began.at)
-            case _, "*" | "_" | "~" if run[0] != "~" or len(run) == 2:
+                    self._push("(", 1, began.at, end)
+            case "*" | "_" | "~" if run[0] != "~" or len(run) == 2:
                 self._read_emphasis(run, line[start - 1 : start], line[end : end + 1], start)
 
-    def _read_address(self, run: str, start: int) -> None:
+    def _read_address(self, run: str, start: int, end: int) -> None:
         """Within `](...)` only parentheses count: addresses are full of underscores."""
         if run.endswith("("):
-            self._push("(", 1, start)
+            self._push("(", 1, start, end)
         elif run == ")":
-            self._stack.pop()
+            self._close(start, end)
 
     def _read_emphasis(self, run: str, before: str, after: str, start: int) -> None:
         char, left = run[0], len(run)
+        end = start + left
         if char == "_" and before.isalnum() and after.isalnum():
             return
         while left and before.strip() and self._is_open(char):
-            mark = self._back_to(char)
-            used = min(left, mark.count)
+            used = min(left, self._back_to(char).count)
+            self._close(end - left, end - left + used)
             left -= used
-            mark.count -= used
-            if not mark.count:
-                self._stack.pop()
         if left and after.strip():
-            self._push(char, left, start)
+            self._push(char, left, start, end)
 
-    def _push(self, char: str, count: int, at: int) -> None:
+    def _push(self, char: str, count: int, at: int, inner: int) -> None:
         if len(self._stack) >= _MOST_OPEN:
             self._stack.pop(0)
-        self._stack.append(_Mark(char, count, at))
+        self._stack.append(_Mark(char, count, at, inner))
+
+    def _close(self, start: int, end: int) -> None:
+        """The characters of the line from `start` to `end` close the innermost mark, or a part of it."""
+        mark = self._stack[-1]
+        mark.shorten(end - start)
+        if not mark.count:
+            self._stack.pop()
 
     def _is_open(self, char: str) -> bool:
         return any(mark.char == char for mark in self._stack)

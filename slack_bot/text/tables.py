@@ -6,7 +6,7 @@ line or where another block begins (GFM 4.10).
 
 from __future__ import annotations
 
-from .markdown import BAR, RULE_SIGNS, MarkdownState
+from .markdown import BAR, RULE_SIGNS, MarkdownState, cells_of
 
 _MOST_HELD = 10_000
 """Characters. Slack takes no more in the tables of a message (facts: Slack 5)."""
@@ -94,7 +94,4 @@ def aligns_of(table: str) -> list[str]:
 
 
 def _cells(line: str) -> list[str]:
-    cells = BAR.split(line.strip().removeprefix("|"))
-    if len(cells) > 1 and not cells[-1].strip():
-        cells.pop()
-    return [cell.strip().replace(_ESCAPED_BAR, "|") for cell in cells]
+    return [cell.strip().replace(_ESCAPED_BAR, "|") for cell in cells_of(line)]

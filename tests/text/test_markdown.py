@@ -61,6 +61,8 @@ def cuts_of(text: str, limit: int | None = None, before: str = "") -> Cuts:
         ("--- ", ""),
         ("```py", ""),
         ("``` py x", ""),
+        ("- ``` py x", ""),
+        ("```a b``` is code, not a fence", "```a b``` is code, not a "),
         ("中文字", "中文字"),
         ("a\ud83d", ""),
         ("one 👩\u200d👧 two", "one 👩\u200d👧 "),
@@ -272,7 +274,10 @@ def test_emphasis(line: str, emphasis: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("line", "code"),
-    [("`a", "`"), ("`a`", ""), ("``a` b", "``"), ("``a`` b", ""), ("`*a", "`"), ("[x](a`b_c) d", "")],
+    [
+        *(("`a", "`"), ("`a`", ""), ("``a` b", "``"), ("``a`` b", ""), ("`*a", "`"), ("[x](a`b_c) d", "")),
+        *((r"`C:\`", ""), (r"``a\``", ""), (r"`a\\`", ""), (r"\`a", ""), (r"\``a", "`"), (r"\\`a", "`")),
+    ],
 )
 def test_code(line: str, code: str) -> None:
     assert opened(line) == ((), code)
