@@ -19,7 +19,7 @@ from ..threads.dispatch import TurnDispatcher
 from ..turn.buttons import TurnButton
 from .access import NOT_FOR_OTHERS, Access, HourlyQuestions
 from .authorizer import identity_of
-from .read import BotIdentity, Press, read_press
+from .read import Press, read_press
 
 _log = logging.getLogger(__name__)
 
@@ -28,18 +28,28 @@ _ANYTHING = re.compile(".*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
+class Afterwards:
+    """What is done when Slack has its acknowledgement. If `run` returns True, the words are left out.
+
+    `run` may raise BotError: then `failure` is logged with it.
+    """
+
+    run: Callable[[], Awaitable[bool]]
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
 class PressReply:
     """What comes of a press.
 
     `words`: for who pressed, where they pressed or at `place` (channel, thread); in a modal in its place.
-    `errors`: of a modal's inputs, by block_id: it stays open. `afterwards` runs when Slack has its
-    acknowledgement; if it returns True, the words are left out.
+    `errors`: of a modal's inputs, by block_id: it stays open.
     """
 
     words: str | None = None
     errors: Mapping[str, str] | None = None
     place: tuple[str, str] | None = None
-    afterwards: Callable[[], Awaitable[bool]] | None = None
+    afterwards: Afterwards | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,7 @@ class Button:
     """
 
     name: str
-    handle: Callable[[Press, BotIdentity], Awaitable[PressReply]]
+    handle: Callable[[Press], Awaitable[PressReply]]
     failure: str
     sorry: str | None = None
     opens_modal: bool = False
@@ -76,16 +86,16 @@ class ButtonRouter:
 
     async def press(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """A control of a message or of the Home tab."""
-        press = read_press(body)
+        press = read_press(body, identity_of(context.authorize_result))
         button = self._buttons.get(press.name) if press is not None else None
         if press is None or button is None:
             await ack()
             return
         if button.opens_modal:
             await ack()
-        reply = await self._handle(button, press, context)
+        reply = await self._handle(button, press)
         await ack()
-        is_said = reply.afterwards is not None and await reply.afterwards()
+        is_said = reply.afterwards is not None and await _done(reply.afterwards, press)
         place = reply.place or (press.channel, press.thread_ts)
         words = None if is_said else reply.words
         offer = press.private_url if button.is_offer and press.turn else ""
@@ -94,11 +104,11 @@ class ButtonRouter:
 
     async def submit(self, ack: AsyncAck, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """A modal: it closes, or says what is wrong."""
-        press = read_press(body)
+        press = read_press(body, identity_of(context.authorize_result))
         button = self._buttons.get(press.name) if press is not None else None
         reply = PressReply()
         if press is not None and button is not None:
-            reply = await self._handle(button, press, context)
+            reply = await self._handle(button, press)
         if reply.errors:
             await ack(response_action="errors", errors=dict(reply.errors))
         elif reply.words and reply.place is None:
@@ -108,19 +118,29 @@ class ButtonRouter:
             if reply.place is not None and press is not None:
                 await self._dispatcher.reply((*reply.place, press.user), reply.words)
 
-    async def _handle(self, button: Button, press: Press, context: AsyncBoltContext) -> PressReply:
-        me = identity_of(context.authorize_result)
+    async def _handle(self, button: Button, press: Press) -> PressReply:
         try:
             channel = press.channel
             if button.channel_of is not None and not channel:
                 channel = await button.channel_of(press)
-            if not button.is_own and not await self._access.may_press(channel, press.by, me.ours):
+            if not button.is_own and not await self._access.may_press(channel, press.by, press.bot.ours):
                 return PressReply(NOT_FOR_OTHERS)
-            return await button.handle(press, me)
+            return await button.handle(press)
         except BotError as error:
-            extra = {"turn": press.turn} if ":" in press.turn else None
-            _log.error(button.failure, error, extra=extra)
+            _log_failure(button.failure, error, press)
             return PressReply(button.sorry)
+
+
+async def _done(afterwards: Afterwards, press: Press) -> bool:
+    try:
+        return await afterwards.run()
+    except BotError as error:
+        _log_failure(afterwards.failure, error, press)
+        return False
+
+
+def _log_failure(failure: str, error: BotError, press: Press) -> None:
+    _log.error(failure, error, extra={"turn": press.turn} if ":" in press.turn else None)
 
 
 class TurnButtons:
@@ -135,7 +155,7 @@ class TurnButtons:
                 name, self.press, failure="a question was not asked again: %s", sorry=_NOT_NOW, is_offer=True
             )
 
-    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+    async def press(self, press: Press) -> PressReply:
         """One of them. Raises BotError."""
         if not press.turn:
             _log.warning("ignored: a press without a turn of its channel")

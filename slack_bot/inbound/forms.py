@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..threads.dispatch import TurnDispatcher
 from ..turn.open_form import FormAction, FormPress
 from .buttons import Button, PressReply
-from .read import BotIdentity, Press
+from .read import Press
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class FormButtons:
                 channel_of=self._channel_of,
             )
 
-    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+    async def press(self, press: Press) -> PressReply:
         """A button, or a modal that was sent. Raises BotError."""
         pressed = form_press_of(press)
         if pressed is None:

@@ -91,7 +91,7 @@ class Press:
     `name`: the action_id up to a "-", or the callback_id. `value`: the control's, or the private_metadata.
     `turn`: the key of the turn that it names; "": none, or one of another channel.
     `state`: what was filled in (`state.values`). `trigger`: opens a modal within 3 seconds. `private_url`:
-    where the message with the control can be changed, if only who pressed sees it.
+    where the message with the control can be changed, if only who pressed sees it. `bot`: who posted it.
     """
 
     name: str
@@ -99,6 +99,7 @@ class Press:
     turn: str
     user: str
     by: Asker
+    bot: BotIdentity
     team: str = ""
     channel: str = ""
     thread_ts: str = ""
@@ -251,7 +252,7 @@ def read_stop(body: object) -> tuple[ThreadKey, str, tuple[str, ...]] | None:
     return ThreadKey(event.team, channel, thread_ts), event["user"], streams
 
 
-def read_press(body: object) -> Press | None:
+def read_press(body: object, me: BotIdentity) -> Press | None:
     """A `block_actions` or a `view_submission`. None: neither, or of nobody."""
     payload = object_of(body)
     by = read_asker(payload)
@@ -272,6 +273,7 @@ def read_press(body: object) -> Press | None:
         turn=turn if is_here else "",
         user=by.user,
         by=by,
+        bot=me,
         team=text_in(object_of(payload.get("user")), "team_id"),
         channel=channel,
         thread_ts=text_in(message, "thread_ts") or text_in(container, "thread_ts") or ts,

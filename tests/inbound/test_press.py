@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.inbound.read import Press, read_press
+from tests.inbound.payloads import ME
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["U1", "view_submission"]),
@@ -34,7 +35,7 @@ def body(value: object = "T1:C1:1.0", name: str = "retry", **changes: Any) -> di
 
 
 def read(value: object = "T1:C1:1.0", name: str = "retry", **changes: Any) -> Press:
-    press = read_press(body(value, name, **changes))
+    press = read_press(body(value, name, **changes), ME)
     assert press is not None
     return press
 
@@ -64,7 +65,7 @@ def test_a_turn_of_another_channel_or_none_is_none(value: object) -> None:
 
 def test_a_modal_has_no_place() -> None:
     view = {"callback_id": "form_fill", "private_metadata": "h", "state": {"values": {"a": {"a": {}}}}}
-    press = read_press({"type": "view_submission", "user": {"id": "U1"}, "view": view})
+    press = read_press({"type": "view_submission", "user": {"id": "U1"}, "view": view}, ME)
     assert press is not None
     assert (press.name, press.value, press.state, press.is_modal) == (
         "form_fill",
@@ -83,9 +84,9 @@ def test_only_a_private_message_is_changed_at_its_address() -> None:
 
 @pytest.mark.parametrize("user", [None, {}, {"id": 3}])
 def test_a_press_of_nobody_is_none(user: object) -> None:
-    assert read_press(body(user=user)) is None
+    assert read_press(body(user=user), ME) is None
 
 
 @given(VALUES | st.dictionaries(st.sampled_from(PARTS), VALUES | ACTIONS))
 def test_any_json_is_read(payload: object) -> None:
-    assert isinstance(read_press(payload), Press | None)
+    assert isinstance(read_press(payload, ME), Press | None)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ...errors import BotError
 from ...inbound.access import HourlyQuestions
-from ...inbound.buttons import Button, PressReply
-from ...inbound.read import BotIdentity, Press
+from ...inbound.buttons import Afterwards, Button, PressReply
+from ...inbound.read import Press
 from ...turn.buttons import AGAIN, FEEDBACK_MODAL, REASONS, WORDS, TurnButton
 from ...turn.feedback import NEGATIVE, POSITIVE
 from ...turn.json_values import object_of, objects_of, text_in
@@ -30,12 +29,15 @@ class FeedbackButtons:
         self._collector, self._hourly = collector, hourly
 
     def buttons(self) -> Iterator[Button]:
-        yield Button(
-            TurnButton.FEEDBACK, self.press, failure="feedback was not stored: %s", sorry=_NOT_STORED
-        )
-        yield Button(FEEDBACK_MODAL, self.explain, failure="feedback was not stored: %s", is_own=True)
+        for name, handle, is_own in (
+            (TurnButton.FEEDBACK, self.press, False),
+            (FEEDBACK_MODAL, self.explain, True),
+        ):
+            yield Button(
+                name, handle, failure="feedback was not stored: %s", sorry=_NOT_STORED, is_own=is_own
+            )
 
-    async def press(self, press: Press, _: BotIdentity) -> PressReply:
+    async def press(self, press: Press) -> PressReply:
         """A side of the buttons. Raises BotError."""
         value = press.value.rpartition("|")[0]
         if not press.turn or value not in (POSITIVE, NEGATIVE):
@@ -44,38 +46,29 @@ class FeedbackButtons:
         if not await self._collector.may_be_rated(press.turn):
             return PressReply(_UNKNOWN)
         words = await self._collector.press(press.turn, press.user, value)
-        return PressReply(words, afterwards=partial(self._ask_why, press) if value == NEGATIVE else None)
+        if value != NEGATIVE:
+            return PressReply(words)
+        ask_why = partial(self._collector.ask_why, press.turn, press.user, press.trigger)
+        return PressReply(words, afterwards=Afterwards(ask_why, failure="nobody was asked why: %s"))
 
-    async def _ask_why(self, press: Press) -> bool:
-        try:
-            return await self._collector.ask_why(press.turn, press.user, press.trigger)
-        except BotError as error:
-            _log.error("nobody was asked why: %s", error, extra={"turn": press.turn})
-            return False
-
-    async def explain(self, press: Press, _: BotIdentity) -> PressReply:
-        """The modal was sent."""
+    async def explain(self, press: Press) -> PressReply:
+        """The modal was sent. Raises BotError."""
         turn, user, why = press.turn, press.user, _why(press.state)
-        place, refused = None, None
+        refused = None
         if not turn:
             return PressReply()
-        try:
-            if not await self._collector.may_be_rated(turn):
-                _log.warning("ignored: feedback for a turn that never was")
-                return PressReply()
-            asked = await self._collector.question(turn)
-            place = None if asked is None else (asked.thread.channel, asked.thread.ts)
-            if why.again and asked is not None and asked.is_of(user):
-                refused = await self._hourly.refusal(user, asked.thread.channel, f"{turn} another")
-            if refused is not None:
-                why = Why(why.reasons, why.words)
-            words = await self._collector.explain(turn, user, why)
-        except BotError as error:
-            _log.error("feedback was not stored: %s", error, extra={"turn": turn})
-            words = _NOT_STORED
-        if place is None:
+        if not await self._collector.may_be_rated(turn):
+            _log.warning("ignored: feedback for a turn that never was")
             return PressReply()
-        return PressReply(refused.words if refused else words, place=place)
+        asked = await self._collector.question(turn)
+        if why.again and asked is not None and asked.is_of(user):
+            refused = await self._hourly.refusal(user, asked.thread.channel, f"{turn} another")
+        if refused is not None:
+            why = Why(why.reasons, why.words)
+        words = await self._collector.explain(turn, user, why)
+        if asked is None:
+            return PressReply()
+        return PressReply(refused.words if refused else words, place=(asked.thread.channel, asked.thread.ts))
 
 
 def _why(values: Mapping[str, Any]) -> Why:

@@ -10,7 +10,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 
 from ...errors import BotError
 from ...inbound.authorizer import identity_of
-from ...inbound.buttons import Button, PressReply
+from ...inbound.buttons import Afterwards, Button, PressReply
 from ...inbound.read import BotIdentity, Press, read_view, read_visit
 from ...threads.dispatch import TurnDispatcher
 from ...turn.buttons import TurnButton
@@ -49,17 +49,15 @@ class HomeListeners:
         if (viewed := read_view(body)) is not None:
             self._dispatcher.context.viewed(*viewed)
 
-    async def stop(self, press: Press, me: BotIdentity) -> PressReply:
+    async def stop(self, press: Press) -> PressReply:
         """The button of one question."""
-        return PressReply(afterwards=partial(self._stop, press, me))
+        stop = partial(self._stop, press)
+        return PressReply(afterwards=Afterwards(stop, failure="a question was not stopped: %s"))
 
-    async def _stop(self, press: Press, me: BotIdentity) -> bool:
+    async def _stop(self, press: Press) -> bool:
         if press.turn:
-            try:
-                await self._dispatcher.controls.stop_turn(press.turn, press.user)
-            except BotError as error:
-                _log.error("a question was not stopped: %s", error, extra={"turn": press.turn})
-            await self._show(press.user, me)
+            await self._dispatcher.controls.stop_turn(press.turn, press.user)
+            await self._show(press.user, press.bot)
         return True
 
     async def _show(self, user: str, me: BotIdentity) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -172,7 +173,40 @@ async def test_feedback_that_cannot_be_stored_gets_a_notice(when: str) -> None:
             await submit(bot, words="no")
         else:
             await press(bot, root, "negative")
-        assert "could not be stored" in bot.ephemeral(root)[0][1]
+        notices = [text for _, text in bot.ephemeral(root)]
+        assert "could not be stored" in str(bot.workspace.modal("U1") if when == "submit" else notices)
+
+
+@on_virtual_time
+async def test_who_explains_while_the_store_is_away_reads_that_in_the_modal() -> None:
+    store = MemoryStore()
+
+    async def away(*_: object) -> None:
+        raise StoreError("It does not answer.")
+
+    async with run_bot(store=store) as bot:
+        root = await ask(bot)
+        await press(bot, root, "negative")
+        store.turn = away  # type: ignore[method-assign]
+        await submit(bot, words="no")
+        assert "could not be stored" in str(bot.workspace.modal("U1"))
+
+
+@on_virtual_time
+async def test_who_cannot_be_asked_why_is_thanked(caplog: pytest.LogCaptureFixture) -> None:
+    store, looks = MemoryStore(), count()
+
+    async def away(key: str) -> object:
+        if next(looks) >= 2:  # the press itself looks the turn up twice
+            raise StoreError("It does not answer.")
+        return await MemoryStore.turn(store, key)
+
+    async with run_bot(store=store) as bot:
+        root = await ask(bot)
+        store.turn = away  # type: ignore[assignment,method-assign]
+        await press(bot, root, "negative")
+        assert bot.ephemeral(root) == [("U1", THANKS)]
+    assert "nobody was asked why: It does not answer." in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ import json
 import httpx
 import pytest
 
+from slack_bot.errors import StoreError
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
+from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import SHIPPED, AppManifest, WorkspaceRules
 from slack_bot.testing.slack.workspace import BOT_TOKEN, Envelope
 from slack_bot.testing.tape.builders import answer
@@ -72,6 +74,28 @@ async def test_only_the_asker_can_stop_a_question_there() -> None:
         await bot.app.dispatcher.controls.stop_turn("T1:C1:9.9", "U2")
         await bot.idle()
         assert bot.outcomes == ["answered"]
+
+
+@on_virtual_time
+async def test_a_stop_there_that_the_store_does_not_take_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    store = MemoryStore()
+
+    async def away(_: str) -> None:
+        raise StoreError("It does not answer.")
+
+    async with run_bot(answer("An answer.", seconds=20), store=store) as bot:
+        turn = f"T1:{CHANNEL}:{await bot.ask('hi')}"
+        await asyncio.sleep(5)
+        await open_home(bot)
+        kept, store.turn = store.turn, away  # type: ignore[method-assign]
+        bot.workspace.press_in_home("U1", "stop_in_home", turn, now=bot.now)
+        assert await bot.deliver() == [200]
+        await asyncio.sleep(1)
+        store.turn = kept  # type: ignore[method-assign]
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+    (record,) = [each for each in caplog.records if "was not stopped" in each.getMessage()]
+    assert vars(record)["turn"] == turn
 
 
 @on_virtual_time
