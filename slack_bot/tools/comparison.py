@@ -31,15 +31,14 @@ from ..testing.tape.tape import Recording, Tape, read_tape
 from .capture.agent_address import check_there, is_address, settings_for
 from .capture.capture import CaptureProgress, CaptureRequest, capture
 from .files import Output, OutputFile, keep_what_is_there, open_capture, taped
-from .pace import Curve, is_burst
+from .pace import Curve, is_burst, seconds, share
 from .replay.diff import common_prefix
 from .replay.replay import tell_assumed
 from .replay.result import STATES
 from .replay.scenario import Scenario
+from .tables import cell, padded_table, printable
 from .terminal import told_if_interrupted
 from .trace.figures import Summary, Timeline
-from .trace.picture import seconds, share, text_width
-from .trace.table import printable
 from .trace.trace import trace_capture
 
 _SHOWN_VALUE = 24  # a value that is no longer than this, or true or false, is part of a flag's name
@@ -219,7 +218,7 @@ def as_markdown(one: Profile, two: Profile) -> str:
     """Both streams side by side, as Markdown."""
     parts = [
         "# Comparison",
-        _table(["", "A", "B"], _both(_head(one), _head(two), cell)),
+        _table(["", "A", "B"], _both(_head(one), _head(two), _cell)),
         "## In short",
         "\n".join(f"- {line}" for line in findings(one, two)),
         "## Timing",
@@ -260,7 +259,7 @@ def findings(one: Profile, two: Profile) -> list[str]:
 
 
 def _only_one(one: Mapping[str, object], two: Mapping[str, object]) -> list[str]:
-    return [f"{cell(name)} ({'A' if name in one else 'B'})" for name in sorted(one.keys() ^ two.keys())]
+    return [f"{_cell(name)} ({'A' if name in one else 'B'})" for name in sorted(one.keys() ^ two.keys())]
 
 
 def _head(each: Profile) -> dict[str, str]:
@@ -318,7 +317,7 @@ def _progress(curve: Curve, t: float) -> str:
 
 def _both(one: Mapping[str, T], two: Mapping[str, T], show: Callable[[T], str]) -> Iterator[Sequence[str]]:
     for name in dict.fromkeys([*one, *two]):
-        yield cell(name), *(show(each[name]) if name in each else "–" for each in (one, two))
+        yield _cell(name), *(show(each[name]) if name in each else "–" for each in (one, two))
 
 
 def _sent(sent: Sent) -> str:
@@ -355,12 +354,12 @@ def _same(before: str, after: str) -> str:
 
 
 def _seen(label: str, each: Profile) -> str:
-    parts = [f"### {label}: {cell(each.timeline.name)}"]
+    parts = [f"### {label}: {_cell(each.timeline.name)}"]
     for message in each.result["thread"]:
         text = str(message["text"])
         head = f"{STATES.get(message['state'], message['state'])}, {len(text):,} characters"
         cards = "".join(
-            f"\n- {cell(str(task.get('title')))}: {task.get('status')}" for task in message["tasks"]
+            f"\n- {_cell(str(task.get('title')))}: {task.get('status')}" for task in message["tasks"]
         )
         short = text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + " …"
         parts.append(f"Message ({head}):{cards and chr(10)}{cards}\n\n{_fenced(short)}")
@@ -374,22 +373,12 @@ def _fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def cell(text: str) -> str:
-    """`text` in one cell of a table, without markup of its own."""
-    flat = " ".join(printable(text).split())
-    return re.sub(r"([\\|`*_<>\[\]])", r"\\\1", flat)
+def _cell(text: str) -> str:
+    return cell(printable(text))
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    whole = [names, *rows]
-    widths = [max(3, *map(_columns, column)) for column in zip(*whole, strict=True)]
-    padded = [[text + " " * (w - _columns(text)) for text, w in zip(r, widths, strict=True)] for r in whole]
-    head, *lines = (f"| {' | '.join(row)} |" for row in padded)
-    return "\n".join([head, f"|{'|'.join('-' * (wide + 2) for wide in widths)}|", *lines])
-
-
-def _columns(text: str) -> int:
-    return sum(2 if text_width(letter, 1) == 1 else 1 for letter in text)
+    return "\n".join(padded_table(names, rows))
 
 
 def _gap(before: float | None, after: float | None) -> float | None:

@@ -16,7 +16,7 @@ from ..testing.tape.items import Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import READS, Recording, Tape
 from .capture.tape_writer import moments_of
-from .trace.table import printable
+from .tables import printable
 
 EXIT_NOT_UNDERSTOOD = 3
 """Exit status with `--strict`."""

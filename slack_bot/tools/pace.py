@@ -56,6 +56,16 @@ def share_of(part: float, whole: int) -> float | None:
     return round(part / whole, DIGITS) if whole else None
 
 
+def seconds(value: float | None) -> str:
+    """A time for people."""
+    return "–" if value is None else f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+
+
+def share(value: float | None) -> str:
+    """A part of all, for people."""
+    return "–" if value is None else f"{value:.0%}"
+
+
 # -- portions ------------------------------------------------------------------------------------------------
 
 

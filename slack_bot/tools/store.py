@@ -27,7 +27,7 @@ from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
 from ..turn.record import Outcome
 from .files import OutputFile, keep_what_is_there
-from .trace.table import printable
+from .tables import printable
 
 _NOTHING = PersonRecords((), (), ())
 _EXCERPT = 50  # characters of a question

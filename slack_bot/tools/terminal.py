@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from .trace.table import printable
+from .tables import printable
 
 
 class LiveLine:

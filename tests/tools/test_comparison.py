@@ -18,7 +18,6 @@ from slack_bot.tools.comparison import (
     Profile,
     Sent,
     as_markdown,
-    cell,
     findings,
     main,
     moments_to_look_at,
@@ -250,7 +249,6 @@ def test_no_text_ends_its_block_or_its_cell() -> None:
     text = as_markdown(side(evil), side(evil, "a|b\n[x](y)"))
     assert text.count("`````text\n") == 2
     assert "a\\|b \\[x\\](y)" in text
-    assert cell("a\x1b[2J*b*") == r"a \[2J\*b\*"
 
 
 def test_a_turn_that_showed_nothing() -> None:

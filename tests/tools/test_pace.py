@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_bot.observe.facts import Fact
-from slack_bot.tools.pace import burst_share, is_burst, lag, longest, rises, spans
+from slack_bot.tools.pace import burst_share, is_burst, lag, longest, rises, seconds, share, spans
 from slack_bot.tools.replay.result import make_result
 from slack_bot.tools.trace.figures import timeline
 from slack_bot.tools.trace.timeline import build_timeline
@@ -90,3 +90,8 @@ def test_the_longest_time_between() -> None:
 
 def test_a_curve_rises_where_it_is_higher_than_ever() -> None:
     assert rises(((1.0, 5), (2.0, 3), (3.0, 9)), 2) == ((1.0, 3), (3.0, 4))
+
+
+def test_figures_for_people() -> None:
+    assert [seconds(each) for each in (None, 0.0, 9.994, 17.8014)] == ["–", "0.00 s", "9.99 s", "17.8 s"]
+    assert [share(each) for each in (None, 0.068, 1.0)] == ["–", "7%", "100%"]

@@ -32,8 +32,8 @@ from ...testing.tape.json_file import Json
 from ...testing.tape.tape import READS
 from ...text.redaction import Redactor
 from ..files import Output, OutputFile, keep_what_is_there
+from ..tables import printable
 from ..terminal import LiveLine, told_if_interrupted
-from ..trace.table import printable
 from ..turn_log import name_of, text_of
 from .agent_address import masks_of, settings_for, with_remedy
 from .http_tap import HttpTap

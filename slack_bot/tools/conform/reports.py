@@ -5,20 +5,18 @@ The same results give the same bytes. The Markdown has the sections of CAIPE's r
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
-from rich.box import SIMPLE
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from ...testing.tape.json_file import Json
 from ...text.redaction import Redactor
-from ..trace.table import printable
+from ..tables import cell, markdown_table, printable, terminal_table
 from .cases import Case, CaseResult, Finding, SuiteResult, duration
 from .measures import Measures
 
@@ -97,13 +95,18 @@ def as_text(result: SuiteResult) -> str:
 
 def as_table(result: SuiteResult, masks: Redactor) -> RenderableType:
     """The same for a terminal, without secrets and control characters."""
-    table = Table("", "case", "checks", "time", "what failed", box=SIMPLE)
-    for each in result.cases:
-        verdict = Text(each.verdict, _STYLES[each.verdict])
-        failed = Text("\n".join(printable(masks.text(line)) for line in _failures(each)))
-        table.add_row(verdict, Text(each.case.name), each.checks, each.took, failed)
+    heads = ("", "case", "checks", "time", "what failed")
+    rows = (
+        (each.verdict, each.case.name, each.checks, each.took, _failed_lines(each, masks))
+        for each in result.cases
+    )
+    table = terminal_table(heads, rows, _STYLES)
     *left_out, total = (masks.text(line) for line in _last_lines(result))
     return Group(table, *map(Text, left_out), Text(total, _STYLES[result.verdict]))
+
+
+def _failed_lines(result: CaseResult, masks: Redactor) -> str:
+    return "\n".join(printable(masks.text(line)) for line in _failures(result))
 
 
 def _failures(result: CaseResult) -> list[str]:
@@ -266,7 +269,9 @@ def _overview(result: SuiteResult) -> Iterator[str]:
         "Suite Duration": duration(result.seconds),
     }
     yield "# Slack Streaming Conformance Report\n"
-    yield from _table(("Field", "Value"), [(f"**{name}**", value) for name, value in rows.items()])
+    yield from markdown_table(
+        ("Field", "Value"), [(f"**{name}**", f"{value}") for name, value in rows.items()]
+    )
     for name, why in result.skipped:
         yield f"\n`{name}` was left out: {_cell(why)}"
 
@@ -275,7 +280,7 @@ def _scenarios(result: SuiteResult) -> Iterator[str]:
     yield "## Scenario Results\n"
     rows = [
         (
-            number,
+            f"{number}",
             f"`{each.case.name}`",
             _cell(" / ".join((each.case.query, *each.case.then))),
             each.took,
@@ -284,7 +289,7 @@ def _scenarios(result: SuiteResult) -> Iterator[str]:
         )
         for number, each in enumerate(result.cases, 1)
     ]
-    yield from _table(("#", "Scenario", "Query", "Duration", "Checks", "Result"), rows)
+    yield from markdown_table(("#", "Scenario", "Query", "Duration", "Checks", "Result"), rows)
 
 
 def _details(result: SuiteResult) -> Iterator[str]:
@@ -307,7 +312,7 @@ def _details(result: SuiteResult) -> Iterator[str]:
             )[: len(heads)]
             for finding in each.findings
         ]
-        yield from _table(heads, rows)
+        yield from markdown_table(heads, rows)
 
 
 def _figures(
@@ -318,7 +323,7 @@ def _figures(
         (f"`{name}`", *("-" if m is None else _figure(m[key]) for key in columns.values()))
         for name, m in measured.items()
     ]
-    yield from _table(("Scenario", *map(_cell, columns)), rows)
+    yield from markdown_table(("Scenario", *map(_cell, columns)), rows)
 
 
 def _figure(value: object) -> str:
@@ -327,11 +332,5 @@ def _figure(value: object) -> str:
     return str(value)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('---' for _ in heads)}|"
-    yield from (f"| {' | '.join(map(str, row))} |" for row in rows)
-
-
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return cell(text, "|")

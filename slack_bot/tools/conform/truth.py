@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from rich.box import SIMPLE
 from rich.console import Console, Group
-from rich.table import Table
 from rich.text import Text
 
 from ...errors import UnreadableInput
@@ -27,8 +25,8 @@ from ..pace import late_from, live_chars, live_share, most_taken_back
 from ..replay.replay import replayed
 from ..replay.scenario import Scenario
 from ..sent import all_sayings, sent_curve, visible_chars
+from ..tables import plain_table, printable, terminal_table
 from ..terminal import LiveLine, told_if_interrupted
-from ..trace.table import printable
 from ..turn_log import AgentOutput, LoggedTurn, TurnLog
 from .checks import CHECKS
 from .measures import Measures, measure
@@ -119,11 +117,11 @@ def _print(args: argparse.Namespace, plays: list[TruePlay], recordings: list[Tru
         sys.stdout.write(json.dumps(as_json(plays, recordings)) + "\n")
         return
     notes = [*_notes(plays, recordings), _total(plays)]
-    shown = [play for play in plays if not _is_cut(play) or play.verdict != RIGHT]
+    rows = [_row(play) for play in plays if not _is_cut(play) or play.verdict != RIGHT]
     if sys.stdout.isatty():
-        Console().print(Group(as_table(shown), *map(Text, notes)))
+        Console().print(Group(terminal_table(_HEADS, rows, _STYLES), *map(Text, notes)))
     else:
-        sys.stdout.write("\n".join([*_lines(shown), *notes]) + "\n")
+        sys.stdout.write("\n".join([*plain_table(_HEADS, rows), *notes]) + "\n")
 
 
 def _found(tapes: Sequence[str], truth: str | None) -> Iterator[Path]:
@@ -322,22 +320,6 @@ def _row(play: TruePlay) -> tuple[str, ...]:
     back = f"{play.taken_back}" if play.taken_back else ""
     figures = (first, live, back, calls)
     return play.verdict, play.recording, play.play, play.outcome, *figures, printable(play.why)
-
-
-def _lines(plays: Sequence[TruePlay]) -> Iterator[str]:
-    rows = [_HEADS, *map(_row, plays)]
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(f"{cell:{size}}" for cell, size in zip(row, wide, strict=True)).rstrip()
-
-
-def as_table(plays: Sequence[TruePlay]) -> Table:
-    """The same for a terminal."""
-    table = Table(*_HEADS, box=SIMPLE)
-    for play in plays:
-        verdict, *cells = _row(play)
-        table.add_row(Text(verdict, _STYLES[verdict]), *map(Text, cells))
-    return table
 
 
 def _is_cut(play: TruePlay) -> bool:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import log1p
 from typing import TypeAlias
 
-from ..pace import BURST_WITHIN, SILENCE, Curve, Span, is_burst
+from ..pace import BURST_WITHIN, SILENCE, Curve, Span, is_burst, seconds, share
 from .figures import Summary, Timeline
 from .timeline import AGENT_KINDS, DECISION_KINDS, Row
 
@@ -70,16 +70,6 @@ def draw(timelines: Sequence[Timeline]) -> str:
         y = _panel(canvas, each, y + 14)
     names = ", ".join(each.name for each in timelines)
     return canvas.svg(WIDTH, y + _MARGIN / 2, f"Trace of {names}", _STRIPES)
-
-
-def seconds(value: float | None) -> str:
-    """A time for people."""
-    return "–" if value is None else f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
-
-
-def share(value: float | None) -> str:
-    """A part of all, for people."""
-    return "–" if value is None else f"{value:.0%}"
 
 
 def _legend(canvas: Canvas, y: float) -> float:

@@ -11,9 +11,10 @@ from operator import itemgetter
 
 from rich.cells import cell_len
 
-from ..pace import BURST_WITHIN, SILENCE
+from ..pace import BURST_WITHIN, SILENCE, seconds, share
+from ..tables import cut
 from .figures import Summary, Timeline
-from .picture import draw, seconds, share
+from .picture import draw
 from .timeline import Decision, Row, late
 
 _FIRST = 2  # of many alike
@@ -146,21 +147,6 @@ def _with_text(name: str, row: Row, room: int) -> str:
     short = name.removeprefix("assistant.threads.").removeprefix("chat.")
     head = f"{short} +{row.chars:,}"
     return f"{head} {row.text}" if room - len(head) > 4 else head
-
-
-def printable(text: str) -> str:
-    """`text` without anything that moves a terminal's cursor."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def cut(text: str, room: int) -> str:
-    """`text` on exactly `room` columns, printable."""
-    text = printable(text)
-    if cell_len(text) > room:
-        while text and cell_len(text) > room - 1:
-            text = text[:-1]
-        text += "…"
-    return text + " " * (room - cell_len(text))
 
 
 def figures(summary: Summary) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slack_bot.tools.files import open_capture
 from slack_bot.tools.replay.scenario import Scenario, make_scenario
 from slack_bot.tools.trace.figures import Timeline
-from slack_bot.tools.trace.picture import WIDTH, Canvas, draw, fitted, round_ticks, seconds, share, text_width
+from slack_bot.tools.trace.picture import WIDTH, Canvas, draw, fitted, round_ticks, text_width
 from slack_bot.tools.trace.trace import trace_capture
 from tests.tools.trace.test_figures import two_turns
 from tests.tools.trace.turns import drawn, opened
@@ -91,11 +91,6 @@ def test_many_events_are_few_shapes() -> None:
 
 def test_it_is_the_same_every_time() -> None:
     assert draw([taped("caipe-0.3.0-simple")]) == draw([taped("caipe-0.3.0-simple")])
-
-
-def test_figures_for_people() -> None:
-    assert [seconds(each) for each in (None, 0.0, 9.994, 17.8014)] == ["–", "0.00 s", "9.99 s", "17.8 s"]
-    assert [share(each) for each in (None, 0.068, 1.0)] == ["–", "7%", "100%"]
 
 
 def test_a_further_question_is_drawn_where_it_was_asked() -> None:
