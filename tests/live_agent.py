@@ -1,9 +1,9 @@
 """A live A2A server on a2a-sdk, an implementation that is not ours, in this event loop on a free port.
 
 What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`,
-`held`, `login`.
+`held`, `login`, `file`.
 `reply:` begins with the task as it waited, as servers on the JavaScript SDK do, and works without saying so.
-`login` answers with the token that it got. `held` answers in five chunks and stops behind `LiveAsker.hold` of
+`login` answers with the token that it got, `file` with a file beside its words. `held` answers in five chunks and stops behind `LiveAsker.hold` of
 them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
@@ -61,6 +61,7 @@ LONG = "".join(
     f"Line {number:04}: the quick brown fox jumps over the lazy dog. \U0001f98a\n" for number in range(150)
 )
 HELD = ("The first. ", "The second. ", "The *third*. ", "四つ目。 ", "The last.")
+FILE = ("größe.csv", "text/csv", "ä,\0,漢字".encode())
 WORK = 0.5
 """Seconds for which `reply:` works."""
 Push: TypeAlias = Literal["no", "card", "yes"]
@@ -129,6 +130,11 @@ class _Executor(AgentExecutor):
             case "login":
                 token = self._live.headers[-1]["authorization"].removeprefix("Bearer ")
                 await _write(updater, f"You are {token}, I think.")
+                await updater.complete()
+            case "file":
+                name, kind, content = FILE
+                file = Part(raw=content, filename=name, media_type=kind)
+                await updater.add_artifact([Part(text=said), file], artifact_id="answer")
                 await updater.complete()
             case word:
                 await _write(updater, ANSWERS.get(word, said))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 
@@ -11,7 +12,7 @@ from slack_bot.clock import system_clock
 from slack_bot.testing.harness import bot_settings
 from slack_bot.tools.replay.replay import ReplayQuestions, observe
 from slack_bot.tools.replay.scenario import make_scenario
-from tests.live_agent import WORK, live_agent, replay_live
+from tests.live_agent import FILE, WORK, live_agent, replay_live
 
 FACES = [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"), ("0.3", "HTTP+JSON")]
 _SETTINGS = {"input_required_grace": 0.05}
@@ -83,3 +84,16 @@ async def test_an_agent_that_breaks_has_failed_on_each(face: tuple[str, str]) ->
         outcome, visible, _, under = await thread(live.url, *face, "raise")
     assert (outcome, visible) == ("failed", "")
     assert "Try again" in str(under)
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_files_go_both_ways_on_each(face: tuple[str, str]) -> None:
+    name, _, content = FILE
+    async with live_agent(bindings=("JSONRPC", "HTTP+JSON")) as live:
+        settings = {"protocol_version": face[0], "binding": face[1]}
+        scenario = make_scenario({"text": "file", "settings": settings, "files": {name: content.decode()}})
+        seen = await observe(scenario, bot_settings(scenario.settings, live.url), system_clock())
+    parts = live.messages[0]["parts"][1:]
+    assert [(part["filename"], base64.b64decode(part["raw"])) for part in parts] == [(name, content)]
+    shown = [file for message in seen.thread for file in message.files]
+    assert [(file.name, file.content) for file in shown] == [(name, content)]

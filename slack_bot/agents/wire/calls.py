@@ -6,6 +6,7 @@ Unknown ids are left out, never null. fasta2a 0.6 answers HTTP 500 without `acce
 HTTP+JSON of 0.3 is proto's JSON, as a2a-sdk, ADK and Google's Agent Engine read it: parts stand in `content`.
 """
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -279,7 +280,10 @@ def _proto_part(part: Json) -> Json:
         case {"kind": "data", "data": data}:
             content = {"data": {"data": data}}
         case {"kind": "file", "file": {"name": name, "mimeType": kind, **where}}:
-            held = {"fileWithUri": where["uri"]} if "uri" in where else {"fileWithBytes": where["bytes"]}
+            if "uri" in where:
+                held = {"fileWithUri": where["uri"]}
+            else:  # the SDKs for Python and Go take the Base64 of JSON-RPC for the bytes (facts: A2A 14)
+                held = {"fileWithBytes": base64.b64encode(where["bytes"].encode("ascii")).decode("ascii")}
             content = {"file": {**held, "name": name, "mimeType": kind}}
     return content | {key: part[key] for key in ("metadata",) if key in part}
 

@@ -4,6 +4,7 @@ Cards lie about versions and servers mix them (facts: A2A 0.1). Odd values are l
 frame. What each chunk makes is not frozen: that would take three times as long.
 """
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -440,7 +441,9 @@ def _file(part: Object) -> FileRef | None:
     """In its own object (0.3) or bare (1.0), in every spelling that documents show."""
     inner = part.get("file")
     source = inner if isinstance(inner, dict) else part
-    value = _either(source, "bytes", "raw", "fileWithBytes", "file_with_bytes")
+    value = _either(source, "bytes", "raw")
+    if value is None:
+        value = _bytes_of_proto(_either(source, "fileWithBytes", "file_with_bytes"))
     url = _either(source, "uri", "url", "fileWithUri", "fileUrl", "file_with_uri")
     if not isinstance(value, str) and not isinstance(url, str):
         return None
@@ -450,6 +453,16 @@ def _file(part: Object) -> FileRef | None:
         url=url if isinstance(url, str) else None,
         content=value if isinstance(value, str) else None,
     )
+
+
+def _bytes_of_proto(value: Any) -> Any:
+    """The SDKs for Python and Go put the Base64 of JSON-RPC there as bytes, so it is encoded twice."""
+    try:
+        once = base64.b64decode(value, validate=True)
+        base64.b64decode(once, validate=True)
+    except (TypeError, ValueError):
+        return value
+    return once.decode("ascii")
 
 
 # --- values that may be anything ----------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def test_a_question_of_0_3_is_what_the_sdk_reads() -> None:
     assert message.role == old.ROLE_USER
     assert [part.WhichOneof("part") for part in message.content] == ["text", "file", "file", "data", "text"]
     one, two = message.content[1].file, message.content[2].file
-    assert (one.file_with_bytes, one.name, one.mime_type) == (b"hi", "a.txt", "text/plain")
+    assert (one.file_with_bytes, one.name, one.mime_type) == (b"aGk=", "a.txt", "text/plain")
     assert (two.file_with_uri, two.name) == ("https://x/b", "b")
     assert dict(message.content[3].data.data) == {"a": 1}
     assert dict(message.content[3].metadata) == {"k": "v"}

@@ -197,6 +197,7 @@ def test_data_parts() -> None:
         {"raw": "aGk=", "filename": "h.txt", "mediaType": "text/plain"},
         {"file": {"filename": "h.txt", "mediaType": "text/plain", "raw": "aGk="}},
         {"file": {"fileWithBytes": "aGk=", "mimeType": "text/plain", "name": "h.txt"}},
+        {"file": {"fileWithBytes": "YUdrPQ==", "mimeType": "text/plain", "name": "h.txt"}},
         {"file": {"bytes": "aGk=", "mimeType": "text/plain"}, "filename": "h.txt"},
     ],
 )
