@@ -3,8 +3,8 @@
 What it does is the question's first word: `echo`, `unicode`, `long`, `ask`, `fail`, `raise`, `slow`,
 `held`, `login`, `file`.
 `reply:` begins with the task as it waited, as servers on the JavaScript SDK do, and works without saying so.
-`login` answers with the token that it got, `file` with a file beside its words. `held` answers in five chunks and stops behind `LiveAsker.hold` of
-them until `LiveAsker.release` is set.
+`login` answers with the token that it got, `file` with a file beside its words. `held` answers in five chunks
+and stops behind `LiveAsker.hold` of them until `LiveAsker.release` is set.
 
 python -m tests.live_agent PORT     as a process of its own that holds for ever; prints its URL when it is up
 """

@@ -283,7 +283,8 @@ def _proto_part(part: Json) -> Json:
             if "uri" in where:
                 held = {"fileWithUri": where["uri"]}
             else:  # the SDKs for Python and Go take the Base64 of JSON-RPC for the bytes (facts: A2A 14)
-                held = {"fileWithBytes": base64.b64encode(where["bytes"].encode("ascii")).decode("ascii")}
+                code = str(where["bytes"]).encode("ascii")
+                held = {"fileWithBytes": base64.b64encode(code).decode("ascii")}
             content = {"file": {**held, "name": name, "mimeType": kind}}
     return content | {key: part[key] for key in ("metadata",) if key in part}
 
