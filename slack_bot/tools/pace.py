@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from .replay.diff import CHANCE, matches, not_kept
+from .replay.diff import kept, not_kept
 from .turn_log import LoggedTurn, non_space_chars
 
 BURST_WITHIN = 0.5
@@ -137,9 +137,8 @@ def live_chars(turn: LoggedTurn, until: float = math.inf) -> tuple[int, int]:
     for change, text in turn.texts():
         if change.at < until:
             early = text
-    one, other = (" ".join(text.split()) for text in (early.removeprefix(turn.before), whole))
-    kept = (other[each.other : each.other + each.size] for each in matches(one, other, CHANCE))
-    return sum(map(non_space_chars, kept)), non_space_chars(whole)
+    stayed = kept(early.removeprefix(turn.before), whole)
+    return sum(map(non_space_chars, stayed)), non_space_chars(whole)
 
 
 def live_share(live: Sequence[tuple[int, int]]) -> float | None:

@@ -59,9 +59,12 @@ def _tokens(text: str) -> list[tuple[str, int]]:
     return [(found.group(), found.start()) for found in _TOKEN.finditer(text)]
 
 
+def kept(look: str, end: str) -> list[str]:
+    """The stretches of `look` that are in the `end` too, with single spaces."""
+    one, other = (" ".join(text.split()) for text in (look, end))
+    return [one[each.one : each.one + each.size] for each in matches(one, other, CHANCE)]
+
+
 def not_kept(look: str, end: str) -> int:
     """How many characters of `look` are not there in the `end`."""
-    if end.startswith(look):
-        return 0
-    one, other = (" ".join(text.split()) for text in (look, end))
-    return len(one) - sum(each.size for each in matches(one, other, CHANCE))
+    return 0 if end.startswith(look) else len(" ".join(look.split())) - sum(map(len, kept(look, end)))

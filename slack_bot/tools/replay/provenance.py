@@ -13,7 +13,7 @@ from ...text.compare import contains, equivalent
 from ...turn import actions, events
 from ..asked import in_words
 from ..trace.timeline import LATE, late
-from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, is_guessed, is_of_stop
+from ..turn_log import AgentOutput, Entry, LoggedTurn, TextChange, TurnLog, failed_calls, is_guessed
 from .diff import CHANCE, matches
 
 _SHOWING = frozenset(
@@ -63,9 +63,6 @@ class Provenance:
         self.log = TurnLog(self._take)
         self.turns = [TurnProvenance(self.log.turns[0])]
         self.showings: list[Showing] = []
-        self.failed: list[Showing] = []
-        self.events = 0
-        """How many events the agent sent."""
         self.text = ""
         """The visible text of the answers."""
         self.shown_by: list[int] = []
@@ -81,14 +78,13 @@ class Provenance:
         mine, at = self.turns[-1], self._since(entry.at)
         match entry:
             case AgentOutput():
-                self.events = entry.number or self.events
                 mine.take_output(entry, at)
             case EventHandled():
                 mine.take_decision(entry, at)
             case TurnEnded():
                 mine.settle()
             case SlackCalled():
-                self._take_call(turn, entry)
+                self._take_call(entry)
             case TextChange():
                 self._take_change(entry, at)
 
@@ -107,9 +103,18 @@ class Provenance:
         for same in matches(before, self.text, CHANCE):
             self.shown_by[same.other : same.other + same.size] = known[same.one : same.one + same.size]
 
-    def _take_call(self, turn: LoggedTurn, fact: SlackCalled) -> None:
-        if not fact.ok and not is_of_stop(fact.error, turn.is_stopped):
-            self.failed.append(Showing(self._since(fact.at - fact.took), fact.method, fact.error))
+    @property
+    def events(self) -> int:
+        """How many events the agent sent."""
+        return self.log.events.total()
+
+    @property
+    def failed(self) -> list[Showing]:
+        """The calls that failed."""
+        calls = (call for turn in self.log.turns for call in failed_calls(turn))
+        return [Showing(self._since(call.at - call.took), call.method, call.error) for call in calls]
+
+    def _take_call(self, fact: SlackCalled) -> None:
         if self._has_changed and fact.method in _SHOWING:
             self.showings[-1] = Showing(self.showings[-1].at, fact.method, fact.error)
             self._has_changed = False

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from slack_bot.observe.facts import AgentEvent, EventHandled, Fact
 from slack_bot.tools.replay.provenance import Cause, Provenance, Sources, TurnProvenance
+from slack_bot.tools.turn_log import failed_calls
 from slack_bot.turn.actions import (
     AppendText,
     CardState,
@@ -236,6 +237,12 @@ def test_after_a_stop_nothing_is_late_or_failed() -> None:
         ("not shown, the human had stopped it", 4)
     ]
     assert seen.failed == []
+
+
+def test_a_call_that_slack_refused_before_the_stop_was_known_did_not_fail_either() -> None:
+    sealed = called(1.9, "chat.appendStream", error="message_not_in_streaming_state")
+    seen = account(*grows(1.0, "one"), sealed, decided(2.0, StopRequested("U1")))
+    assert (seen.failed, failed_calls(turn_of(seen).turn)) == ([], [])
 
 
 # -- text that was put together in the end ------------------------------------------------------------------
