@@ -36,6 +36,10 @@ class Output:
         self.data += data
         self.has_content = True
 
+    def discard(self) -> None:
+        """Nothing was worth keeping."""
+        self.data, self.has_content = b"", False
+
 
 class OutputFile(Output):
     """The file at `path`. It is not there before the first `write`.
@@ -70,6 +74,13 @@ class OutputFile(Output):
     ) -> None:
         if self._file is not None:
             self._file.close()
+
+    def discard(self) -> None:
+        super().discard()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
         """Write at once: what was written is there if this process is killed."""

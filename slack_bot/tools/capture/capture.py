@@ -23,7 +23,7 @@ from ...agents.wire.card import AgentCard
 from ...agents.wire.frames import Frame, MessageReply, Snapshot, StatusUpdate, TaskState, Unknown, decode
 from ...agents.wire.transport import new_http
 from ...clock import Clock, system_clock
-from ...errors import AgentError, BotError, StreamIdle, UnreadableInput
+from ...errors import AgentError, AgentRefused, BotError, StreamIdle, UnreadableInput
 from ...http_client import AsyncBaseTransport
 from ...settings.load import Settings, load
 from ...settings.models import AgentSettings
@@ -102,7 +102,8 @@ async def capture(
     """Ask and write. Returns 0 if every answer ended and held no errors.
 
     The secrets of `settings` and `also` are kept out of the file and of `progress`. `transport` replaces the
-    network. Raises BotError if nothing came.
+    network. Raises BotError, and leaves no file, if nothing came: that the agent refuses the login is no
+    answer. How it fails otherwise can be played.
     """
     clock = system_clock()
     masks = masks_of(settings, *also)
@@ -131,6 +132,10 @@ async def capture(
             raise
         finally:
             writer.flush()
+    is_locked_out = isinstance(problem, AgentRefused) and problem.is_lasting
+    if file.has_content and is_locked_out and not progress.events:
+        file.discard()
+        progress.say(f"no event came, so {file.path} is not written")
     if not file.has_content:
         nothing = BotError("the agent sent nothing; is this an A2A agent's address?")
         raise nothing if problem is None else with_remedy(problem, request.argument, settings, masks)

@@ -292,8 +292,6 @@ async def test_how_the_answer_is_read_goes_with_the_tape(tmp_path: Path) -> None
 
 
 REFUSALS: dict[str, tuple[int, dict[str, str], bytes]] = {
-    "login": (401, JSON, b'{"error": "login first"}'),
-    "not for you": (403, {}, b"no"),
     "a lost page": (404, {"content-type": "text/html"}, b"<html>Not here.</html>"),
     "no method": (405, JSON, b'{"detail": "Method Not Allowed"}'),
     "too many, soon": (429, {"retry-after": "2"}, b""),
@@ -304,7 +302,6 @@ REFUSALS: dict[str, tuple[int, dict[str, str], bytes]] = {
     "a gateway": (502, {"content-type": "text/html"}, b"<html>Bad Gateway</html>"),
     "elsewhere": (302, {"location": "http://other.example/"}, b""),
     "an error with a status": (400, JSON, b'{"error": {"code": -32602, "message": "Invalid parameters"}}'),
-    "an error of the login": (401, JSON, b'{"error": {"code": -32603, "message": "No."}}'),
     "an error without a number": (500, JSON, b'{"error": {"message": "No."}}'),
     "an error": (200, JSON, b'{"error": {"code": -32603, "message": "Internal error"}}'),
     "a web page": (200, {"content-type": "text/html"}, b"<html>Log in.</html>"),
@@ -345,8 +342,31 @@ async def test_what_stood_in_place_of_an_answer_replays_to_what_the_reader_saw(
         again = await asyncio.to_thread(result_of, each)
         assert (again["outcome"], again["reason"]) == (live["outcome"], live["reason"])
         assert [shown(message) for message in again["thread"]] == [shown(each) for each in live["thread"]]
-    is_locked_out = status in (401, 403)  # only an operator can mend it
-    assert ("Try again" in json.dumps(live["thread"])) is not is_locked_out
+    assert "Try again" in json.dumps(live["thread"])
+
+
+LOCKED_OUT: dict[str, tuple[tuple[int, dict[str, str], bytes], str]] = {
+    "a login": ((401, JSON, b'{"error": "login first"}'), "no credentials are set for it"),
+    "a refusal": ((403, {}, b"no"), "HTTP 403"),
+    "an error of the login": (
+        (401, JSON, b'{"error": {"code": -32603, "message": "No."}}'),
+        "no credentials are set for it",
+    ),
+}
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("name", LOCKED_OUT)
+async def test_a_refused_login_leaves_no_file(name: str, raw: bool, tmp_path: Path) -> None:
+    (status, headers, body), why = LOCKED_OUT[name]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return json_reply(CARD) if request.method == "GET" else reply(body, status=status, headers=headers)
+
+    wanted = CaptureRequest(("q",), raw=raw)
+    with pytest.raises(BotError, match=why):
+        await captured(tmp_path / "tape", "http://agent.example/", wanted, Server(answer))
+    assert not (tmp_path / "tape").exists()
 
 
 def shown(message: dict[str, Any]) -> tuple[object, ...]:
