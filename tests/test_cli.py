@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -14,6 +15,7 @@ import pytest
 from slack_bot import __version__
 from slack_bot.cli import EXIT_SIGPIPE, command_line, main, run_guarded
 from slack_bot.testing.harness import free_port
+from tests.signing_keys import KeyPair
 
 VERBS = [
     "play",
@@ -97,8 +99,8 @@ def test_the_help_names_every_verb_and_the_version_is_the_package_s(
     assert f"slack-bot {__version__}" in said
 
 
-def test_a_file_of_channels_is_checked_without_slack(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+def test_the_files_of_channels_and_keys_are_checked_without_slack(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = elsewhere / "slack_bot.toml"
     for text, told in (
@@ -115,6 +117,18 @@ def test_a_file_of_channels_is_checked_without_slack(
         "slack-bot config: slack_bot.toml: channel.busy is 'colect': should be queue, collect or interrupt;"
         " did you mean 'collect'?",
     ]
+    file.write_text("", encoding="utf-8")
+    monkeypatch.setenv("SLACK_BOT_AGENT__CARD_KEYS", "keys.json")
+    assert main(["config", "check", "slack_bot.toml"]) == 2
+    (told,) = lines(capsys)
+    assert told.startswith("slack-bot config: keys.json cannot be read (No such file or directory); correct ")
+    (elsewhere / "keys.json").write_text(json.dumps({"keys": []}))
+    assert main(["config", "check", "slack_bot.toml"]) == 2
+    (told,) = lines(capsys)
+    assert "keys.json holds no public key as PEM or JWKS; correct SLACK_BOT_AGENT__CARD_KEYS" in told
+    (elsewhere / "keys.json").write_text(json.dumps(KeyPair().public))
+    assert main(["config", "check", "slack_bot.toml"]) == 0
+    assert "keys.json is right: it holds public keys for the agent's card" in capsys.readouterr().out
     assert main(["config", "check", "nowhere.toml"]) == 2
     (told,) = lines(capsys)
     assert told == "slack-bot config: nowhere.toml: no such file; check the path"

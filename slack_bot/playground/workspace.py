@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..agents.wire.auth import origin_of
+from ..agents.wire.auth import bare, origin_of
 from ..clock import system_clock
 from ..errors import BotError, UnreadableInput
 from ..http_client import AsyncHTTPTransport
+from ..settings.load import load
 from ..testing.slack.rules import SHIPPED, AppManifest
 from ..testing.slack.server import SlackServer
 from ..testing.slack.workspace import (
@@ -37,6 +38,7 @@ from .recorder import ReplayRouter
 from .server import serve_page
 from .visitor import Visitor
 
+_OWN_AGENT = "http://127.0.0.1:8001/"
 _NOT_HERE = {
     "replay": "The bot is a process of its own here. slack-bot replay FILE, or slack-bot play, shows a file.",
     "export": "The bot is a process of its own here. slack-bot store export-tape has what its agent sent.",
@@ -98,9 +100,15 @@ A bot connects to it with these settings; slack-bot agent is an agent to ask:
 export SLACK_API_URL={running.api_url}
 export SLACK_BOT_TOKEN={BOT_TOKEN} {own}
 export SLACK_BOT_SLACK__CONFIG_TOKEN={CONFIG_TOKEN}
-export A2A_AGENT_URL=http://127.0.0.1:8001/
+export A2A_AGENT_URL={_agent_url()}
 slack-bot {mode}
 """
+
+
+def _agent_url() -> str:
+    """That of the settings, which may hold a password; without one, where `slack-bot agent` is."""
+    url = load().agent.url
+    return _OWN_AGENT if url is None else bare(url)
 
 
 @asynccontextmanager

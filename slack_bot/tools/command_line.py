@@ -228,7 +228,7 @@ def _person(text: str) -> str:
 
 
 def _add_config(add: AddVerb) -> None:
-    about = "check the file with the settings of channels, without Slack"
+    about = "check the file with the settings of channels, and that of the card's keys, without Slack"
     check = (
         add("config", _config, about, "slack-bot config check slack_bot.toml")
         .add_subparsers(title="what", required=True, metavar="WHAT", dest="what")
@@ -294,14 +294,20 @@ def _store(args: argparse.Namespace) -> int:
 
 
 def _config(args: argparse.Namespace) -> int:
+    from ..agents.wire.card import check_card_keys
     from ..settings.config_file import read_config
+    from ..settings.load import load
     from .files import check_readable
 
     check_readable(args.file)
     tables = [
         f"[{_TABLE.get(name, f'channels.{name}')}]" for name, own in read_config(args.file).items() if own
     ]
+    if (keys := load().agent.card_keys) is not None:
+        check_card_keys(keys)
     sys.stdout.write(f"{args.file} is right: {', '.join(tables) or 'it changes nothing'}\n")
+    if keys is not None:
+        sys.stdout.write(f"{keys} is right: it holds public keys for the agent's card\n")
     return 0
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 
 from ..agents.wire.sse import SseReader
 from ..agents.wire.unread import unread_in
@@ -23,6 +24,7 @@ EXIT_NOT_UNDERSTOOD = 3
 
 _MOST = 20  # lines of one file
 _QUOTED = 60
+_NUMBER = re.compile(r"\d+")
 _NO_LIMIT = 1 << 62
 _KEEP_ALIVE = re.compile(r"event:\s*(ping|heartbeat|keep-?alive)\s*$", re.MULTILINE)  # as the bot skips it
 _SSE_FIELDS = ("data", "event", "id", "retry")
@@ -67,10 +69,22 @@ def tell_unread(name: str, events: Sequence[UnreadEvent]) -> None:
 
 
 def unread_lines(events: Sequence[UnreadEvent]) -> Iterator[str]:
-    """A line for each of the first, and one that counts the others."""
-    yield from map(str, events[:_MOST])
-    if len(events) > _MOST:
-        yield f"{len(events) - _MOST:,} more events"
+    """A line for each of the first, in which those that follow it and are like it are counted, and one that
+    counts the others.
+    """
+    left = len(events)
+    for _, group in islice(groupby(events, _likeness), _MOST):
+        first, *others = group
+        left -= 1 + len(others)
+        more = f" (and {len(others):,} more like it, the last: {others[-1].place})" if others else ""
+        yield f"{first}{printable(more)}"
+    if left:
+        yield f"{left:,} more events"
+
+
+def _likeness(event: UnreadEvent) -> tuple[str, str, str | None]:
+    """Numbers make no difference."""
+    return event.kind, _NUMBER.sub("0", event.what), event.meant
 
 
 def exit_status(status: int, found: Iterable[Sequence[UnreadEvent]], *, strict: bool) -> int:

@@ -180,3 +180,29 @@ async def test_the_verb_says_what_a_bot_needs_and_ends_on_sigterm(
         assert needs in said
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    "given,printed",
+    [
+        ({}, "http://127.0.0.1:8001/"),
+        ({"A2A_AGENT_URL": "http://127.0.0.1:9999/mine"}, "http://127.0.0.1:9999/mine"),
+        ({"A2A_AGENT_URL": "https://bot:pass-word@agent.example/"}, "https://agent.example/"),
+    ],
+)
+async def test_the_address_of_the_agent_that_is_set_is_printed(
+    given: dict[str, str], printed: str, tmp_path: Path
+) -> None:
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2]), **given}
+    ports = "--port", "0", "--api-port", "0"
+    command = sys.executable, "-m", "slack_bot", "workspace", *ports
+    async with child(*command, env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE) as process:
+        assert process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            lines = [line async for line in _until_run(process.stdout)]
+    assert f"export A2A_AGENT_URL={printed}" in lines
+
+
+async def _until_run(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    while (line := (await stream.readline()).decode().rstrip("\n")) != "slack-bot run":
+        yield line

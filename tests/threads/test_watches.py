@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import time
+from functools import partial
 
 import httpx
 import pytest
@@ -150,6 +153,78 @@ async def test_a_watch_survives_its_process() -> None:
             assert bot.outcomes == ["answered"]
             assert [text for text in bot.read(root) if "goes on now" not in text] == [FIRST, REST]
             assert len(bot_messages(bot, root)) == 3
+
+
+class CardChanges(httpx.AsyncBaseTransport):
+    """While `is_changed`, the card says that the agent wants an API key."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, *, is_changed: bool = False) -> None:
+        self._inner, self.is_changed = inner, is_changed
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        if request.method != "GET" or not self.is_changed:
+            return response
+        card = json.loads(await response.aread())
+        key = {"type": "apiKey", "in": "header", "name": "X-Key"}
+        return httpx.Response(200, json={**card, "securitySchemes": {"k": key}, "security": [{"k": []}]})
+
+
+def refusals(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [each for each in caplog.records if each.name.endswith("card_trust")]
+    return [each.getMessage() for each in found if each.levelno == logging.ERROR]
+
+
+@pytest.mark.parametrize("is_watched", [True, False], ids=["a watched turn", "a turn that runs"])
+def test_a_turn_of_another_process_waits_for_a_refused_card_and_goes_on_when_it_is_accepted(
+    is_watched: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    changed = partial(CardChanges, is_changed=True)
+
+    @on_virtual_time
+    async def story() -> None:
+        store = MemoryStore(is_durable=True)
+        async with run_bot(slow(), cut_after=2 if is_watched else None, store=store) as first:
+            root = await first.ask("hi")
+            await asyncio.sleep(60)
+            first.life.end_now()
+            async with run_bot(after=first, through=changed) as second:
+                await asyncio.sleep(3 * HOUR)
+                assert [each for each in second.outcomes if each != "watched"] == []
+                (said,) = refusals(caplog)  # once, however often the task was asked for
+                accepted = said.partition("SLACK_BOT_AGENT__ACCEPT_CARD=")[2].partition(",")[0]
+                second.life.end_now()
+                async with run_bot(after=second, through=changed, accept_card=accepted) as third:
+                    await asyncio.sleep(HOUR)
+                    await third.idle()
+                    assert third.outcomes == ["answered"]
+                    assert third.read(root)[0] == FIRST and third.read(root)[-1] == REST
+
+    story()
+
+
+@on_virtual_time
+async def test_a_watched_turn_goes_on_when_the_card_is_again_as_it_was(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    doors: list[CardChanges] = []
+
+    def door(inner: httpx.AsyncBaseTransport) -> httpx.AsyncBaseTransport:
+        doors.append(CardChanges(inner))
+        return doors[0]
+
+    async with run_bot(slow(), cut_after=2, through=door, card_ttl=1.0) as bot:
+        root = await bot.ask("hi")
+        await bot.idle()
+        doors[0].is_changed = True
+        await asyncio.sleep(3 * HOUR)
+        assert bot.outcomes == ["watched"]
+        assert len(refusals(caplog)) == 1
+        doors[0].is_changed = False
+        await asyncio.sleep(HOUR)
+        await bot.idle()
+        assert bot.outcomes == ["watched", "answered"]
+        assert bot.read(root)[-1] == REST
 
 
 @pytest.mark.parametrize("how", ["button", "word", "native"])

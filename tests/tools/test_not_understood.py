@@ -130,8 +130,18 @@ def test_a_long_tape_is_named_by_its_lines_too(tmp_path: Path) -> None:
     assert len(parts) == 5 and parts == sorted(parts) and 0 < parts[0] < 0.3
 
 
+def test_those_like_each_other_are_one_line(capsys: Any) -> None:
+    events = [task(), *[MISSPELT] * 20, status("completed"), MISSPELT]
+    tell_unread("x", unread_events(read_tape(json.dumps(events), "x")))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("not understood: x, item 2 (artifact-udpate): there is no such kind of event")
+    assert lines[0].endswith(" (and 20 more like it, the last: item 23)")
+
+
 def test_many_are_counted(capsys: Any) -> None:
-    tell_unread("x", unread_events(read_tape(json.dumps([task(), *[MISSPELT] * 1_020]), "x")))
+    others = [{**MISSPELT, "kind": f"artifact-{letter}"} for letter in "xy"] * 510
+    tell_unread("x", unread_events(read_tape(json.dumps([task(), *others]), "x")))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 21
     assert lines[-1] == "not understood: x, 1,000 more events"

@@ -14,6 +14,7 @@ from ...observe.facts import is_turn_name
 from ...testing.slack.rendering import SeenMessage
 from ...testing.tape.tape import Recording, Tape
 from ...text.compare import contains
+from ...turn.machine import NO_ANSWER
 from ...turn.record import Outcome
 from ..files import kind_of, open_capture
 from ..not_understood import UnreadEvent, exit_status, unread_events, unread_lines
@@ -73,6 +74,8 @@ _EXCERPT = 60  # characters of a part that are quoted
 _MARGIN = " " * 14
 _OWN_MARKUP = "markup that the bot closed and opened again, because a message ends here, or made harmless"
 _OWN_WORDS = "the bot's own words"
+_HIDDEN = "in which the agent says why it failed, hidden from readers (SLACK_BOT_AGENT__ERROR_TEXT=hide)"
+_TOLD = 200  # characters of these words that are in a note which tells them
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 3  # a table's head is repeated, a fence names its language
 _SAME_TIME = 0.002  # seconds; both are rounded to milliseconds
@@ -126,10 +129,17 @@ def _summary(account: Provenance, seen: Observation, unread: Sequence[UnreadEven
         *([f"{_counted(len(unread), 'event')} not understood"] if unread else []),
         *([f"{sum(each.chars for each in unshown):,} characters that are not the answer"] if unshown else []),
         *([f"{_counted(len(account.failed), 'call')} to Slack failed"] if account.failed else []),
+        *(f"{_counted(chars, 'character')} {_HIDDEN}" for chars in map(_hidden, account.turns) if chars),
     ]
     yield f"Left out: {'; '.join(left_out) or 'nothing'}"
     if taken_back := max(map(_taken_back, account.turns), default=0):
         yield f"Taken back: {taken_back:,} characters were shown and did not stay"
+
+
+def _hidden(turn: TurnProvenance) -> int:
+    """The characters of what the agent said of its failure, if its reader did not get them."""
+    said, note = ("", "") if turn.closing is None else (turn.closing[0].said, turn.closing[0].note)
+    return 0 if said[:_TOLD] in note else len(said)
 
 
 def _left_out(account: Provenance) -> Iterator[ExplainedNews]:
@@ -155,7 +165,7 @@ def _whole(account: Provenance) -> str:
         return f"yes, {len(account.text):,} characters ({end})"
     if ended.is_whole is False:
         return f"no ({end})"
-    if shown := len(account.text.strip()):
+    if ended.outcome != Outcome.NO_TEXT and (shown := len(account.text.strip())):
         return f"the answer was not finished; {shown:,} characters stand ({end})"
     return f"there was no answer to be had ({end})"
 
@@ -224,7 +234,9 @@ def _messages(
     parts, start = parts_of(account), 0
     for number, message in enumerate(thread):
         head = f"Message {number + 1}, {_STATES.get(message.state, message.state)}"
-        if not holds_answer(message):
+        is_own = message.text.strip() == NO_ANSWER
+        if is_own or not holds_answer(message):
+            start += len(message.text) if holds_answer(message) else 0
             turn = account.turns[min(bisect_right(places, number), len(account.turns) - 1)]
             yield [f"{head}: not part of the answer", *_note(account, turn, message)]
             continue

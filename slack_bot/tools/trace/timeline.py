@@ -6,6 +6,7 @@ question.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias, assert_never
 
 from ...observe.facts import EventHandled, SlackCalled, TurnEnded, TurnStarted
@@ -125,6 +126,7 @@ class TimelineBuilder:
         self.starts = [TurnStart()]
         self.clean = clean
         self._known: dict[Decision, Decision] = {}  # thousands are alike
+        self._given = 0  # rows
         self._held = 0  # characters that may turn out to be no answer
         self._open: Row | None = None  # the agent's last event, and since then:
         self._height = 0  # the size of the answers before it
@@ -142,7 +144,7 @@ class TimelineBuilder:
                 self._decide(entry)
             case SlackCalled():
                 self.settle()
-                self.rows.append(_call(entry, self.since(entry.at - entry.took), turn.is_stopped))
+                self._insert(_call(entry, self.since(entry.at - entry.took), turn.is_stopped))
             case TurnStarted():
                 self._start(turn, entry)
             case TurnEnded():
@@ -166,6 +168,20 @@ class TimelineBuilder:
             if not row.chars and all(name in _SILENT for each in decisions for name, _ in each.actions):
                 row = replace(row, lane="decision", kind="look", text="")
         self.rows.append(row)
+
+    def _insert(self, row: Row) -> None:
+        """A call is known when it returns, and stands at its beginning, as far as rows were not given out."""
+        first, at = max(self._given, self.starts[-1].rows), len(self.rows)
+        while at > first and self.rows[at - 1].t > row.t:
+            at -= 1
+        self.rows.insert(at, row)
+
+    def give(self, before: float | None = None) -> list[Row]:
+        """The rows that were not given out yet, up to this time; None: all."""
+        rows = self.rows[self._given :]
+        rows = [*takewhile(lambda row: before is None or row.t < before, rows)]
+        self._given += len(rows)
+        return rows
 
     def since(self, at: float) -> float:
         """Seconds from the first question."""

@@ -123,20 +123,23 @@ def _silence(line: Timeline) -> str | None:
     return None if why.startswith("the agent answered with error") else why
 
 
+_RETURNS = 0.05
+"""Seconds that a row waits for calls that began before it."""
+
+
 class RowPrinter:
-    """Builds the timeline of a log, and prints each row as soon as it is whole."""
+    """Builds the timeline of a log, and prints each row as soon as its place is known."""
 
     def __init__(self, masks: Redactor, *, everything: bool) -> None:
         self._table = Table(shutil.get_terminal_size((160, 24)).columns, everything=everything)
         self._builder = TimelineBuilder(clean=masks.text)
-        self._printed = 0
         self._has_reader = True
 
     def take(self, turn: LoggedTurn, entry: Entry) -> None:
         if isinstance(entry, TurnStarted) and not turn.number:
             self._print(self._table.head())
         self._builder.take(turn, entry)
-        self._show()
+        self._show(self._builder.since(entry.at) - _RETURNS)
 
     def finish(self, name: str, seen: Observation) -> Timeline:
         """The timeline; its figures are printed."""
@@ -145,10 +148,9 @@ class RowPrinter:
         self._print([*self._table.end(), "", figures_of(found)])
         return found
 
-    def _show(self) -> None:
-        for row in self._builder.rows[self._printed :]:
+    def _show(self, before: float | None = None) -> None:
+        for row in self._builder.give(before):
             self._print(self._table.add(row))
-        self._printed = len(self._builder.rows)
 
     def _print(self, lines: Sequence[str]) -> None:
         """Never raises: what cannot be written stays in the stream, and its last flush fails."""

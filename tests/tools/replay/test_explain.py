@@ -44,6 +44,7 @@ from tests.tools.trace.turns import START, called, closed, decided, event, opene
 from .messages import shown
 from .test_provenance import account, grows
 
+WHICH = "which the agent says why it failed, hidden from readers (SLACK_BOT_AGENT__ERROR_TEXT=hide)"
 TEXT = "First line.\nSecond line.\nThird line, the last one."
 
 
@@ -340,3 +341,35 @@ def test_an_answer_is_live_from_when_the_first_text_that_stays_was_written(name:
     assert live is not None and first is not None
     assert float(live[1]) == pytest.approx(float(first[1]), abs=0.0011)
     assert ("text that did not stay: from " in text) is (name != "lg_tool")
+
+
+def test_what_the_bot_says_of_an_empty_answer_is_no_answer() -> None:
+    moments = Moment(0.1, event=task()), Moment(0.5, event=status("completed")), Moment(0.6, end="closed")
+    told = explain_capture(Tape({}, moments), Scenario())
+    assert told.startswith("Whole:    there was no answer to be had (no_text: the agent wrote nothing)\n")
+    assert "Message 1, streamed: not part of the answer\n" in told
+    assert '"_The agent finished without writing an answer._"' in told
+
+
+@pytest.mark.parametrize(
+    "state,error_text,left_out",
+    [
+        (
+            "failed",
+            "hide",
+            f"11 characters in {WHICH}",
+        ),
+        ("failed", "show", "nothing"),
+        ("rejected", "hide", "nothing"),
+    ],
+)
+def test_words_of_a_failure_that_readers_do_not_get_are_left_out(
+    state: str, error_text: str, left_out: str
+) -> None:
+    moments = (
+        Moment(0.1, event=task()),
+        Moment(0.5, event=status(state, "No such key")),
+        Moment(0.6, end="closed"),
+    )
+    told = explain_capture(Tape({}, moments), Scenario(settings={"agent.error_text": error_text}))
+    assert f"Left out: {left_out}\n" in told

@@ -182,3 +182,22 @@ def test_a_stop_is_no_failure() -> None:
     assert not built(opened(), sealed).rows[-1].ok
     gone = called(3.0, "chat.appendStream", error="stopped_by_user")
     assert built(opened(), gone).rows[-1].ok
+
+
+def test_a_call_stands_where_it_began_unless_later_rows_were_given_out() -> None:
+    builder = TimelineBuilder()
+    log = TurnLog(builder.take)
+    for fact in (
+        opened(),
+        event(1.0, "One. "),
+        event(1.3, "Two. "),
+        called(0.99, "chat.startStream", took=0.5),
+    ):
+        log.take(fact)
+    times = [row.t for row in builder.rows]
+    assert times == sorted(times) and builder.rows[0].kind == "chat.startStream"
+    assert [row.t for row in builder.give(1.2)] == [0.99, 1.0]
+    log.take(called(1.1, "chat.appendStream", took=0.6))
+    log.take(called(0.5, "assistant.threads.setStatus", took=1.3))
+    assert [row.t for row in builder.give()] == [0.5, 1.1, 1.3]
+    assert builder.give() == []
