@@ -141,6 +141,25 @@ async def test_the_panel_explains_its_written_form_by_an_example_that_it_takes(p
     await picture(page, "faults-explained")
 
 
+# The lists of the panel that are narrower than their longest entry.
+_CUT = """[...document.querySelectorAll('#fault-panel select')].filter((one) => {
+  const whole = one.cloneNode(true);
+  Object.assign(whole.style, {position: "absolute", width: "max-content"});
+  one.after(whole);
+  const isCut = one.offsetWidth < whole.offsetWidth;
+  whole.remove();
+  return isCut;
+}).map((one) => one.ariaLabel)"""
+
+
+@pytest.mark.parametrize("width", [1440, 800])
+async def test_the_lists_of_the_panel_show_their_entries_whole(page: Page, width: int) -> None:
+    await page.size(width, 900)
+    await page.click("#faults")
+    await page.until("document.querySelector('#fault-panel').open")
+    assert await page.value(_CUT) == []
+
+
 @pytest.mark.parametrize("way", ["Escape", "Cancel"])
 async def test_the_panel_opens_with_what_is_in_force(page: Page, way: str) -> None:
     await choose(page, cut=7, faults="-, internal_error")

@@ -332,6 +332,15 @@ async def test_inside_stands_between_the_channels_and_the_thread_and_is_wide(pag
     assert await page.value(f"{FOCUS}.id") == "inside-here", "the button that closes it again"
 
 
+async def test_the_figures_of_a_turn_stand_in_one_line(page: Page) -> None:
+    await mention(page, "tell me a joke")
+    await outcome(page, "answered")
+    await page.size(1440, 900)
+    await look_inside(page)
+    tops = "new Set([...document.querySelectorAll('#figures div')].map((one) => one.offsetTop)).size"
+    assert await page.value(tops) == 1
+
+
 @pytest.mark.parametrize(("width", "place"), [(800, "thread"), (390, "thread"), (390, "room")])
 async def test_inside_takes_a_narrow_screen_and_leads_back(page: Page, width: int, place: str) -> None:
     await mention(page, "tell me a joke")
