@@ -231,7 +231,8 @@ class Delivery:
                 return None, (), ""
         if not cards and self._cards.present.is_full and not self.begins:
             self.ledger.rotate()
-        weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars))
+        has_chunks = bool(cards or title)
+        weight = weighted_bytes(all_chunks("", cards, title, self._settings.card_chars)) if has_chunks else 0
         return self.ledger.next(self._clock.monotonic(), cards=weight, final=final), cards, title
 
     def _may_begin(self, *, final: bool) -> bool:

@@ -15,7 +15,7 @@ from ..turn.actions import TaskCard
 from . import blocks
 from .api import REPEAT_PAUSES, backoff, call_until_known
 from .blocks import Args, TextForm
-from .cards import CONTINUES, CardClosing
+from .cards import CONTINUES, STOPPED, CardClosing
 from .faults import FINAL_FAULTS, CallFailed, CallOk, CallResult, Fault, SurfaceKind
 from .features import WorkspaceFeature
 from .model import Batch, SlackMessage
@@ -42,10 +42,15 @@ _FINAL = FINAL_FAULTS | {Fault.STOPPED, Fault.NOT_HERE, Fault.NOT_THIS_ONE}
 
 
 def _title_after(title: str, cards: Iterable[TaskCard]) -> str:
-    """The plan's title above `cards` as they read now: it may name one that goes on in the next message."""
+    """The plan's title above `cards` as they read now: it may name one that goes on in the next message.
+
+    A plan without a title takes that of a card that did not end: Slack would call the plan done.
+    """
+    if not title:
+        return next((card.title for card in cards if card.title.endswith((CONTINUES, STOPPED))), "")
     is_said = CONTINUES.strip(" ()") in title.casefold()
     goes_on = any(card.title.endswith(CONTINUES) for card in cards)
-    return f"{title}{CONTINUES}" if title and goes_on and not is_said else title
+    return f"{title}{CONTINUES}" if goes_on and not is_said else title
 
 
 class PostSurface:
@@ -395,11 +400,9 @@ class StreamSurface:
         """
         limit = self._settings.card_chars
         cards_left = message.cards.closing(close)
-        if shown := title or message.title:
-            after = _title_after(shown, cards_left)
-            title = after if after != message.title else title
-        chunks = blocks.all_chunks(text, (), title, limit)
-        chunks += [blocks.task_chunk(card, limit) for card in cards_left]
+        after = _title_after(title or message.title, cards_left)
+        title = after if after != message.title else title
+        chunks = blocks.all_chunks(text, cards_left, title, limit)
         address = self._client.address(message.ts)
         cards: Args = {**address, **({"chunks": chunks} if chunks else {})}
         full: Args = {**cards, "metadata": blocks.metadata(self._client.turn, "answer")}

@@ -453,3 +453,35 @@ async def test_the_plan_of_a_killed_process_says_that_its_step_goes_on_below() -
             assert not first.plan_failed
             assert last.plan_title != first.plan_title
             assert comparable("\n".join(next_bot.read(root))) == comparable(LINES)
+
+
+@pytest.mark.parametrize("way", ["killed", "stopped", "told to stop"])
+@on_virtual_time
+async def test_a_plan_of_one_step_that_did_not_end_is_not_called_done(way: str) -> None:
+    """Slack calls a plan without a title done when its only card is closed."""
+    begun, *more = answer(LINES, seconds=SECONDS).moments
+    plan = Moment(0.15, event=plan_of({"Write": "in_progress"}))
+    async with run_bot(
+        Tape({"wire": "0.3"}, (begun, plan, *more)), store=MemoryStore(is_durable=True)
+    ) as bot:
+        root = await bot.ask("hi")
+        await asyncio.sleep(SECONDS / 2)
+        (seen,) = [message for message in bot.thread(root) if message.is_bot]
+        assert seen.plan_title is None
+        if way == "killed":
+            bot.life.end_now()
+            async with run_bot(after=bot) as next_bot:
+                await next_bot.deliver()
+                await next_bot.idle()
+                first, *_ = [message for message in next_bot.thread(root) if message.is_bot]
+        else:
+            if way == "stopped":
+                bot.workspace.stop("U1", CHANNEL, root, now=bot.now)
+                await bot.deliver()
+            else:
+                await bot.say("stop", thread_ts=root)
+            await bot.idle()
+            (first,) = [message for message in bot.thread(root) if message.is_bot]
+        title = "Write (continues below)" if way == "killed" else "Write (stopped)"
+        assert [task.title for task in first.tasks] == [title]
+        assert first.plan_title == title

@@ -27,7 +27,7 @@ function share(segments) {
 /** The same as a table, which a screen reader reads and nobody else sees. */
 function numbers(chart, series) {
   const labels = chart.type === "pie" ? series[0].data.map((one) => one.label) : chart.axis_config?.categories ?? [];
-  return h("div", { class: "unseen" }, h("table", {}, h("tr", {}, h("th"), ...labels.map((text) => h("th", { text }))),
+  return h("div", { class: "unseen" }, h("table", {}, h("tr", {}, h("td"), ...labels.map((text) => h("th", { text }))),
     ...series.map((one) => h("tr", {}, h("th", { text: one.name }), ...labels.map((label) => h("td", { text: String(at(one, label)) }))))));
 }
 
