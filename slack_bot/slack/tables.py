@@ -46,7 +46,7 @@ def table_blocks(table: DataTable) -> list[Block]:
 
 
 def markdown_table(text: str) -> Block | None:
-    """The Markdown table `text` as a `table`. None: it is none, or more than Slack takes."""
+    """The Markdown table `text` as a `table`. None: it is no table, or more than Slack takes."""
     rows = rows_of(text)
     most_rows, most_chars = _TABLE
     if not 2 <= len(rows) <= most_rows or len(rows[0]) > _COLUMNS or len(text) > most_chars:

@@ -41,9 +41,10 @@ class TableHold:
 
 
 def _unfinished(text: str, before: MarkdownState) -> int:
-    """Where the table begins that `text` ends in, as far as is known; its length: there is none."""
+    """Where the table begins that `text` ends in, as far as is known; its length if it ends in no table."""
     *lines, last = text.split("\n")
-    state, at, start = before, 0, len(text)
+    state, at = before, 0
+    start = len(text)
     for line in lines:
         is_whole, state = not state.line, state.then(f"{line}\n")
         if state.open.header and is_whole:
@@ -61,7 +62,8 @@ def first_table(text: str, before: MarkdownState) -> tuple[int, int] | None:
     """Where the first table that begins in `text` begins and ends. `before`: the state of the message."""
     if "|" not in text:
         return None
-    state, at, header, start = before, 0, -1, -1
+    state, at = before, 0
+    header = start = -1
     for line in text.split("\n"):
         was, state = state, state.then(f"{line}\n")
         if start < 0 and state.open.table and not was.open.table:
@@ -89,7 +91,8 @@ def rows_of(table: str) -> list[list[str]]:
 
 def aligns_of(table: str) -> list[str]:
     """How the columns of a Markdown table are aligned: left, center, right, or "" where it does not say."""
-    _, rule, *_ = [*table.strip().split("\n"), ""]
+    lines = table.strip().split("\n")
+    rule = lines[1] if len(lines) > 1 else ""
     return [_ALIGNS[cell.startswith(":"), cell.endswith(":")] for cell in _cells(rule)]
 
 
