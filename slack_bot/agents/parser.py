@@ -382,12 +382,12 @@ class EventParser:
         return [InputRequired(form, reason="a form")]
 
     def _status(self, state: frames.TaskState, message: frames.AgentMessage | None) -> list[Event]:
-        self.state = state
+        has_asked, self.state = self.state.is_asking, state
         message = message if message is not None and message.role == "agent" else None
         if state.is_asking:
             return [self._asked(state, message)]
-        if self._form is not None and self._form.is_auth:
-            self._form = None  # signed in: it goes on
+        if self._form is not None and (self._form.is_auth or (has_asked and not state.is_terminal)):
+            self._form = None  # it goes on: somebody has signed in, or the question was an old one
         content = parts.Content()
         if message is not None and not any(key in message.metadata for key in self._dialect.errors):
             is_answer = state is frames.TaskState.COMPLETED

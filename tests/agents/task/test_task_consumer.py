@@ -563,6 +563,24 @@ async def test_an_answer_to_the_agent_s_question_that_is_cut_does_not_tell_the_f
         assert len(bot.agent.questions) == 2
 
 
+@pytest.mark.parametrize("cut_after", [3, 4, 5, 6])
+@on_virtual_time
+async def test_a_question_that_the_task_has_left_behind_is_none_after_a_cut(cut_after: int) -> None:
+    """Servers begin the stream of a reply with the task as it waited, some with another id of its message."""
+    moments = (
+        Moment(0.1, event=status("input-required", "Which one?")),
+        Moment(0.2, event=status("working")),
+        *(Moment(float(n), event=chunk(word)) for n, word in enumerate(("This ", "is ", "it."), start=1)),
+        Moment(9.0, event=status("completed")),
+        Moment(9.1, end="closed"),
+    )
+    async with run_bot(Tape({"wire": "0.3"}, moments), cut_after=cut_after) as bot:
+        root = await bot.ask("the second")
+        await bot.idle()
+        assert bot.outcomes == ["answered"]
+        assert bot.read(root) == ["This is it."]
+
+
 @on_virtual_time
 async def test_a_result_that_is_known_needs_one_look_behind_the_cut() -> None:
     final = chunk("All of it.")
