@@ -155,9 +155,11 @@ class Page(_Link):
         """Type into whatever has the focus."""
         await self.send("Input.insertText", text=text)
 
-    async def press(self, key: str, code: int, text: str = "") -> None:
-        """Press one key."""
-        extra = {"text": text} if text else {}
+    async def press(self, key: str, code: int, text: str = "", *, shift: bool = False) -> None:
+        """Press one key, or Shift and that key."""
+        extra: dict[str, Any] = {"text": text} if text else {}
+        if shift:
+            extra["modifiers"] = 8
         for kind in ("keyDown", "keyUp"):
             await self.send(
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **extra

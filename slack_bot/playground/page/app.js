@@ -18,6 +18,8 @@ import { Sidebar } from "./sidebar.js";
 import { confirmed } from "./confirm.js";
 import { read, written } from "./address.js";
 import { Modal } from "./modal.js";
+import { paneKeys } from "./panes.js";
+import { roving } from "./roving.js";
 import { themeSwitch } from "./theme.js";
 import { shownText, slackText } from "./text.js";
 
@@ -354,7 +356,7 @@ function welcome() {
 function showThread() {
   const open = view.thread;
   $("thread-place").textContent = open ? (model.isDm(open.channel) ? "direct message" : `# ${model.channel(open.channel)?.name ?? ""}`) : "";
-  $("close-thread").hidden = $("leave-thread").hidden = !open;
+  $("close-thread").hidden = $("leave-thread").hidden = $("skip-thread").hidden = !open;
   if (open) {
     $("leave-thread").replaceChildren(icon("back"), ...placeName(open.channel));
     $("leave-thread").setAttribute("aria-label", `Back to ${model.title(open.channel)}`);
@@ -446,6 +448,13 @@ function closeUppermost() {
   else if (view.thread) closeThread();
 }
 
+/** Each pane with the stop where the keyboard comes into it. */
+function panes() {
+  const [places, tab] = [$("places"), $("inside-tabs")].map((box) => box.querySelector("[tabindex='0']"));
+  const [inRoom, inThread] = [[composers.root.field, $("home")], [composers.reply.field, $("thread")]].map((stops) => stops.find((one) => one.checkVisibility()));
+  return [[$("side"), places], [document.querySelector(".pane.room"), inRoom], [$("inside"), tab], [document.querySelector(".pane.thread"), inThread]];
+}
+
 /** A link to a message of this workspace leads to it here. */
 function followLink(event) {
   const found = /\/archives\/([A-Z0-9]+)\/p(\d+)(\d{6})(?:\?(?:.*&)?thread_ts=([\d.]+))?/.exec(event.target.closest?.("a")?.href ?? "");
@@ -471,7 +480,12 @@ function complain(text) {
 function listen() {
   themeSwitch($("theme"));
   for (const [id, sign] of [["close-thread", "close"], ["menu", "menu"], ["pick", "file"]]) $(id).prepend(icon(sign));
-  $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("button")?.focus(); });
+  for (const id of ["places", "people"]) roving($(id), "list");
+  for (const id of ["chips", "prompts", "tabs"]) roving($(id), "row");
+  paneKeys(panes);
+  $("skip-field").addEventListener("click", () => [composers.root.field, composers.reply.field, $("home")].find((one) => one.checkVisibility())?.focus());
+  $("skip-thread").addEventListener("click", () => $("thread").focus());
+  $("menu").addEventListener("click", () => { openMenu(true); $("places").querySelector("[tabindex='0']")?.focus(); });
   $("veil").addEventListener("click", () => openMenu(false));
   $("inside-open").addEventListener("click", () => openMenu(false), { capture: true }); // before the focus goes somewhere
   for (const id of ["close-thread", "leave-thread"]) $(id).addEventListener("click", closeThread);

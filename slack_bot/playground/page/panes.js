@@ -1,0 +1,14 @@
+// F6 and Shift+F6 go from pane to pane, as in Slack.
+
+/** `panes()` are [node, the stop where one comes into it]. One whose stop is not seen is left out. */
+export function paneKeys(panes) {
+  addEventListener("keydown", (event) => {
+    if (event.key !== "F6" || event.altKey || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
+    const seen = panes().filter(([, stop]) => stop?.checkVisibility({ visibilityProperty: true }));
+    const at = seen.findIndex(([node]) => node.contains(document.activeElement));
+    const next = event.shiftKey ? seen.at(at < 0 ? -1 : at - 1) : seen[(at + 1) % seen.length];
+    if (!next) return;
+    event.preventDefault();
+    next[1].focus();
+  });
+}
