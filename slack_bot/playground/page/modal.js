@@ -8,7 +8,11 @@ export class Modal {
   /** `dialog` is filled. `submit(values)` and `close()` give orders; `names` are people's, by id. */
   constructor(dialog, { submit, close, names }) {
     Object.assign(this, { dialog, submit, close, names });
-    dialog.addEventListener("close", () => { if (this.shown && !this.isTold) this.close(); this.shown = null; });
+    dialog.addEventListener("close", () => {
+      if (this.shown && !this.isTold) this.close();
+      this.shown = null;
+      if (document.activeElement === document.body || dialog.contains(document.activeElement)) this.back();
+    });
   }
 
   /** `modal` is what the person has open, or null. */
@@ -22,7 +26,10 @@ export class Modal {
     this.shown = modal;
     this.isTold = false;
     this.draw();
-    if (!this.dialog.open) this.dialog.showModal();
+    if (!this.dialog.open) {
+      this.back = wayBack(document.activeElement);
+      this.dialog.showModal();
+    }
     this.focus();
   }
 
@@ -74,4 +81,15 @@ export class Modal {
     if (document.activeElement?.matches("input, textarea")) document.activeElement.dispatchEvent(new Event("change"));
     this.submit(this.given);
   }
+}
+
+/** What gives the focus to the control that stands where `from` stood: a message may be drawn anew below a modal. */
+function wayBack(from) {
+  const controls = (message) => [...message?.querySelectorAll("button, input, select, textarea") ?? []];
+  const pane = from.closest(".scroll, .home"), message = from.closest(".message");
+  const at = controls(message).indexOf(from);
+  return () => {
+    const control = message && controls(pane.querySelector(`[data-ts="${message.dataset.ts}"]`))[at];
+    (control?.disabled === false ? control : pane)?.focus();
+  };
 }
