@@ -48,8 +48,11 @@ from .settings.models import StoreSettings
 from .slack.api import SlackApi, new_web_client
 from .slack.history import History
 from .slack.rate_limiter.local import RateLimiter
-from .store.contracts import Ages, Store
-from .store.sqlite import open_store
+from .store.collection import Ages, Collection
+from .store.contracts import Store
+from .store.forms import FORMS
+from .store.knowledge import CONVERSATIONS, OVERHEARD, PROFILES, THREADS, Profiles
+from .store.stores import StoreOptions, open_store
 from .threads.dispatch import TurnDispatcher
 
 if TYPE_CHECKING:
@@ -60,6 +63,11 @@ log = logging.getLogger(__name__)
 FEATURES: Sequence[Feature] = [HOME, OUTBOUND, FEEDBACK, AUDIT, TRACES, AGENT_EVENTS]
 """What the bot does beside answering. Each may be taken out, with its folder."""
 _LOGIN_SECONDS = 2.0
+COLLECTIONS: Sequence[Collection[Any]] = [
+    *(kind for feature in FEATURES for kind in feature.collections),
+    *(CONVERSATIONS, OVERHEARD, FORMS, THREADS, PROFILES),
+]
+"""What the bot keeps beside its turns."""
 _CHECKED = "store-check"  # stands in the place of an agent's name
 
 
@@ -118,7 +126,7 @@ async def build(
     observers = ToAll(observer or LogObserver())
     async with AsyncExitStack() as stack:
         if store is None:
-            store = await _open_store(settings.store, outage)
+            store = await open_store(store_options(settings.store), outage)
             stack.push_async_callback(store.close)
         health.passed(HealthCheck.STORE)
         if slack_session is None:
@@ -127,8 +135,9 @@ async def build(
             stack.push_async_callback(slack_session.close)
         http = await stack.enter_async_context(new_http(settings.agent, http_transport))
         traceparent = partial(traceparent_of, observers)
-        agent = Agent(http, settings.agent, clock, health, store, traceparent)
-        agent.load_profile(await store.profile(agent.name))
+        profiles = Profiles(store)
+        agent = Agent(http, settings.agent, clock, health, profiles, traceparent)
+        agent.load_profile(await profiles.profile(agent.name))
         web_client = new_web_client(settings.slack, slack_session)
         authorize = new_authorize(web_client)
         limiter = rate_limiter or await _new_rate_limiter(settings, clock, stack, outage)
@@ -175,24 +184,24 @@ def _start_features(
     return features
 
 
-async def _open_store(kept: StoreSettings, outage: Outage) -> Store:
-    if not kept.is_redis:
-        return await open_store(kept.url, ages_of(kept), kept.lock_wait)
-    from .store.redis import open_redis
-
-    return await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout, outage)
-
-
-def ages_of(kept: StoreSettings) -> Ages:
-    """How long the store keeps what."""
+def store_options(kept: StoreSettings) -> StoreOptions:
+    """How the store is opened."""
     days = kept.turn_days, kept.conversation_days, kept.feedback_days
-    return Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
+    ages = Ages(kept.dedupe_hours, *days, kept.overheard_hours, kept.form_days)
+    return StoreOptions(
+        kept.url,
+        ages,
+        COLLECTIONS,
+        lock_wait=kept.lock_wait,
+        lease=kept.lease,
+        patience=kept.redis_timeout,
+    )
 
 
 async def _new_rate_limiter(
     settings: Settings, clock: Clock, stack: AsyncExitStack, outage: Outage
 ) -> RateLimiter:
-    if not settings.store.is_redis:
+    if not settings.store.is_shared:
         return RateLimiter(settings.governor, clock)
     from .slack.rate_limiter.shared import SharedRateLimiter
     from .store.redis_connection import connect
@@ -206,7 +215,7 @@ async def _new_rate_limiter(
 
 
 def _new_hour(settings: Settings, store: Store, clock: Clock) -> HourCounts:
-    if not settings.store.is_redis:
+    if not settings.store.is_shared:
         return LocalHour(store, clock)
     from .store.redis_hour import RedisHour
 
@@ -270,7 +279,7 @@ async def serve(
             now = app.clock.wall
             await serve_http(app.bolt, slack, stop, health=health, now=now, ready=let_in, others=others)
         else:
-            is_alone = not app.settings.store.is_redis
+            is_alone = not app.settings.store.is_shared
             socket = SocketConnections(
                 app.bolt, slack, app.web_client, health, is_alone=is_alone, ready=let_in
             )
@@ -300,7 +309,7 @@ async def _check_store(app: App) -> None:
         now = app.clock.wall()
         try:
             async with asyncio.timeout(settings.store_interval):
-                await app.store.save_fact(_CHECKED, "at", f"{now:.0f}", now)
+                await Profiles(app.store).save_fact(_CHECKED, "at", f"{now:.0f}", now)
         except (StoreError, TimeoutError) as error:
             if works and not isinstance(error, StoreAway):
                 log.warning("the store does not work: %s", str(error) or "it did not answer in time")

@@ -5,18 +5,16 @@ import re
 import sys
 import uuid
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
-from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
-from .app import ages_of, build
+from .app import build, store_options
 from .clock import system_clock
 from .errors import BotError, SettingsError, SlackError
+from .features.outbound.records import accept_outbound, outbound
 from .features.outbound.sender import OutboundSender
 from .settings.load import Settings
-from .settings.models import StoreSettings
 from .store.contracts import Store
-from .store.sqlite import is_held, join_store
+from .store.stores import JoinedStore, join_store
 from .turn.outbound import OutboundMessage, OutboundRecord
 from .turn.progress import Stage, TurnRecord
 from .turn.record import Outcome
@@ -100,39 +98,29 @@ def _thread_of(word: str) -> tuple[str, str, str]:
 async def say(settings: Settings, message: OutboundMessage, key: str | None, *, wait: bool) -> str:
     """Have `message` delivered, under a `key` once. Its link; without `wait` its id. Raises BotError."""
     kept = settings.store
-    store, is_alone, is_held = await _join(kept)
+    joined = await join_store(store_options(kept))
+    store = joined.store
     try:
         new = OutboundRecord(key or uuid.uuid4().hex, message, system_clock().wall())
-        record = await store.accept_outbound(new)
+        record = await accept_outbound(store, new)
         if record.message != message:
             raise BotError(f"something else was said with --key {record.key}; give another key")
         if not wait:
             return record.key
         if record.ended_at is not None and record.turn is None:
             return record.link
-        if is_alone:
+        if joined.is_alone:
             try:
                 record = await _deliver(settings, store, record)
             except SlackError as error:
-                waits = await store.outbound(record.key)
+                waits = await outbound(store, record.key)
                 is_kept = waits is not None and waits.ended_at is None
                 raise BotError(f"{error} {_KEPT.format(record.key)}" if is_kept else str(error)) from error
         else:
-            record = await _until_delivered(store, record.key, is_held, kept.lock_wait)
+            record = await _until_delivered(joined, record.key, kept.lock_wait)
         return _told(record, await _turn_of(store, record))
     finally:
         await store.close()
-
-
-async def _join(kept: StoreSettings) -> tuple[Store, bool, Callable[[], Awaitable[bool]]]:
-    """The store, whether this process is to deliver, and what tells whether another one does."""
-    if kept.is_redis:
-        from .store.redis import open_redis
-
-        shared = await open_redis(kept.url, ages_of(kept), kept.lease, kept.redis_timeout)
-        return shared, False, shared.has_replicas
-    store, is_alone = await join_store(kept.url, ages_of(kept))
-    return store, is_alone, partial(is_held, kept.url)
 
 
 async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> OutboundRecord:
@@ -152,17 +140,15 @@ async def _deliver(settings: Settings, store: Store, record: OutboundRecord) -> 
     return record
 
 
-async def _until_delivered(
-    store: Store, key: str, is_held: Callable[[], Awaitable[bool]], patience: float
-) -> OutboundRecord:
+async def _until_delivered(joined: JoinedStore, key: str, patience: float) -> OutboundRecord:
     """The running bot delivers it. Raises BotError if that ends and is not started again."""
-    alone = 0.0
+    alone, store = 0.0, joined.store
     while alone <= patience:
-        record = await store.outbound(key)
+        record = await outbound(store, key)
         turn = None if record is None else await _turn_of(store, record)
         if record is not None and record.ended_at is not None and (turn is None or turn.stage in _OVER):
             return record
-        alone = 0.0 if await is_held() else alone + _LOOK
+        alone = 0.0 if await joined.has_bot() else alone + _LOOK
         await asyncio.sleep(_LOOK)
     raise BotError(f"no bot runs that would deliver this; its next start does, and {key} is the id")
 

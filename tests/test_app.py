@@ -21,9 +21,11 @@ from slack_bot.app import build, check_agent, check_slack, run, serve
 from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError, SlackError, StoreError
 from slack_bot.inbound.http_mode import EVENTS_PATH
+from slack_bot.observe.outage import Outage
 from slack_bot.settings.load import Settings, load
-from slack_bot.store.contracts import Ages
-from slack_bot.store.sqlite import open_sqlite, open_store
+from slack_bot.store.collection import Ages
+from slack_bot.store.sqlite import open_sqlite
+from slack_bot.store.stores import open_store
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import (
     CHANNEL,
@@ -44,6 +46,7 @@ from tests.inbound.payloads import mention
 from tests.log_watch import log_watch
 from tests.processes import child
 from tests.redis_server import RedisServer
+from tests.store import subjects
 from tests.store.small_disk import add_yesterday_keys, count_keys, fill, small_disk
 
 
@@ -503,7 +506,7 @@ async def test_a_run_that_waits_for_the_store_of_another_one_ends_at_once_when_i
         "A2A_AGENT_URL": "http://127.0.0.1:1",
         "SLACK_BOT_STORE__LOCK_WAIT": "600",
     }
-    held = await open_store(f"sqlite:///{tmp_path / 'slack_bot.sqlite'}", Ages(), 0.0)
+    held = await open_store(subjects.options(f"sqlite:///{tmp_path / 'slack_bot.sqlite'}"), Outage())
     try:
         async with bot_process(env, tmp_path) as (process, log):
             await read_until(log, "another process has the store open")

@@ -19,7 +19,7 @@ from slack_bot.cli import main
 from slack_bot.clock import system_clock
 from slack_bot.errors import SettingsError
 from slack_bot.say import message_of
-from slack_bot.store.sqlite import is_held
+from slack_bot.store.sqlite_admin import OPENER
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, wait_until
 from slack_bot.testing.slack.server import SlackServer
@@ -132,7 +132,7 @@ class Place:
         process = await self.start("run")
         try:
             async with asyncio.timeout(60.0):
-                while not await is_held(self.env["SLACK_BOT_STORE__URL"]):
+                while not await OPENER.is_held(self.env["SLACK_BOT_STORE__URL"]):
                     assert process.returncode is None
                     await asyncio.sleep(0.05)
             yield process

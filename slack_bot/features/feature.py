@@ -18,6 +18,7 @@ from ..inbound.buttons import Button
 from ..observe.facts import Observer
 from ..settings.load import Settings
 from ..slack.api import SlackApi
+from ..store.collection import Collection
 from ..store.contracts import Store
 from ..threads.dispatch import TurnDispatcher
 
@@ -67,7 +68,7 @@ class SettingsCheck:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A row of `app`'s list; most features need only `start`.
+    """A row of `app`'s list; most features need only `start`. `collections`: what it keeps in the store.
 
     `observe` gives an observer for `slack-bot run`, which opens it before the bot is built and closes it
     after the bot; it returns None if the settings do not want it, and raises SettingsError. A bot that is
@@ -78,3 +79,4 @@ class Feature:
     start: Callable[[BotParts], FeatureWork] | None = None
     observe: Callable[[Settings, Clock], AbstractAsyncContextManager[Observer] | None] | None = None
     check: SettingsCheck | None = None
+    collections: tuple[Collection[Any], ...] = ()

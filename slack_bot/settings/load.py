@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from ..errors import SettingsError
 from ..installing import how_to_install
 from ..paths import kind_of
+from ..store.stores import row_of
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
@@ -144,7 +145,7 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             f"{names['rotate_after']} + {names['rotate_grace']} ({age:g} s) must be smaller than"
             f" {_STREAM_LIFE:g} s, the age at which Slack itself ends a message that is written live"
         )
-    if _lacks_redis(settings):
+    if _lacks_store(settings):
         name = env_name(("store", "url"))
         remedy = how_to_install("redis", "run.txt")
         yield f"{name} is an address of Redis, and its library is not here: {remedy}"
@@ -211,8 +212,9 @@ def _proof_contradictions(client: models.ClientSettings, names: Mapping[str, str
         yield f"{names['method']} is tls_client_auth: set {names['certificate_for']} to token or both"
 
 
-def _lacks_redis(settings: Settings) -> bool:
-    return settings.store.is_redis and not _is_installed("redis")
+def _lacks_store(settings: Settings) -> bool:
+    needs = row_of(settings.store.url).needs
+    return bool(needs) and not _is_installed(needs)
 
 
 def _is_installed(module: str) -> bool:
@@ -261,7 +263,7 @@ def read(
     problems += refusals
     if http is not None and not unreadable:  # what seems missing may be in an unreadable line
         problems += _missing(given, http)
-    if _lacks_redis(settings):
+    if _lacks_store(settings):
         refused |= {("store", "url")}
     if any(_login_contradictions(settings.agent)):
         refused |= {(_CLIENT, "id")}

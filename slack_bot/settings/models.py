@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
+from ..store.stores import row_of
+
 
 def _http_url(value: str) -> str:
     if not re.match(r"https?://[^/\s]+", value):
@@ -477,9 +479,9 @@ class StoreSettings(SettingsSection):
     started again. A mention comes as two events, and Slack sends each again at once: that makes 4."""
 
     @property
-    def is_redis(self) -> bool:
-        """Several replicas share it."""
-        return self.url.startswith("redis")
+    def is_shared(self) -> bool:
+        """Several processes work with it at once."""
+        return row_of(self.url).is_shared
 
 
 class PushSettings(SettingsSection):

@@ -1,15 +1,28 @@
 """What is stored, as JSON: one reader and writer for each kind of record. Each takes a while to build."""
 
+from functools import cache
+from typing import Any
+
 from pydantic import TypeAdapter
 
-from ..turn.feedback import FeedbackRecord
-from ..turn.open_form import OpenForm
-from ..turn.outbound import OutboundRecord
 from ..turn.progress import MessageRecord, TurnRecord
-from ..turn.quotes import ThreadMessage
-from ..turn.thread_state import ThreadState
+from .collection import Collection, R
 
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
-OUTBOUND, THREAD = TypeAdapter(OutboundRecord), TypeAdapter(ThreadState)
-OVERHEARD = TypeAdapter(ThreadMessage)
-FORM, FEEDBACK = TypeAdapter(OpenForm), TypeAdapter(FeedbackRecord)
+
+
+def read(kind: Collection[R], data: str) -> R:
+    """A record of JSON. Raises ValueError."""
+    record: R = _adapter(kind).validate_json(data)
+    return record
+
+
+def write(kind: Collection[R], record: R) -> str:
+    """A record as JSON."""
+    # for mappings that cannot be changed; else it warns of them
+    return _adapter(kind).dump_json(record, fallback=dict, warnings=False).decode()
+
+
+@cache
+def _adapter(kind: Collection[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind.kind)

@@ -1,96 +1,26 @@
-"""PURE. What the bot asks of a store.
+"""PURE. What the bot asks of a store, beside collections.
 
 Times are seconds since 1970 (UTC), errors are `StoreError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from ..turn.feedback import FeedbackRecord
-from ..turn.open_form import OpenForm
-from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
-from ..turn.quotes import Heard, ThreadMessage
 from ..turn.record import ThreadKey
-from ..turn.thread_state import ThreadState
+from .collection import Collection, CollectionStore, Key, R
 
-MOST_WAITS = 20
 APART: dict[str, Any] = {"messages": True, "question": {"answer": {"secrets": True}}}
 """What the JSON of a turn leaves out: its messages, which stand by themselves, and secrets."""
-ChangeFeedback: TypeAlias = Callable[[FeedbackRecord | None], FeedbackRecord | None]
-ChangeThread: TypeAlias = Callable[[ThreadState | None], ThreadState | None]
-MOST_SHOWN = 20
-"""Messages of the bot's own that a summary names."""
+SIGNALS = 1
+"""The version of the signals that this process sends and knows."""
 RENEWALS = 6
 """Signs of life that a replica gives in the time of a lease; as often it looks for what others left."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ages:
-    """How long things are kept: accepted questions in hours, the others in days."""
-
-    dedupe_hours: float = 24.0
-    turn_days: float = 7.0
-    conversation_days: float = 30.0
-    feedback_days: float = 90.0
-    overheard_hours: float = 24.0
-    form_days: float = 7.0
-
-    def begin(self, now: float) -> OldestKept:
-        """What is from then or before is old at `now`."""
-        days = (self.turn_days, self.conversation_days, self.feedback_days)
-        hours = (self.dedupe_hours, *(each * 24 for each in days), self.overheard_hours)
-        return OldestKept(*(now - each * 3600 for each in (*hours, self.form_days * 24)))
-
-
-@dataclass(frozen=True, slots=True)
-class OldestKept:
-    """Times up to which things are old."""
-
-    accepted: float
-    turns: float
-    conversations: float
-    feedback: float
-    overheard: float
-    forms: float
-
-
-def workspace_name(team: str) -> str:
-    """Stands in the place of an agent's name."""
-    return f"workspace {team}"
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """What is known of a thread with one agent.
-
-    `waits`: each person whose answer the agent waits for, to the id of the task that asked, in this order.
-    "" is whoever answers first. `heard`: what was said there that it knows (`turn.quotes`).
-    """
-
-    context_id: str | None = None
-    waits: Mapping[str, str] = field(default_factory=dict, hash=False)
-    heard: Heard = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "waits", MappingProxyType(dict(self.waits)))
-
-    def task_for(self, user: str) -> str | None:
-        return self.waits.get(user, self.waits.get(""))
-
-    def asked(self, user: str, task_id: str) -> Conversation:
-        """The same while `task_id` waits for `user`. Of too many people the first is dropped."""
-        others = [each for each in self.waits.items() if each[0] != user and each != ("", task_id)]
-        return replace(self, waits=dict([*others, (user, task_id)][-MOST_WAITS:]))
-
-    def answered(self, user: str) -> Conversation:
-        who = user if user in self.waits else ""
-        return replace(self, waits={each: task for each, task in self.waits.items() if each != who})
 
 
 class TurnStore(Protocol):
@@ -137,104 +67,6 @@ class RecentTurns(Protocol):
         """The turns accepted since then that are still kept."""
 
 
-class KnowledgeStore(Protocol):
-    """What is known of threads, by agent, and of agents."""
-
-    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        """What is known of a thread."""
-
-    async def save_conversation(
-        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
-    ) -> None:
-        """Replace what is known."""
-
-    async def profile(self, agent: str) -> dict[str, str]:
-        """What was learned about an agent, or a workspace (`workspace_name`), by name."""
-
-    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        """Replace one fact of these."""
-
-
-class OverheardStore(Protocol):
-    """What was said in threads with the bot, where it cannot be read later."""
-
-    async def overhear(
-        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
-    ) -> None:
-        """Keep a message, once. Of more than `most` of a thread the oldest are dropped.
-
-        `is_change`: in place of what it was, also if that comes later.
-        """
-
-    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
-        """Those of a thread, in any order."""
-
-
-class ThreadStateStore(Protocol):
-    """Whose words in a thread are questions without a mention. Kept as long as conversations."""
-
-    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
-        """None: nobody has asked there."""
-
-    async def change_thread_state(
-        self, thread: ThreadKey, change: ChangeThread, now: float
-    ) -> ThreadState | None:
-        """Replace it by what `change` makes of it, if that is something. Returns what was there. Atomic.
-
-        `change` may be called more than once.
-        """
-
-
-class FeedbackStore(Protocol):
-    """What people said of answers."""
-
-    async def change_feedback(self, turn: str, user: str, change: ChangeFeedback) -> FeedbackRecord | None:
-        """Replace what `user` said of `turn` by what `change` makes of it, if that is something. Returns what
-        was there. Atomic; `change` may be called more than once.
-        """
-
-    async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
-        """What is to be sent by now, the longest overdue first."""
-
-
-class FormStore(Protocol):
-    """Forms of agents that stand in threads. They are kept until they are old, answered or not."""
-
-    async def open_form(self, form: OpenForm) -> None:
-        """Store it, or replace it while it is open (`OpenForm.put`). Atomic."""
-
-    async def form(self, handle: str) -> OpenForm | None:
-        """The form with this handle; None: it is not kept, or no longer."""
-
-    async def forms_in(self, thread: ThreadKey) -> list[OpenForm]:
-        """Those of a thread, the oldest first."""
-
-    async def open_forms_of(self, user: str, team: str) -> list[OpenForm]:
-        """Those of a workspace that nobody has answered and that `user` was asked, the oldest first."""
-
-    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
-        """End it, if it is open (`OpenForm.taken`). Returns it as it is then. Atomic."""
-
-
-class OutboundStore(Protocol):
-    """What the bot is to say without a question from Slack."""
-
-    async def accept_outbound(self, new: OutboundRecord) -> OutboundRecord:
-        """What is stored under its key then (`turn.outbound.accepted`). Atomic."""
-
-    async def save_outbound(self, record: OutboundRecord) -> None:
-        """Replace it. StoreError if another process works on it."""
-
-    async def outbound(self, key: str) -> OutboundRecord | None:
-        """The record with this key; None: it is not kept, or no longer."""
-
-    async def unfinished_outbound(self) -> list[OutboundRecord]:
-        """What has not ended, in the order it was accepted, and is for this process to deliver.
-
-        Asked every second, which also holds on to what is under way.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class KeptEvent:
     """A raw event of the agent that answers a turn. `data`: an A2A result as JSON."""
@@ -255,67 +87,17 @@ class EventStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptWait:
-    """An agent waits for a person."""
-
-    agent: str
-    thread: ThreadKey
-    task_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class PersonRecords:
-    """All that is kept of a person."""
-
-    turns: tuple[TurnRecord, ...]
-    feedback: tuple[FeedbackRecord, ...]
-    waits: tuple[KeptWait, ...]
-    events: tuple[KeptEvent, ...] = ()
-    outbound: tuple[OutboundRecord, ...] = ()
-    threads: tuple[ThreadState, ...] = ()
-    overheard: tuple[ThreadMessage, ...] = ()
-    forms: tuple[OpenForm, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """How much of a person was erased.
-
-    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
-    """
-
-    turns: int
-    feedback: int
-    waits: int
-    outbound: int
-    running: tuple[str, ...]
-    overheard: int = 0
-    forms: int = 0
-
-
-class PersonalData(Protocol):
-    """What is kept of one person. `team`: only in this workspace; messages to a person have none."""
-
-    async def person(self, user: str, team: str | None) -> PersonRecords:
-        """All of it."""
-
-    async def erase(self, user: str, team: str | None) -> Erased:
-        """Erase it, except what a running turn still needs.
-
-        The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
-        """
-
-
-@dataclass(frozen=True, slots=True)
 class Signal:
     """What a person did that takes effect where the thread's turn runs.
 
     `kind` and `values` are the sender's; `question`: an accepted turn, named by its key in `turn`.
+    `version`: of what a kind and its values mean.
     """
 
     thread: ThreadKey
     kind: str
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
+    version: int = SIGNALS
 
 
 class ReplicaStore(Protocol):
@@ -364,27 +146,39 @@ class ReplicaStore(Protocol):
     async def signal(self, signal: Signal) -> bool:
         """Tell the process that holds the thread, or who takes it over. False: no other one holds it."""
 
-    async def signals(self) -> list[Signal]:
-        """Wait for signals to this process, in the order they were sent. Those given before are seen to."""
+    async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
+        """Wait for signals to this process, in the order they were sent. Those given before are seen to.
+
+        One of a kind that is not among `kinds`, or of a newer version, is kept for a process that knows it.
+        """
 
 
-class Store(
-    TurnStore,
-    RecentTurns,
-    KnowledgeStore,
-    FeedbackStore,
-    ThreadStateStore,
-    ReplicaStore,
-    OutboundStore,
-    EventStore,
-    OverheardStore,
-    FormStore,
-    Protocol,
-):
+class Store(TurnStore, RecentTurns, EventStore, ReplicaStore, CollectionStore, Protocol):
     """All that the bot keeps."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecords:
+    """All that is kept of a person. `records`: by the names of collections, in the order of their keys."""
+
+    turns: tuple[TurnRecord, ...] = ()
+    events: tuple[KeptEvent, ...] = ()
+    records: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much of a person was erased. `records`: by the names of collections.
+
+    `running`: the keys of what has not ended, for which something was left: turns, messages to the person.
+    """
+
+    turns: int
+    running: tuple[str, ...] = ()
+    records: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,12 +191,39 @@ class Count:
     newest: float | None = None
 
 
+class PersonalData(Protocol):
+    """What is kept of one person. `team`: only in this workspace. Errors are StoreError."""
+
+    collections: Sequence[Collection[Any]]
+
+    async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
+        """In the order they were accepted."""
+
+    async def events(self, turn: str) -> list[KeptEvent]:
+        """See `EventStore`."""
+
+    def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+        """All of a collection, in the order of their keys."""
+
+    async def count(self, kind: Collection[R]) -> Count:
+        """How many records there are, and from when, where that is known without reading them."""
+
+    async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
+        """Erase what has ended. How many were, and the keys of those that run.
+
+        The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
+        """
+
+    async def erase_record(self, kind: Collection[R], key: Key, user: str) -> list[str] | None:
+        """Erase a person from a record. None: done; else the keys of what still needs it. Atomic."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
     """What is in a store.
 
     `format` is its version; `bytes` are those of its file and of the file's log. `unfinished`: turns that
-    have not ended; `outbound`: the newest messages of the bot's own, the oldest of them first.
+    have not ended.
     """
 
     place: str
@@ -410,7 +231,6 @@ class StoreSummary:
     bytes: int | None
     counts: tuple[Count, ...]
     unfinished: tuple[TurnRecord, ...]
-    outbound: tuple[OutboundRecord, ...]
 
 
 class StoreAdmin(Store, PersonalData, Protocol):
@@ -421,9 +241,6 @@ class StoreAdmin(Store, PersonalData, Protocol):
 
     async def keys(self) -> list[str]:
         """The keys of all turns."""
-
-    async def feedback(self) -> list[FeedbackRecord]:
-        """All that people said of answers, the oldest first."""
 
     async def backup(self, target: Path, *, overwrite: bool) -> None:
         """Write a copy, as it is at one moment, that only this user may read. Raises StoreError."""

@@ -11,7 +11,8 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from importlib import resources
 from typing import Any
 
@@ -22,33 +23,19 @@ from ..clock import system_clock
 from ..errors import StoreError
 from ..observe.outage import Outage
 from ..turn.progress import TurnRecord
-from ..turn.quotes import ThreadMessage
 from ..turn.record import ThreadKey
-from ..turn.thread_state import ThreadState
-from .adapters import MESSAGE, OVERHEARD, THREAD
-from .contracts import RENEWALS, Ages, ChangeThread, Conversation, KeptEvent, Signal, Store
+from .adapters import MESSAGE
+from .collection import Ages, Collection
+from .contracts import RENEWALS, SIGNALS, KeptEvent, Signal, Store
+from .redis_collections import RedisCollections
 from .redis_connection import connect
-from .redis_feedback import RedisFeedback
-from .redis_format import (
-    PREFIX,
-    SENT,
-    conversation_key,
-    json_of,
-    name_of,
-    outbound_key,
-    overheard_key,
-    signal_of,
-    thread_of,
-    thread_state_key,
-    thread_state_of,
-    turn_of,
-)
-from .redis_forms import RedisForms
-from .redis_outbound import RedisOutbound
+from .redis_format import PREFIX, json_of, name_of, signal_of, thread_of, turn_of
+from .redis_migration import MIGRATING, migrate
+from .stores import Calls
 
 _log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 _REPLICA_AGE = 24 * 3600  # seconds: a replica that has had no question for so long may be gone
 _ABSENT = 3  # leases without a sign of life of any replica
 _WAIT = 0.5  # seconds that Redis waits for signals
@@ -61,8 +48,8 @@ RISKS = {
 """The configuration a store needs, and what is at risk without."""
 
 
-class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
-    """A store in Redis, and this process's part in the work. Use `open_redis`. Ages are in seconds."""
+class RedisStore(RedisCollections, Store):
+    """A store in Redis, and this process's part in the work. Use `open_redis`."""
 
     is_durable = True
 
@@ -71,19 +58,16 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         redis: Redis,
         url: str,
         ages: Ages,
+        collections: Sequence[Collection[Any]],
         lease: float,
         patience: float,
-        outage: Outage,
+        outage: Calls,
     ) -> None:
         super().__init__(redis, url, patience, outage)
+        self._ages, self.collections = ages, collections
         self._clock, self.lease = system_clock(), lease
         # a renewal may just have failed, and the next one be slow
         self._calm = min(lease, lease / RENEWALS + 2 * patience)
-        self._dedupe_age, self._turn_age = ages.dedupe_hours * 3600, ages.turn_days * 86_400
-        self._conversation_age = round(ages.conversation_days * 86_400)
-        self._feedback_age = round(ages.feedback_days * 86_400)
-        self._overheard_age = ages.overheard_hours * 3600
-        self._form_age = round(ages.form_days * 86_400)
         self._script = self.script(turns_source())
         self._replica = uuid.uuid4().hex
         self._inbox, self._left = f"{PREFIX}inbox:{self._replica}", f"{PREFIX}left"
@@ -117,6 +101,12 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             await asyncio.sleep(self.lease / RENEWALS)
         began = self._clock.monotonic()
         refuse_newer(known, self._address)
+        async with self._calling():
+            is_older = await self._redis.exists(MIGRATING)
+        if is_older:
+            _log.info("the store %s is brought to format %d", self._address, VERSION)
+            await migrate(self, self._clock.wall())
+            began = self._clock.monotonic()
         self._sure_until, self._is_open = began + self.lease, True
         try:
             async with self._calling():
@@ -139,7 +129,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             ts=turn.question.ts,
             accepted_at=turn.accepted_at,
             data=json_of(turn),
-            dedupe_age=self._dedupe_age,
+            dedupe_age=self._ages.dedupe,
         )
         return bool(accepted)
 
@@ -162,7 +152,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
             "messages": [MESSAGE.dump_json(message).decode() for message in turn.messages[unchanged:]],
             "remove_at": 0
             if ended_at is None
-            else max(turn.accepted_at + self._dedupe_age, ended_at + self._turn_age),
+            else max(turn.accepted_at + self._ages.dedupe, ended_at + self._ages.turns),
         }
 
     async def turn(self, key: str) -> TurnRecord | None:
@@ -203,77 +193,9 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
 
     async def remove_old(self, now: float) -> None:
         while await self._run(
-            "remove_old", now=now, threads_before=now - self._turn_age, replica_age=_REPLICA_AGE
+            "remove_old", now=now, threads_before=now - self._ages.turns, replica_age=_REPLICA_AGE
         ):
             pass
-        async with self._calling():
-            for key in await self._redis.zrangebyscore(SENT, "-inf", now - self._turn_age):
-                await self._redis.delete(outbound_key(key))
-                await self._redis.zrem(SENT, key)
-
-    async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-        async with self._calling():
-            found = await self._redis.getex(conversation_key(agent, thread), ex=self._conversation_age)
-            if found is None:
-                return Conversation()
-            context_id, waits, *heard = json.loads(found)
-            return Conversation(context_id, waits, tuple(*heard))
-
-    async def save_conversation(
-        self, agent: str, thread: ThreadKey, conversation: Conversation, now: float
-    ) -> None:
-        text = json.dumps([conversation.context_id, dict(conversation.waits), conversation.heard])
-        async with self._calling():
-            await self._redis.set(conversation_key(agent, thread), text, ex=self._conversation_age)
-
-    async def overhear(
-        self, thread: ThreadKey, message: ThreadMessage, most: int, now: float, *, is_change: bool = False
-    ) -> None:
-        key, data, at = overheard_key(thread), OVERHEARD.dump_json(message).decode(), float(message.ts)
-
-        async def put(pipeline: Any) -> None:
-            is_known = bool(await pipeline.zcount(key, at, at))
-            pipeline.multi()
-            if is_change:
-                pipeline.zremrangebyscore(key, at, at)
-            if is_change or not is_known:
-                pipeline.zadd(key, {data: at})
-            pipeline.zremrangebyscore(key, "-inf", now - self._overheard_age)
-            pipeline.zremrangebyrank(key, 0, -most - 1)
-            pipeline.expire(key, round(self._overheard_age))
-
-        await self.transact(put, key)
-
-    async def overheard(self, thread: ThreadKey) -> list[ThreadMessage]:
-        async with self._calling():
-            found = await self._redis.zrange(overheard_key(thread), 0, -1)
-        return [OVERHEARD.validate_json(data) for data in found]
-
-    async def thread_state(self, thread: ThreadKey) -> ThreadState | None:
-        async with self._calling():
-            return thread_state_of(await self._redis.get(thread_state_key(thread)))
-
-    async def change_thread_state(
-        self, thread: ThreadKey, change: ChangeThread, now: float
-    ) -> ThreadState | None:
-        async def replace_it(pipeline: Any) -> ThreadState | None:
-            before = thread_state_of(await pipeline.get(thread_state_key(thread)))
-            after = change(before)
-            pipeline.multi()
-            if after is not None and after != before:
-                text = THREAD.dump_json(after).decode()
-                pipeline.set(thread_state_key(thread), text, ex=self._conversation_age)
-            return before
-
-        return await self.transact(replace_it, thread_state_key(thread))
-
-    async def profile(self, agent: str) -> dict[str, str]:
-        async with self._calling():
-            return dict(await self._redis.hgetall(f"{PREFIX}profile:{agent}"))
-
-    async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
-        async with self._calling():
-            await self._redis.hset(f"{PREFIX}profile:{agent}", name, value)
 
     async def claim(self, turn: TurnRecord) -> TurnRecord | None:
         self._claims += 1
@@ -328,23 +250,40 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
 
     async def signal(self, signal: Signal) -> bool:
         values = dict(signal.values)
-        return bool(await self._run("signal", thread=name_of(signal.thread), kind=signal.kind, values=values))
+        told = {"kind": signal.kind, "values": values, "signal_version": signal.version}
+        return bool(await self._run("signal", thread=name_of(signal.thread), **told))
 
-    async def signals(self) -> list[Signal]:
-        if self._delivered:
-            async with self._calling():
-                await self._redis.xdel(self._inbox, *self._delivered)
-            self._delivered = []
+    async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
+        await self._forget_delivered()
         while True:
             async with self._calling(_WAIT):
                 found = await self._redis.xread(self._read_until, block=round(1000 * _WAIT))
             if found:
                 self._read_until |= {stream: entries[-1][0] for stream, entries in found}
-                self._delivered = [entry for entry, _ in dict(found).get(self._inbox, ())]
                 while self._claims:  # a claim may have brought them: whoever asked for it goes first
                     self._no_claim.clear()
                     await self._no_claim.wait()
-                return [signal_of(fields["signal"]) for _, entries in found for _, fields in entries]
+                return list(self._known(dict(found), kinds))
+
+    def _known(
+        self, found: Mapping[str, list[tuple[str, Mapping[str, str]]]], kinds: AbstractSet[str]
+    ) -> Iterator[Signal]:
+        """Those that this process knows. The others stay in its inbox, for who takes the thread over."""
+        for stream, entries in found.items():
+            for entry, fields in entries:
+                signal = signal_of(fields["signal"])
+                if signal.kind not in kinds or signal.version > SIGNALS:
+                    _log.warning("a signal of a newer version is kept for it: %s", signal.kind)
+                    continue
+                if stream == self._inbox:
+                    self._delivered.append(entry)
+                yield signal
+
+    async def _forget_delivered(self) -> None:
+        if self._delivered:
+            async with self._calling():
+                await self._redis.xdel(self._inbox, *self._delivered)
+            self._delivered = []
 
     async def save_events(self, *events: KeptEvent) -> None:
         await self._run(
@@ -371,6 +310,7 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
         try:
             for thread in tuple(self._held):
                 await self.let_go(thread)
+            await self._forget_delivered()
             await self._run("leave")
         except StoreError as error:
             _log.warning("other replicas will find this one's turns later: %s", error)
@@ -379,14 +319,22 @@ class RedisStore(RedisFeedback, RedisForms, RedisOutbound, Store):
 
 
 async def open_redis(
-    url: str, ages: Ages, lease: float = 10.0, patience: float = 2.0, outage: Outage | None = None
+    url: str,
+    ages: Ages,
+    lease: float = 10.0,
+    patience: float = 2.0,
+    outage: Calls | None = None,
+    *,
+    collections: Sequence[Collection[Any]] = (),
 ) -> RedisStore:
     """Open the store at `url`. `patience`: seconds for each command. `outage` is told of what fails later.
+
+    `collections`: what is moved from an older format.
 
     Raises SettingsError, and StoreError if it cannot be used.
     """
     redis = connect(url)
-    store = RedisStore(redis, url, ages, lease, patience, outage or Outage())
+    store = RedisStore(redis, url, ages, collections, lease, patience, outage or Outage())
     try:
         await store.open()
     except StoreError:

@@ -11,9 +11,9 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from ..errors import StoreAway, StoreError
-from ..observe.outage import Outage
 from .redis_errors import IS_CLUSTER, explain
 from .redis_format import without_password
+from .stores import Calls
 
 _CALLS = 50  # at once, each on a connection of its own: redis-py refuses the hundred and first
 _T = TypeVar("_T")
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 class RedisCalls:
     """What all parts of a `RedisStore` call with. `patience`: seconds for each command."""
 
-    def __init__(self, redis: Redis, url: str, patience: float, outage: Outage) -> None:
+    def __init__(self, redis: Redis, url: str, patience: float, outage: Calls) -> None:
         self._redis: Any = redis  # its hints allow for bytes
         self._url = url
         self._address, self._patience, self._outage = without_password(url), patience, outage

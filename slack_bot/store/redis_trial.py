@@ -161,7 +161,7 @@ def _commands(prefix: str) -> Iterator[_Command]:
     """Every command of the bot, beside those of a transaction and of the connection."""
     string, number, table, group, ranked, items, stream = (f"{prefix}{kind}" for kind in _KINDS)
     yield from (("TIME",), ("SCAN", 0, "MATCH", string, "COUNT", 1), ("EXISTS", string))
-    yield from (("SET", string, "", "EX", _KEPT), ("GET", string), ("GETEX", string, "EX", _KEPT))
+    yield from (("SET", string, "", "EX", _KEPT), ("GET", string))
     yield from (("MGET", string), ("INCR", number), ("PTTL", string))
     yield from (("EXPIRE", number, _KEPT), ("PEXPIRE", number, 1000 * _KEPT))
     yield from (("HSET", table, "a", "1", "b", "2"), ("HGET", table, "a"), ("HMGET", table, "a", "b"))

@@ -1,5 +1,7 @@
 """PURE. A store of one process: it holds every thread, and there is nobody to tell anything."""
 
+from collections.abc import Set as AbstractSet
+
 from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 from .contracts import ReplicaStore, Signal, TurnStore
@@ -34,7 +36,7 @@ class SoleProcess(TurnStore, ReplicaStore):
     async def let_go(self, thread: ThreadKey, ends: bool = False) -> None:
         pass
 
-    async def signals(self) -> list[Signal]:
+    async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
         return []
 
     async def signal(self, signal: Signal) -> bool:

@@ -14,14 +14,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
-
 from ..errors import StoreError
+from .collection import name_of
 from .private_file import inode_of, make_private, unusable, unwritable
 
 MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
-_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 9)))
+_STEPS = ("schema.sql", *(f"schema_{number}.sql" for number in range(2, 10)))
 VERSION = len(_STEPS)
 _BUSY_SECONDS = 5.0
 _WAL_PAGES = 100
@@ -74,12 +73,6 @@ class SqliteFile:
     async def _read(self, query: str, *values: object) -> list[Any]:
         return await self._run(lambda connection: connection.execute(query, values).fetchall(), reads=True)
 
-    async def _records(self, kind: TypeAdapter[_T], query: str, *values: object) -> list[_T]:
-        """What `query` finds, each row a record as JSON."""
-        found = await self._read(query, *values)
-        with as_store_errors(self._path):
-            return [kind.validate_json(data) for (data,) in found]
-
     async def open(self, *, is_guest: bool = False) -> None:
         """Open the file, or create it, and bring it to VERSION. Raises StoreError.
 
@@ -116,6 +109,7 @@ class SqliteFile:
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
             room = resources.files(__package__)
+            connection.create_function("record_key", -1, lambda *parts: name_of(parts), deterministic=True)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
             connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
 

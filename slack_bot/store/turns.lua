@@ -17,12 +17,14 @@
 -- PREFIX looks            sorted set of the replicas that take over, by when each looked last for what is left
 -- PREFIX connected        JSON: when a replica was connected to Slack last, and who looks for what came meanwhile
 -- PREFIX push             hash: where the agents of watched tasks post, and the turns
--- PREFIX feedback:TURN    hash of persons; what each said, as JSON. Older: a value and its time
--- PREFIX feedback_due     sorted set: what of it is to be sent (turn and person as JSON), by its time
+-- PREFIX record:NAME:KEY  a record of a collection, as JSON (redis_collections.py); of_thread, of_person, due:
+--                         sorted sets by which records are found; `hold` names the replica that works on one
+-- PREFIX migrating        the older format, as long as something of it is left (redis_migration.py)
 -- PREFIX events:TURN      list of raw events of the agent, each a time and the event, as JSON
 local PREFIX, QUEUE, GROUP = KEYS[1], KEYS[1] .. 'queue', 'bots'
 local FENCE_AGE = 7 * 24 * 3600 -- seconds: no process sleeps longer
 local INBOX_AGE, INBOX_LENGTH = 3600, 1000
+local SIGNALS = 1 -- the version of the signals of this script
 local AT_ONCE = 100
 local LOOKS_WITHIN = 1 / 2 -- of a lease: who looks for what is left does so several times in that time
 local LATE = 1 / 3 -- of a lease: what the others have not taken by then is taken by whoever looks
@@ -79,14 +81,15 @@ local function lease_of(thread)
   end
 end
 
-local function signal_to(stream, thread, kind, values)
-  local text = cjson.encode({thread = thread, kind = kind, values = values})
+local function signal_to(stream, thread, kind, values, version)
+  local told = {version = version or SIGNALS, thread = thread, kind = kind, values = values}
+  local text = cjson.encode(told)
   call('XADD', stream, 'MAXLEN', '~', INBOX_LENGTH, '*', 'signal', text)
   call('EXPIRE', stream, INBOX_AGE)
 end
 
-local function signal(holder, thread, kind, values)
-  signal_to(key('inbox', holder), thread, kind, values)
+local function signal(holder, thread, kind, values, version)
+  signal_to(key('inbox', holder), thread, kind, values, version)
 end
 
 local function take_signals(before, thread, replica)
@@ -94,7 +97,7 @@ local function take_signals(before, thread, replica)
   for _, entry in ipairs(call('XRANGE', inbox, '-', '+')) do
     local known = cjson.decode(entry[2][2])
     if known.thread == thread then
-      signal(replica, thread, known.kind, known.values)
+      signal(replica, thread, known.kind, known.values, known.version)
       call('XDEL', inbox, entry[1])
     end
   end
@@ -130,6 +133,9 @@ function actions.open()
     local alive = call('GET', PREFIX .. 'alive')
     if known > 0 and alive and at - cjson.decode(alive).at < args.lease / 1000 then
       return -known -- replicas of an older version are at work
+    end
+    if known > 0 then
+      call('SET', PREFIX .. 'migrating', known)
     end
   end
   call('SET', PREFIX .. 'version', math.max(known, args.version)) -- in any case: a replica refuses a write
@@ -378,13 +384,16 @@ function actions.let_go()
   end
 end
 
--- What this replica accepted and did not claim is there for all.
+-- What this replica accepted and did not claim is there for all. A signal that it does not know waits in its inbox
+-- for who takes the thread over.
 function actions.leave()
   call('ZREM', PREFIX .. 'looks', args.replica)
   for _, pending in ipairs(call('XPENDING', QUEUE, GROUP, '-', '+', INBOX_LENGTH, args.replica)) do
     leave_to_all(pending[1])
   end
-  call('DEL', key('inbox', args.replica))
+  if call('XLEN', key('inbox', args.replica)) == 0 then
+    call('DEL', key('inbox', args.replica))
+  end
 end
 
 -- Where the replica of a thread is gone, whoever takes its turn over gets the signal.
@@ -398,7 +407,7 @@ function actions.signal()
   if not holder or holder == args.replica then
     return 0
   end
-  signal(holder, args.thread, args.kind, args.values)
+  signal(holder, args.thread, args.kind, args.values, args.signal_version)
   return 1
 end
 

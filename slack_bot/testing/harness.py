@@ -18,7 +18,9 @@ from ..http_client import AsyncBaseTransport
 from ..observe.facts import Fact, Observer, ToAll, TurnEnded
 from ..settings.load import Settings, load
 from ..slack.rate_limiter.local import RateLimiter
-from ..store.contracts import Ages, Conversation, Store
+from ..store.collection import Ages
+from ..store.contracts import Store
+from ..store.knowledge import Conversation, save_conversation
 from ..turn.record import ThreadKey
 from . import virtual_clock
 from .agent.scripted import ScriptedAgent, ScriptedTransport, serve_scripted
@@ -137,7 +139,7 @@ def _changes(workspace: Workspace, *kinds: str) -> Iterator[asyncio.Event]:
 async def set_context(app: App, thread: ThreadKey, context_id: str) -> None:
     """The bot knows the A2A context of a thread already."""
     known = Conversation(context_id=context_id)
-    await app.store.save_conversation(app.agent.name, thread, known, app.clock.wall())
+    await save_conversation(app.store, app.agent.name, thread, known, app.clock.wall())
 
 
 # -- in memory

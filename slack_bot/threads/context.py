@@ -24,6 +24,7 @@ from ..slack.question_files import QuestionFiles
 from ..slack.thread_messages import thread_message
 from ..slack.thread_reader import ThreadReader
 from ..store.contracts import Store
+from ..store.knowledge import conversation, overhear, overheard
 from ..turn.json_values import object_of
 from ..turn.people import Organisation, PersonKind, kind_of
 from ..turn.quotes import (
@@ -142,8 +143,8 @@ class ThreadContext:
             return
         if is_gone:
             said = replace(said, text="", files=())
-        if (await self._store.conversation(self._agent, thread)).heard:
-            await self._store.overhear(thread, said, self._settings.overheard, now, is_change=is_change)
+        if (await conversation(self._store, self._agent, thread)).heard:
+            await overhear(self._store, thread, said, self._settings.overheard, now, is_change=is_change)
 
     async def look_around(self, question: Question, heard: Heard) -> Surroundings:
         """What goes along with `question` to an agent that has `heard` so much. Never raises for what Slack
@@ -229,7 +230,7 @@ class ThreadContext:
         if not (heard and self._settings.overheard):
             return _Said(is_away=True)
         try:
-            kept = await self._store.overheard(question.thread)
+            kept = await overheard(self._store, question.thread)
         except StoreError as error:
             _log.warning("what was said in a thread was not read: %s", error)
             return _Said(is_away=True)

@@ -12,7 +12,7 @@ from ..turn.progress import Stage, TurnRecord
 from ..turn.record import Outcome, Question, ThreadKey, is_direct
 from .journal import Journal
 from .notices import Notices
-from .replicas import Replicas
+from .replicas import Replicas, SignalKind
 from .thread_lines import RunningTurn, ThreadLines
 from .watches import Watches
 
@@ -143,7 +143,7 @@ class TurnControls:
             await self.stop_watch(turn.key, user)
         if watched or running is not None:
             return bool(watched)
-        return await self._replicas.tell(thread, "stop", user=user, messages=" ".join(messages))
+        return await self._replicas.tell(thread, SignalKind.STOP, user=user, messages=" ".join(messages))
 
     async def _are_others(self, messages: Collection[str], running: RunningTurn) -> bool:
         """A stop that comes late names messages of another turn."""
@@ -184,7 +184,11 @@ class TurnControls:
             return _NONE_WAIT
         thread, until = last.question.thread, last.accepted_at
         if thread not in self._lines:
-            return None if await self._replicas.tell(thread, "drop", turn=key, user=user) else _NONE_WAIT
+            return (
+                None
+                if await self._replicas.tell(thread, SignalKind.DROP, turn=key, user=user)
+                else _NONE_WAIT
+            )
         waiting = self._lines.waiting(thread, user)
         dropped = await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
         if not self._has_begun(thread, user, until):
@@ -280,11 +284,11 @@ class TurnControls:
             return
         if known.stage is not Stage.ACCEPTED:  # it runs there
             if text:
-                await self._replicas.tell(known.question.thread, "change", turn=key, text=text)
+                await self._replicas.tell(known.question.thread, SignalKind.CHANGE, turn=key, text=text)
             return
         changed = _with_text(known, text) if text else self._journal.ended(known, Outcome.STOPPED)
         await self._store.save((changed, 0))
-        await self._replicas.tell(known.question.thread, "change", turn=key, text=text or "")
+        await self._replicas.tell(known.question.thread, SignalKind.CHANGE, turn=key, text=text or "")
 
     async def never_ask(self, gone: Question) -> None:
         """The message of this question is deleted: if it comes only now, it is a repetition, to each process.
@@ -322,7 +326,7 @@ class TurnControls:
             return await self.stop(thread, user)
         if (waiting := self._lines.stop_waiting(watched.key, thread, user)) is not None:
             return await self._journal.keep(waiting)
-        return await self._replicas.tell(thread, "stop watch", turn=watched.key, user=user)
+        return await self._replicas.tell(thread, SignalKind.STOP_WATCH, turn=watched.key, user=user)
 
     async def stop_turn(self, key: str, user: str) -> None:
         """End a turn, wherever it stands: only its asker may. Raises StoreError."""

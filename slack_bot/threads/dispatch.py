@@ -24,7 +24,8 @@ from ..settings.channels import ChannelPolicies
 from ..settings.load import Settings
 from ..slack.api import SlackApi
 from ..slack.stream_starts import StreamStartTracker
-from ..store.contracts import Signal, Store, workspace_name
+from ..store.contracts import Signal, Store
+from ..store.knowledge import Profiles, conversation, workspace_name
 from ..turn.progress import Stage, TurnRecord
 from ..turn.quotes import Heard, Surroundings
 from ..turn.record import Outcome, Question, ThreadKey, is_direct
@@ -35,7 +36,7 @@ from .form_handler import FormAccess, FormHandler
 from .interruptions import Interruptions
 from .journal import Journal, TurnJournal
 from .notices import BROKE, GIVEN_UP, NOT_BEGUN, RESTARTING, TOO_LONG, Notices
-from .replicas import Replicas
+from .replicas import Replicas, SignalKind
 from .runner import TurnRunner
 from .thread_lines import RunningTurn, ThreadLines
 from .watches import WatchedPush, Watches, watched_push
@@ -64,6 +65,7 @@ class TurnDispatcher:
         health: Health,
     ) -> None:
         self._agent, self._store, self._health = agent, store, health
+        self._profiles = Profiles(store)
         self._settings, self._policies, self._clock, self._observer = settings, policies, clock, observer
         self._store_failures = 0  # questions in a row that could not be stored
         self._store_error: StoreError | None = None  # once there were too many
@@ -217,24 +219,22 @@ class TurnDispatcher:
         """Another process got what is meant for a thread of this one."""
         values = signal.values
         match signal.kind:
-            case "question":
+            case SignalKind.QUESTION:
                 turn = await self._store.turn(values["turn"])
                 if turn and not self._has(turn):
                     await self._begin(turn)
-            case "stop":
+            case SignalKind.STOP:
                 await self.controls.stop(signal.thread, values["user"], values["messages"].split())
-            case "stop watch":
+            case SignalKind.STOP_WATCH:
                 await self.controls.stop_watch(values["turn"], values["user"])
-            case "change":
+            case SignalKind.CHANGE:
                 await self.controls.change(values["turn"], signal.thread, values["text"] or None)
-            case "drop":
+            case SignalKind.DROP:
                 await self.controls.drop(values["turn"], values["user"])
-            case "hint":
+            case SignalKind.HINT:
                 self.watches.hint(values["push"])
-            case "stream":
+            case SignalKind.STREAM:
                 self.on_stream_started(signal.thread, values["ts"])
-            case kind:
-                log.warning("another process sent what is not known here: %s", kind)
 
     async def push_watch(self, push_id: str) -> WatchedPush | None:
         """The watch whose agent posts to this id, here or at another process. Raises StoreError."""
@@ -247,7 +247,7 @@ class TurnDispatcher:
     async def on_hint(self, push_id: str) -> None:
         """An agent says that there is news of a watched task."""
         if not self.watches.hint(push_id) and (turn := await self._store.watched(push_id)) is not None:
-            await self._replicas.tell(turn.question.thread, "hint", push=push_id)
+            await self._replicas.tell(turn.question.thread, SignalKind.HINT, push=push_id)
 
     def _is_used(self, thread: ThreadKey) -> bool:
         return thread in self._lines or bool(self.watches.turns_in(thread))
@@ -317,7 +317,7 @@ class TurnDispatcher:
         running = self._lines.get(thread)
         if running is not None and running.is_waiting_for(user):
             return True
-        return (await self._store.conversation(self._agent.name, thread)).task_for(user) is not None
+        return (await conversation(self._store, self._agent.name, thread)).task_for(user) is not None
 
     def was_ignored(self, message: Question) -> bool:
         """Slack sends a mention as two events."""
@@ -353,7 +353,7 @@ class TurnDispatcher:
         if self._stream_starts.saw(thread.channel, thread.ts, ts):
             log.debug("a missing stream was found by its event", extra={"thread_ts": thread.ts})
         elif self._store.lease and thread not in self._lines:
-            self._spawn(self._replicas.tell(thread, "stream", ts=ts))
+            self._spawn(self._replicas.tell(thread, SignalKind.STREAM, ts=ts))
 
     async def close(self, grace: float, hurry: asyncio.Event | None = None) -> None:
         """Accept nothing more, wait `grace` seconds for running turns or until `hurry` is set, and leave the
@@ -459,17 +459,17 @@ class TurnDispatcher:
 
     async def _known_of(self, whose: str) -> dict[str, str]:
         try:
-            return await self._store.profile(whose)
+            return await self._profiles.profile(whose)
         except StoreError as error:
             log.error("what is known of the workspace was not read: %s", error)
             return {}
 
     async def _save_facts(self, whose: str, facts: Mapping[str, str]) -> None:
         try:
-            known = await self._store.profile(whose) if facts else {}
+            known = await self._profiles.profile(whose) if facts else {}
             for name, value in facts.items():
                 if known.get(name) != value:
-                    await self._store.save_fact(whose, name, value, self._clock.wall())
+                    await self._profiles.save_fact(whose, name, value, self._clock.wall())
         except StoreError as error:
             log.error("what was learned was not stored: %s", error)
 

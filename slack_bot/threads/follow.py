@@ -11,7 +11,8 @@ from typing import Any
 from ..clock import Clock
 from ..errors import StoreError
 from ..settings.channels import ChannelPolicies
-from ..store.contracts import ChangeThread, ThreadStateStore
+from ..store.collection import Change, CollectionStore, thread_key
+from ..store.knowledge import THREADS
 from ..turn.buttons import TurnButton
 from ..turn.record import Question, ThreadKey, is_direct
 from ..turn.thread_state import (
@@ -42,7 +43,7 @@ class FollowedThreads:
 
     def __init__(
         self,
-        store: ThreadStateStore,
+        store: CollectionStore,
         policies: ChannelPolicies,
         follow_for: float,
         clock: Clock,
@@ -77,7 +78,7 @@ class FollowedThreads:
         thread = message.thread
         if message.ts == thread.ts or not self._may_follow(thread):
             return
-        known = await self._store.thread_state(thread)
+        known = await self._state_of(thread)
         if known is not None and heard(known, message.user) != known:
             before = await self._change(thread, lambda state: heard(state, message.user))
             self._tell_asker(before, message)
@@ -87,7 +88,7 @@ class FollowedThreads:
         thread = reply.thread
         if not self._may_follow(thread):
             return False
-        known, respond = await self._store.thread_state(thread), self._policies.of(thread.channel).respond
+        known, respond = await self._state_of(thread), self._policies.of(thread.channel).respond
         if known is not None and reply.is_stop_word and float(reply.ts) <= known.active_at + self._stop_grace:
             return False  # it was meant for an answer that has ended meanwhile, perhaps at another replica
         return known is not None and known.is_question(reply, respond, self._follow_for)
@@ -100,7 +101,7 @@ class FollowedThreads:
         thread = question.thread
         try:
             async with asyncio.timeout(_LOOK):
-                known = await self._store.thread_state(thread)
+                known = await self._state_of(thread)
         except (StoreError, TimeoutError):
             known = None
         if known is None:
@@ -117,7 +118,7 @@ class FollowedThreads:
         now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
         await self._note(question, lambda state: answered(state, now, respond if is_told else None))
 
-    async def _note(self, question: Question, change: ChangeThread) -> None:
+    async def _note(self, question: Question, change: Change[ThreadState]) -> None:
         try:
             if self._may_follow(question.thread):
                 await self._change(question.thread, change)
@@ -138,8 +139,12 @@ class FollowedThreads:
     def _may_follow(self, thread: ThreadKey) -> bool:
         return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
 
-    async def _change(self, thread: ThreadKey, change: ChangeThread) -> ThreadState | None:
-        return await self._store.change_thread_state(thread, change, self._clock.wall())
+    async def _change(self, thread: ThreadKey, change: Change[ThreadState]) -> ThreadState | None:
+        changed = await self._store.change(THREADS, thread_key(thread), change, self._clock.wall())
+        return changed.before
+
+    async def _state_of(self, thread: ThreadKey) -> ThreadState | None:
+        return await self._store.get(THREADS, thread_key(thread))
 
     def _tell_asker(self, before: ThreadState | None, message: Question) -> None:
         """Once: when somebody else has written for the first time."""

@@ -18,6 +18,8 @@ from ..slack import forms
 from ..slack.form_messages import send_sign_in, write_record
 from ..slack.people import People
 from ..store.contracts import Store
+from ..store.forms import form_of, forms_in, take_form
+from ..store.knowledge import conversation, save_conversation
 from ..turn.form import Answer, FormKind, Verdict, answer_of, check
 from ..turn.open_form import FormAction, FormPress, OpenForm
 from ..turn.progress import Stage
@@ -106,7 +108,7 @@ class FormHandler:
 
     async def channel_of(self, handle: str) -> str:
         """Where the form stands; "": it is not known. Raises StoreError."""
-        form = await self._store.form(handle)
+        form = await form_of(self._store, handle)
         return "" if form is None else form.thread.channel
 
     def notice_view(self, words: str) -> dict[str, Any]:
@@ -115,7 +117,7 @@ class FormHandler:
 
     async def press(self, press: FormPress) -> FormReply:
         """A button below a form, or a modal that was sent. Raises BotError."""
-        form = await self._store.form(press.handle)
+        form = await form_of(self._store, press.handle)
         if form is None or (words := await self._refusal(form, press)) is not None:
             return FormReply(_UNKNOWN if form is None else words)
         if press.action.opens_modal and not press.is_submission:
@@ -153,11 +155,11 @@ class FormHandler:
         question = self._asked(form, press, answer)
         if await self._accept(question):
             try:
-                await self._store.take_form(form.handle, question.key, press.user, self._clock.wall())
+                await take_form(self._store, form.handle, question.key, press.user, self._clock.wall())
             except StoreError as error:  # `before` takes it
                 _log.warning("a form is taken later: %s", error, extra={"turn": question.key})
             return None
-        return _answered(await self._store.form(form.handle))
+        return _answered(await form_of(self._store, form.handle))
 
     def _asked(self, form: OpenForm, press: FormPress, answer: Answer | None = None) -> Question:
         """As the asker's, who may stop it; an answer has the time of the form's message."""
@@ -194,7 +196,7 @@ class FormHandler:
                 return _USE_BUTTONS
             turn.answers(form)
         by, user = replace(asked, attempt=0).key, asked.answered_by or asked.user
-        taken = await self._store.take_form(form.handle, by, user, self._clock.wall())
+        taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
         if taken is not None and taken.taken_by != by:
             return _TAKEN
         self._observer(FormAnswered(self._clock.monotonic(), asked.key, taken or form))
@@ -210,7 +212,7 @@ class FormHandler:
         """
         if asked.handle or not asked.user:
             return None
-        for form in await self._store.forms_in(asked.thread):
+        for form in await forms_in(self._store, asked.thread):
             if await self._access.decides_for_asker(form, asked.user):
                 return _DECIDE_BY_BUTTON
         return None
@@ -225,19 +227,19 @@ class FormHandler:
         thread = reply.thread
         if reply.ts == thread.ts or reply.is_stop_word:
             return None
-        if not any(_wants_secret(each, reply.user) for each in await self._store.forms_in(thread)):
+        if not any(_wants_secret(each, reply.user) for each in await forms_in(self._store, thread)):
             return None
-        known = await self._store.conversation(self._agent.name, thread)
+        known = await conversation(self._store, self._agent.name, thread)
         told = replace(known, heard=having_heard(known.heard, (reply.ts,), None))
-        await self._store.save_conversation(self._agent.name, thread, told, self._clock.wall())
+        await save_conversation(self._store, self._agent.name, thread, told, self._clock.wall())
         return _ONLY_IN_FORM
 
     async def _form_of(self, asked: Question) -> OpenForm | None:
         if asked.handle:
-            return await self._store.form(asked.handle)
+            return await form_of(self._store, asked.handle)
         if asked.task_id is None:
             return None
-        there = await self._store.forms_in(asked.thread)
+        there = await forms_in(self._store, asked.thread)
         return next((each for each in there[::-1] if each.is_open and each.task_id == asked.task_id), None)
 
     async def is_stop(self, turn: TurnJournal) -> bool:
@@ -256,19 +258,19 @@ class FormHandler:
         """End the tasks that wait for `user` in a thread where nothing runs. False: there is none."""
         there = [
             each
-            for each in await self._store.forms_in(thread)
+            for each in await forms_in(self._store, thread)
             if each.is_open and forms.has_controls(each.form)
         ]
         stopped = [await self._stop(form, "stop", user) for form in there if form.user in ("", user)]
-        known = await self._store.conversation(self._agent.name, thread)
+        known = await conversation(self._store, self._agent.name, thread)
         if any(stopped):
-            await self._store.save_conversation(
-                self._agent.name, thread, known.answered(user), self._clock.wall()
+            await save_conversation(
+                self._store, self._agent.name, thread, known.answered(user), self._clock.wall()
             )
         return any(stopped)
 
     async def _stop(self, form: OpenForm, by: str, user: str) -> bool:
-        taken = await self._store.take_form(form.handle, by, user, self._clock.wall())
+        taken = await take_form(self._store, form.handle, by, user, self._clock.wall())
         if taken is None or taken.taken_by != by:
             return False
         self._spawn(self._cancel(form), None)
@@ -289,7 +291,7 @@ class FormHandler:
         if not turn.opened:
             return
         try:
-            form = await self._store.take_form(turn.opened, turn.record.key, "", self._clock.wall())
+            form = await take_form(self._store, turn.opened, turn.record.key, "", self._clock.wall())
         except StoreError as error:
             _log.error("a form was not closed: %s", error, extra={"turn": turn.record.key})
             return

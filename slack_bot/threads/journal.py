@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from ..clock import Clock
 from ..errors import StoreError
-from ..store.contracts import Conversation, Store
+from ..store.contracts import Store
+from ..store.forms import forms_in, open_form
+from ..store.knowledge import Conversation, conversation, save_conversation
 from ..turn.extras import ExtraRecord
 from ..turn.form import Form
 from ..turn.open_form import OpenForm
@@ -50,7 +52,7 @@ class Journal:
     async def begin(self, record: TurnRecord) -> "TurnJournal":
         """The turn begins, or goes on after another process. Raises StoreError."""
         question = record.question
-        known = await self._store.conversation(self._agent, question.thread)
+        known = await conversation(self._store, self._agent, question.thread)
         if record.stage is Stage.ACCEPTED:
             task_id = question.task_id if question.handle else known.task_for(question.user)
             question = replace(question, context_id=known.context_id, task_id=task_id)
@@ -152,18 +154,18 @@ class Journal:
         return record.question.thread not in lost
 
     async def save_conversation(self, turn: "TurnJournal", known: Conversation) -> None:
-        saving = self._store.save_conversation(self._agent, turn.question.thread, known, self.now())
+        saving = save_conversation(self._store, self._agent, turn.question.thread, known, self.now())
         await self._guard(saving, turn.record, "a thread's context")
 
     async def keep_form(self, form: OpenForm, record: TurnRecord) -> bool:
-        return await self._guard(self._store.open_form(form), record, "a form")
+        return await self._guard(open_form(self._store, form, self.now()), record, "a form")
 
     async def form_of(self, record: TurnRecord) -> OpenForm | None:
         """The form that another process has shown for this turn."""
         if not (record.takeovers or record.stage is Stage.WATCHED):
             return None
         try:
-            there = await self._store.forms_in(record.question.thread)
+            there = await forms_in(self._store, record.question.thread)
         except StoreError:  # what follows will say so
             return None
         return next((each for each in there if each.is_open and each.turn == record.key), None)
@@ -339,7 +341,8 @@ class TurnJournal:
             known = known.asked(user, awaiting_task_id)
         elif self.question.task_id is not None and outcome is not Outcome.REFUSED:
             known = known.answered(user)
-        await self._save_conversation(known)
+        self._conversation = known
+        await self._journal.save_conversation(self, known)  # also what is as before: its age counts from now
         ended = self._journal.ended(self.record, outcome, reason)
         await self._become(replace(ended, trace_id=trace_id, said=said), ends=True)
 

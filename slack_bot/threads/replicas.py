@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 from ..errors import StoreError
@@ -18,6 +19,22 @@ from ..turn.progress import TurnRecord
 from ..turn.record import ThreadKey
 
 _log = logging.getLogger(__name__)
+
+
+class SignalKind(StrEnum):
+    """What one process tells another. A store tells of the first two."""
+
+    LEFT = "left"
+    QUESTION = "question"
+    STOP = "stop"
+    STOP_WATCH = "stop watch"
+    CHANGE = "change"
+    DROP = "drop"
+    HINT = "hint"
+    STREAM = "stream"
+
+
+KINDS = frozenset(str(kind) for kind in SignalKind)
 
 
 class Replicas:
@@ -99,7 +116,7 @@ class Replicas:
             message = "a thread is held until its lease ends: %s"
             _log.log(error.log_level, message, error, extra={"thread_ts": thread.ts})
 
-    async def tell(self, thread: ThreadKey, kind: str, **values: str) -> bool:
+    async def tell(self, thread: ThreadKey, kind: SignalKind, **values: str) -> bool:
         """Tell the process that works on this thread. False: there is no other one."""
         try:
             return await self._store.signal(Signal(thread, kind, values))
@@ -202,11 +219,11 @@ class Replicas:
         self._note(None)
 
     async def _hear(self) -> None:
-        signals = await self._store.signals()
+        signals = await self._store.signals(KINDS)
         for signal in signals:
-            if signal.kind != "left":
+            if signal.kind != SignalKind.LEFT:
                 await self._worked(self._on_signal(signal))
-        if not self.is_closing and any(signal.kind == "left" for signal in signals):
+        if not self.is_closing and any(signal.kind == SignalKind.LEFT for signal in signals):
             await self._take_over()
 
     def _note(self, error: StoreError | None) -> None:

@@ -6,22 +6,26 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from ..app import ages_of
+from ..app import COLLECTIONS, store_options
 from ..errors import StoreError
+from ..features.feedback.records import FEEDBACK
 from ..features.feedback.targets import as_json
+from ..features.outbound.records import OUTBOUND
 from ..observe.facts import reference_of
 from ..settings.load import load, secrets_of
-from ..store.admin import open_admin
-from ..store.contracts import Erased, PersonRecords, StoreAdmin, StoreSummary
+from ..store.contracts import Count, Erased, PersonRecords, StoreAdmin
+from ..store.personal import erase, records_of
+from ..store.stores import open_admin
 from ..testing.tape.tape import Moment, Tape, write_tape
 from ..text.redaction import Redactor, StreamRedactor
+from ..turn.feedback import FeedbackRecord
 from ..turn.json_values import read_json
 from ..turn.outbound import OutboundRecord
 from ..turn.progress import TurnRecord
@@ -29,10 +33,41 @@ from ..turn.record import Outcome
 from .files import OutputFile, keep_what_is_there
 from .tables import printable
 
-_NOTHING = PersonRecords((), (), ())
+_NOTHING = PersonRecords()
 _EXCERPT = 50  # characters of a question
 LIST_TURNS = "slack-bot store turns lists those that are kept"
 """How to find a turn's name."""
+
+
+_GIVEN_AS = {"conversations": "waits"}
+"""Collections of which a person is given a part, which has a name of its own."""
+_MOST_SHOWN = 20
+"""Messages of the bot's own that a summary names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """`outbound`: the newest messages of the bot's own, the oldest of them first."""
+
+    place: str
+    format: int
+    bytes: int | None
+    counts: tuple[Count, ...]
+    unfinished: tuple[TurnRecord, ...]
+    outbound: tuple[OutboundRecord, ...]
+
+
+async def _summary(store: StoreAdmin) -> _Summary:
+    known = await store.summary()
+    said = [record async for _, record in store.records(OUTBOUND)]
+    newest = tuple(sorted(said, key=lambda each: each.accepted_at)[-_MOST_SHOWN:])
+    return _Summary(known.place, known.format, known.bytes, known.counts, known.unfinished, newest)
+
+
+async def _feedback(store: StoreAdmin) -> list[FeedbackRecord]:
+    """All of it, the oldest first."""
+    said = [record async for _, record in store.records(FEEDBACK)]
+    return sorted(said, key=lambda each: (each.at, each.turn, each.user))
 
 
 def main(args: argparse.Namespace) -> int:
@@ -59,7 +94,7 @@ def _masks() -> Redactor:
 @asynccontextmanager
 async def _opened() -> AsyncIterator[StoreAdmin]:
     kept = load().store
-    async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+    async with open_admin(store_options(kept)) as store:
         yield store
 
 
@@ -71,7 +106,7 @@ async def _output(args: argparse.Namespace) -> str:
             case "turns":
                 return await _of_last(store, args)
             case "feedback":
-                rows, masks = await store.feedback(), _masks()
+                rows, masks = await _feedback(store), _masks()
                 return "".join(json.dumps(masks.value(as_json(each))) + "\n" for each in rows)
             case "export-tape":
                 return write_tape(await _tape_of(store, args.turn))
@@ -93,8 +128,8 @@ async def _found_tape(name: str) -> Tape:
 
 
 async def _of_all(store: StoreAdmin, args: argparse.Namespace) -> str:
-    summary = await store.summary()
-    return _as_json(StoreSummary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
+    summary = await _summary(store)
+    return _as_json(_Summary, summary) if args.json else "\n".join(_shown(summary)) + "\n"
 
 
 async def _of_last(store: StoreAdmin, args: argparse.Namespace) -> str:
@@ -185,17 +220,19 @@ async def _tape_of(store: StoreAdmin, name: str) -> Tape:
 
 
 async def _of_person(store: StoreAdmin, args: argparse.Namespace) -> str:
-    found = await store.person(args.user, args.team)
+    found = await records_of(store, args.user, args.team)
     if args.what == "export":
         return _exported(args, found)
-    erased = await store.erase(args.user, args.team)
+    erased = await erase(store, args.user, args.team)
     return _said(args.user, erased) if found != _NOTHING else f"{_nothing_of(args)}\n"
 
 
 def _exported(args: argparse.Namespace, found: PersonRecords) -> str:
     if found == _NOTHING:
         raise StoreError(_nothing_of(args))
-    whole = read_json(_as_json(PersonRecords, found))
+    names = [kind.name for kind in COLLECTIONS if kind.people is not None]
+    kept = {_GIVEN_AS.get(name, name): found.records.get(name, ()) for name in names}
+    whole = read_json(_as_json(dict[str, Any], {"turns": found.turns, "events": found.events, **kept}))
     return json.dumps(_masks().value(whole), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -209,7 +246,7 @@ def _as_json(kind: Any, value: object) -> str:
     return TypeAdapter(kind).dump_json(value, indent=2).decode() + "\n"
 
 
-def _shown(summary: StoreSummary) -> Iterator[str]:
+def _shown(summary: _Summary) -> Iterator[str]:
     size = "" if summary.bytes is None else f", {summary.bytes:,} bytes"
     yield f"{summary.place}: format {summary.format}{size}"
     for each in summary.counts:
@@ -237,11 +274,8 @@ def _day(at: float | None) -> str:
 
 
 def _said(user: str, erased: Erased) -> str:
-    said = (
-        f"Erased of {user}: turns {erased.turns}, feedback {erased.feedback},"
-        f" open questions of an agent {erased.waits}, messages to them {erased.outbound}, overheard messages"
-        f" {erased.overheard}, forms {erased.forms}."
-    )
+    counts = [f"{kind.label} {erased.records.get(kind.name, 0)}" for kind in COLLECTIONS if kind.people]
+    said = f"Erased of {user}: {', '.join([f'turns {erased.turns}', *counts])}."
     if erased.running:
         said += f" Left because it has not ended: {', '.join(erased.running)}; erase again when it has."
     return f"{said}\n"

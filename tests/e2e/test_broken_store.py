@@ -19,7 +19,7 @@ from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.health import STORE_FAILED
 from slack_bot.store import sqlite, sqlite_file
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.testing.agent.scripted import ScriptedAgent, serve_scripted
 from slack_bot.testing.harness import CHANNEL, bot_on_network, bot_settings, emulated, wait_until
 from slack_bot.testing.overrides import with_overrides

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from slack_bot.store.contracts import workspace_name
+from slack_bot.store.knowledge import workspace_name
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
+from tests.store import subjects
 
 TABLE = "| city | n |\n| --- | --- |\n| Oslo | 1 |\n| Rome | **2** |\n"
 TEXT = f"Two cities:\n\n{TABLE}\nThat is all."
@@ -33,7 +34,7 @@ async def read(bot: BotHarness) -> str:
 
 async def drawn(bot: BotHarness) -> str:
     """What is known of the workspace."""
-    known = await bot.store.profile(workspace_name("T1"))
+    known = await subjects.profile(bot.store, workspace_name("T1"))
     return known["tables"].split()[0]
 
 
@@ -42,7 +43,7 @@ async def test_a_finding_that_is_too_old_is_found_out_again() -> None:
     for days, reads, then in ((31, TEXT, "yes"), (29, READS, "no")):
         async with run_bot(answer(TEXT, seconds=5.0)) as bot:
             then_found = f"no {bot.now - days * 86_400:.0f}"
-            await bot.store.save_fact(workspace_name("T1"), "tables", then_found, 0.0)
+            await subjects.save_fact(bot.store, workspace_name("T1"), "tables", then_found, 0.0)
             assert (await read(bot), await drawn(bot)) == (reads, then)
 
 
@@ -66,8 +67,12 @@ async def test_the_first_table_shows_whether_they_are_drawn_and_the_bot_remember
 @on_virtual_time
 async def test_what_the_settings_say_counts_more(chosen: str) -> None:
     async with run_bot(answer(TEXT, seconds=5.0), tables=chosen) as bot:
-        await bot.store.save_fact(
-            workspace_name("T1"), "tables", {"no": "yes", "yes": "no"}[chosen] + f" {bot.now:.0f}", 0.0
+        await subjects.save_fact(
+            bot.store,
+            workspace_name("T1"),
+            "tables",
+            {"no": "yes", "yes": "no"}[chosen] + f" {bot.now:.0f}",
+            0.0,
         )
         assert await read(bot) == (TEXT if chosen == "yes" else READS)
 

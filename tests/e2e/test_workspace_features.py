@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from slack_bot.settings.models import StreamSettings
 from slack_bot.slack.features import FeatureFinding, WorkspaceFeature
-from slack_bot.store.contracts import workspace_name
+from slack_bot.store.knowledge import workspace_name
 from slack_bot.testing.harness import BotHarness, run_bot
 from slack_bot.testing.slack.workspace import WorkspaceRules
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from tests.form_tapes import ONE, asking
+from tests.store import subjects
 
 TEXT = "A line of the answer.\n" * 40
 NO_SESSIONS = replace(WorkspaceRules.real(), agent_sessions=False)
@@ -21,7 +22,7 @@ async def lacking(bot: BotHarness, *features: WorkspaceFeature, days: float = 0.
     """As `doctor --probe` stored it so many days ago."""
     for feature in features:
         finding = FeatureFinding(False, bot.now - days * 86_400.0, "feature_disabled")
-        await bot.store.save_fact(workspace_name("T1"), feature, str(finding), bot.now)
+        await subjects.save_fact(bot.store, workspace_name("T1"), feature, str(finding), bot.now)
 
 
 def called(bot: BotHarness) -> set[str]:

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.slack.call_pipeline import SlackCall
@@ -25,6 +25,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import WALL_ZERO, on_virtual_time
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from tests.form_tapes import ENVS, ONE, SECRET, SIX, approval, asking, form_in, press, submit
+from tests.store import subjects
 
 TWO = {
     "type": "object",
@@ -356,7 +357,7 @@ async def the_bot_speaks_first(stage: Stage) -> None:
                 OutboundMessage("What is new?", channel=CHANNEL, headline="News", is_question=True),
             )
         ):
-            await bot.store.accept_outbound(OutboundRecord(f"key-{number}", message, bot.now))
+            await subjects.accept_outbound(bot.store, OutboundRecord(f"key-{number}", message, bot.now))
         run = bot.app.features["outbound"].run
         assert run is not None
         running = asyncio.create_task(run())

@@ -17,6 +17,7 @@ from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.turn.record import Question, ThreadKey
+from tests.store import subjects
 
 HOUR = 3600.0
 MEMBER, GUEST, SINGLE, OUTSIDER = "U1", "U5", "U6", "U7"
@@ -172,7 +173,9 @@ async def test_only_who_may_be_external_presses_the_buttons(external: str, *, is
         assert await bot.deliver() == [200]
         await bot.idle()
         key = f"T1:{CHANNEL}:{root}"
-        assert (await bot.store.change_feedback(key, OUTSIDER, lambda _: None) is not None) == is_stored
+        assert (
+            await subjects.change_feedback(bot.store, key, OUTSIDER, lambda _: None) is not None
+        ) == is_stored
         ((who, words),) = told(bot)
         assert (who, "organisation" in words) == (OUTSIDER, not is_stored)
 

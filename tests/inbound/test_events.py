@@ -13,7 +13,8 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 
 from slack_bot.errors import StoreError
 from slack_bot.observe.facts import MessageIgnored
-from slack_bot.store.contracts import Ages, Conversation
+from slack_bot.store.collection import Ages
+from slack_bot.store.knowledge import Conversation
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, run_bot
 from slack_bot.testing.memory_store import MemoryStore

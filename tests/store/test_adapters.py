@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from slack_bot.store.adapters import FEEDBACK, FORM, OVERHEARD, TURN
+from slack_bot.features.feedback.records import FEEDBACK
+from slack_bot.store.adapters import TURN, read, write
+from slack_bot.store.collection import Collection
+from slack_bot.store.forms import FORMS
+from slack_bot.store.knowledge import CONVERSATIONS, OVERHEARD, PROFILES, Conversation
 from slack_bot.turn.actions import CardState, TaskCard
 from slack_bot.turn.extras import ExtraRecord, Source
 from slack_bot.turn.feedback import FeedbackRecord
@@ -30,6 +35,14 @@ def test_a_turn_of_an_older_format_has_nothing_beside_its_text() -> None:
 
 def test_forms_feedback_and_what_was_said_read_back() -> None:
     said = FeedbackRecord("turn", 'U"1', "negative", 1.5, ("Wrong",), "\U0001f600", unsent=("log",), due=3.0)
-    assert FEEDBACK.validate_json(FEEDBACK.dump_json(said)) == said
-    assert FORM.validate_json(FORM.dump_json(opened("h1"))) == opened("h1")
-    assert OVERHEARD.validate_json(OVERHEARD.dump_json(overheard(1.0))) == overheard(1.0)
+    known = Conversation("ctx", {"U2": "two", "U1": "one\x00"}, ("1.0",))
+    kept: list[tuple[Collection[Any], Any]] = [
+        (FEEDBACK, said),
+        (FORMS, opened("h1")),
+        (OVERHEARD, overheard(1)),
+        (CONVERSATIONS, known),
+        (PROFILES, {"wire": "1.0"}),
+    ]
+    for kind, record in kept:
+        assert read(kind, write(kind, record)) == record
+    assert list(read(CONVERSATIONS, write(CONVERSATIONS, known)).waits) == ["U2", "U1"]

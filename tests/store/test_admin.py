@@ -10,31 +10,35 @@ from pathlib import Path
 
 import pytest
 
+from slack_bot.app import COLLECTIONS
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.admin import open_admin
-from slack_bot.store.contracts import Ages, Conversation, Count, KeptEvent, PersonalData, Store, StoreAdmin
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Count, KeptEvent, PersonalData, Store, StoreAdmin
+from slack_bot.store.knowledge import Conversation
 from slack_bot.store.sqlite import SqliteStore, open_sqlite
 from slack_bot.store.sqlite_file import VERSION
+from slack_bot.store.stores import open_admin
 
+from . import subjects
 from .contract import THREAD, AdminContract, message, turn
 from .small_disk import fill, small_disk
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    bot = await open_sqlite(tmp_path / "store.sqlite", Ages())
+    bot = await open_sqlite(tmp_path / "store.sqlite", Ages(), collections=COLLECTIONS)
     yield bot
     await bot.close()
 
 
 @pytest.fixture
 async def people(store: Store, tmp_path: Path) -> AsyncIterator[StoreAdmin]:
-    async with open_admin(f"sqlite:///{tmp_path}/store.sqlite", Ages()) as admin:
+    async with open_admin(subjects.options(f"sqlite:///{tmp_path}/store.sqlite")) as admin:
         yield admin
 
 
 async def opened(url: str) -> None:
-    async with open_admin(url, Ages()):
+    async with open_admin(subjects.options(url)):
         pass
 
 
@@ -53,23 +57,24 @@ class TestSqliteAdmin(AdminContract):
             return sum(each.read_bytes().count(b"Geheimnis") for each in tmp_path.iterdir())
 
         assert count() > 6000
-        assert (await people.person("U1", None)).events == (KeptEvent(asked.key, 1.5, word),)
-        await people.erase("U1", None)
+        assert (await subjects.person(people, "U1", None)).events == (KeptEvent(asked.key, 1.5, word),)
+        await subjects.erase(people, "U1", None)
         assert count() == 0
 
 
 async def test_the_summary_names_the_file_and_the_times_of_what_is_in_it(
     store: Store, people: StoreAdmin, tmp_path: Path
 ) -> None:
-    await store.save_conversation("agent", THREAD, Conversation("ctx"), 30.0)
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 30.0)
     found = await people.summary()
     assert found.counts == (
+        Count("events", 0),
+        Count("feedback", 0),
         Count("conversations", 1, 30.0, 30.0),
-        Count("threads", 0, None, None),
-        Count("feedback", 0, None, None),
-        Count("events", 0, None, None),
-        Count("overheard", 0, None, None),
-        Count("forms", 0, None, None),
+        Count("overheard", 0),
+        Count("forms", 0),
+        Count("threads", 0),
+        Count("profiles", 0),
     )
     assert (found.place, found.format) == (f"{tmp_path}/store.sqlite", VERSION)
     assert found.bytes is not None

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from slack_bot.store.contracts import (
-    MOST_WAITS,
-    Conversation,
-    EventStore,
-    KnowledgeStore,
-    OutboundStore,
-    PersonalData,
-    ReplicaStore,
-    TurnStore,
-)
+from slack_bot.store.collection import CollectionStore
+from slack_bot.store.contracts import EventStore, PersonalData, ReplicaStore, TurnStore
+from slack_bot.store.knowledge import MOST_WAITS, Conversation
 
 CONTRACTS = (
     TurnStore,
-    KnowledgeStore,
     ReplicaStore,
     PersonalData,
-    OutboundStore,
+    CollectionStore,
     EventStore,
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.private_file import unwritable
 from slack_bot.store.sqlite import file_of, open_sqlite
 from tests.closed_folder import NOBODY, closed_folder

@@ -16,16 +16,21 @@ from typing import Any
 import pytest
 import redis
 
+from slack_bot.app import COLLECTIONS
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Ages, Conversation, Signal, Store
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Signal, Store
+from slack_bot.store.knowledge import Conversation
 from slack_bot.store.redis import VERSION, RedisStore, open_redis
 from slack_bot.store.redis_connection import connect
+from slack_bot.threads.replicas import KINDS
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage, TurnRecord
 from slack_bot.turn.record import ThreadKey
 from tests.redis_proxy import redis_proxy
 from tests.redis_server import RedisServer
 
+from . import subjects
 from .contract import THREAD, StoreContract, message, opened, overheard, pressed, turn
 
 LEASE = 0.4  # seconds: that of replicas whose end is waited for
@@ -35,23 +40,23 @@ FIRM = 3.0  # seconds: this machine does not stand still for so long
 class TestRedis(StoreContract):
     @pytest.fixture
     async def store(self, redis_server: RedisServer) -> AsyncIterator[Store]:
-        opened = await open_redis(redis_server.url, Ages(), patience=60.0)
+        opened = await open_redis(redis_server.url, Ages(), patience=60.0, collections=COLLECTIONS)
         yield opened
         await opened.close()
 
 
 async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> None:
     store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
-    await store.save_conversation("agent", THREAD, Conversation("ctx"), 0.0)
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 0.0)
     await pressed(store, "turn", "U1", "positive", 0.0)
     days = {}
-    for kind in ("conversation", "feedback"):
-        (name,) = [each async for each in client.scan_iter(f"*{kind}:*")]
+    for kind in ("conversations", "feedback"):
+        (name,) = [each async for each in client.scan_iter(f"*record:{kind}:*")]
         days[kind] = round(await client.ttl(name) / 86_400)
         await client.expire(name, 60)
-    assert days == {"conversation": 30, "feedback": 90}
-    assert await store.conversation("agent", THREAD) == Conversation("ctx")
-    (name,) = [each async for each in client.scan_iter("*conversation:*")]
+    assert days == {"conversations": 30, "feedback": 90}
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx"), 1.0)  # it was used
+    (name,) = [each async for each in client.scan_iter("*record:conversations:*")]
     assert await client.ttl(name) > 29 * 86_400
     await client.aclose()
     await store.close()
@@ -59,8 +64,8 @@ async def test_contexts_and_feedback_have_an_age(redis_server: RedisServer) -> N
 
 async def test_a_form_has_an_age(redis_server: RedisServer) -> None:
     store, client = await open_redis(redis_server.url, Ages(form_days=2.0)), connect(redis_server.url)
-    await store.open_form(opened("h1"))
-    await store.take_form("h1", "key", "U1", 1001.0)
+    await subjects.open_form(store, opened("h1"))
+    await subjects.take_form(store, "h1", "key", "U1", 1001.0)
     names = [each async for each in client.scan_iter("*form*")]
     assert len(names) == 3  # the form, those of its thread, and those of its person
     for name in names:
@@ -70,13 +75,12 @@ async def test_a_form_has_an_age(redis_server: RedisServer) -> None:
 
 
 async def test_what_is_overheard_has_an_age(redis_server: RedisServer) -> None:
-    """By the time of its message; a thread in which nothing more is said goes as a whole."""
+    """By the time of its message."""
     store, client = await open_redis(redis_server.url, Ages()), connect(redis_server.url)
-    for at, now in ((1000, 2000.0), (2000, 2000.0), (90_000, 1000.0 + 24 * 3600)):
-        await store.overhear(THREAD, overheard(at), 9, now)
-    assert await store.overheard(THREAD) == [overheard(2000), overheard(90_000)]
-    (name,) = [each async for each in client.scan_iter("*overheard:*")]
-    assert 23 * 3600 < await client.ttl(name) <= 24 * 3600
+    for at in (1000, 2000):
+        await subjects.overhear(store, THREAD, overheard(at), 9, 1000.0 + 20 * 3600)
+    names = sorted([each async for each in client.scan_iter("*record:overheard:*")])
+    assert [round(await client.ttl(name), -2) for name in names] == [4 * 3600, 4 * 3600 + 1000]
     await client.aclose()
     await store.close()
 
@@ -130,7 +134,7 @@ async def test_a_thread_is_worked_on_by_one_replica_which_is_told_of_its_next_qu
     assert await one.claim(first)
     second = await accepted(two, "2.0")
     assert not await two.claim(second)
-    assert await one.signals() == [Signal(THREAD, "question", {"turn": second.key})]
+    assert await one.signals(KINDS) == [Signal(THREAD, "question", {"turn": second.key})]
     assert await one.claim(second)
     elsewhere = await accepted(two, "3.0", thread="9.9")
     assert await two.claim(elsewhere)
@@ -239,7 +243,7 @@ async def test_what_has_not_ended_is_there_for_others_as_soon_as_it_is_let_go(re
     ended = replace(first, ended_at=1001.0, stage=Stage.ENDED)
     await one.save((ended, 0))
     await one.let_go(THREAD, True)
-    assert await two.signals() == [Signal(THREAD, "left")]
+    assert await two.signals(KINDS) == [Signal(THREAD, "left")]
     assert await left_to(two) == [second]
 
 
@@ -316,7 +320,7 @@ async def test_no_replica_takes_more_than_its_part_of_what_is_left_and_the_other
     assert first == turns[:5]
     assert await two.left() == [], "it has its part"
     async with asyncio.timeout(60):
-        assert {signal.kind for signal in await three.signals()} == {"left"}
+        assert {signal.kind for signal in await three.signals(KINDS)} == {"left"}
     assert await three.left() == turns[5:]
 
 
@@ -428,13 +432,13 @@ async def test_signals_reach_the_replica_of_the_thread_in_order(replica: Opener)
     assert not await two.signal(stop), "nobody works on it"
     question = await accepted(one, "1.0")
     assert await one.claim(question)
-    waiting = asyncio.create_task(one.signals())
+    waiting = asyncio.create_task(one.signals(KINDS))
     assert await two.signal(stop)
     assert await waiting == [stop]
-    sent = [Signal(THREAD, "press", {"number": str(number)}) for number in range(3)]
+    sent = [Signal(THREAD, "change", {"number": str(number)}) for number in range(3)]
     for each in sent:
         assert await two.signal(each)
-    assert await one.signals() == sent
+    assert await one.signals(KINDS) == sent
     assert not await one.signal(stop), "its own process"
 
 
@@ -443,19 +447,19 @@ async def test_a_signal_to_a_replica_that_died_reaches_who_takes_the_thread_over
     question, elsewhere = await accepted(one, "1.0"), await accepted(one, "2.0", thread="9.9")
     assert await one.claim(question)
     assert await one.claim(elsewhere)
-    seen, stop = Signal(THREAD, "press"), Signal(THREAD, "stop", {"user": "U1"})
+    seen, stop = Signal(THREAD, "change"), Signal(THREAD, "stop", {"user": "U1"})
     other = replace(stop, thread=elsewhere.question.thread)
     assert await two.signal(seen)
-    assert await one.signals() == [seen]
-    next_look = asyncio.create_task(one.signals())
+    assert await one.signals(KINDS) == [seen]
+    next_look = asyncio.create_task(one.signals(KINDS))
     await until(lambda: not one._delivered)
     next_look.cancel()
     for each in (stop, other):
         assert await two.signal(each)
     left = await left_to(three)
-    assert await two.signal(late := Signal(THREAD, "press")), "nobody has the lease"
+    assert await two.signal(late := Signal(THREAD, "change")), "nobody has the lease"
     assert await three.claim(left[0]) == question
-    assert await three.signals() == [stop, late]
+    assert await three.signals(KINDS) == [stop, late]
 
 
 async def test_who_takes_a_thread_over_has_its_turn_before_its_signals(redis_server: RedisServer) -> None:
@@ -464,7 +468,7 @@ async def test_who_takes_a_thread_over_has_its_turn_before_its_signals(redis_ser
 
     async def listen() -> None:
         while seen.count("signal") < 10:
-            seen.extend("signal" for _ in await other.signals())
+            seen.extend("signal" for _ in await other.signals(KINDS))
 
     async with redis_proxy(redis_server.port) as proxy:
         one, other = [await open_redis(url, Ages(), patience=60.0) for url in (redis_server.url, proxy.url)]
@@ -527,7 +531,7 @@ async def test_turns_outlive_redis_if_it_remembers_and_go_on_if_not(
     )
     other = await accepted(two, "2.0")
     assert not await two.claim(other)
-    assert await one.signals() == [Signal(THREAD, "question", {"turn": other.key})]
+    assert await one.signals(KINDS) == [Signal(THREAD, "question", {"turn": other.key})]
 
 
 async def test_a_redis_that_hangs_is_an_error_in_time(replica: Opener, redis_server: RedisServer) -> None:
@@ -626,7 +630,7 @@ class Worker:
 
     async def _hear(self) -> None:
         while True:
-            for signal in await self.store.signals():
+            for signal in await self.store.signals(KINDS):
                 if (question := await self.store.turn(signal.values["turn"])) is not None:
                     await self.begin(question)
 
@@ -671,23 +675,23 @@ async def test_of_many_questions_none_is_lost_or_answered_twice_though_replicas_
 
 async def test_what_is_to_be_said_is_one_replica_s_until_it_is_gone(replica: Opener) -> None:
     one, two = await replica(), await replica()
-    said = await two.accept_outbound(OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0))
-    assert await one.unfinished_outbound() == [said]
-    assert await two.unfinished_outbound() == []
-    with pytest.raises(StoreError, match="another replica delivers k"):
-        await two.save_outbound(said)
+    said = await subjects.accept_outbound(two, OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0))
+    assert await subjects.unfinished_outbound(one) == [said]
+    assert await subjects.unfinished_outbound(two) == []
+    with pytest.raises(StoreError, match="Another process delivers k"):
+        await subjects.save_outbound(two, said)
     for _ in range(5):
         await asyncio.sleep(FIRM / 4)
-        assert await one.unfinished_outbound() == [said]
-        assert await two.unfinished_outbound() == []
+        assert await subjects.unfinished_outbound(one) == [said]
+        assert await subjects.unfinished_outbound(two) == []
     begun = replace(said, is_begun=True)
-    await one.save_outbound(begun)
+    await subjects.save_outbound(one, begun)
     async with asyncio.timeout(60):
-        while not (left := await two.unfinished_outbound()):  # noqa: ASYNC110  no event reports it
+        while not (left := await subjects.unfinished_outbound(two)):  # noqa: ASYNC110  no event reports it
             await asyncio.sleep(0.02)
     assert left == [begun]
-    with pytest.raises(StoreError, match="another replica delivers k"):
-        await one.save_outbound(begun)
+    with pytest.raises(StoreError, match="Another process delivers k"):
+        await subjects.save_outbound(one, begun)
 
 
 async def test_whether_a_replica_runs_shows_by_its_renewals(replica: Opener) -> None:

@@ -9,27 +9,32 @@ from pathlib import Path
 
 import pytest
 
+from slack_bot.app import COLLECTIONS
 from slack_bot.errors import StoreError
-from slack_bot.store.admin import open_admin
-from slack_bot.store.contracts import Ages, Conversation, Count, Erased, KeptEvent, Signal, Store, StoreAdmin
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Count, KeptEvent, Signal, Store, StoreAdmin
+from slack_bot.store.knowledge import Conversation
 from slack_bot.store.redis import RedisStore, open_redis
 from slack_bot.store.redis_connection import connect
+from slack_bot.store.stores import open_admin
+from slack_bot.threads.replicas import KINDS
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
 
-from .contract import THREAD, AdminContract, message, pressed, turn
+from . import subjects
+from .contract import THREAD, AdminContract, erased, message, pressed, turn
 
 
 @pytest.fixture
 async def store(redis_server: RedisServer) -> AsyncIterator[Store]:
-    bot = await open_redis(redis_server.url, Ages(), patience=60.0)
+    bot = await open_redis(redis_server.url, Ages(), patience=60.0, collections=COLLECTIONS)
     yield bot
     await bot.close()
 
 
 @pytest.fixture
 async def people(store: Store, redis_server: RedisServer) -> AsyncIterator[StoreAdmin]:
-    async with open_admin(redis_server.url, Ages(), 60.0) as admin:
+    async with open_admin(subjects.options(redis_server.url)) as admin:
         yield admin
 
 
@@ -65,13 +70,13 @@ async def test_what_is_erased_is_in_no_key(
     ended = replace(asked, stage=Stage.ENDED, ended_at=2.0, messages=(message("5.0", "Geheimnis"),))
     await store.save((ended, 0))
     await store.save_events(KeptEvent(asked.key, 1.5, '"Geheimnis"'))
-    await store.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
     await pressed(store, asked.key, "U1", "positive", 3.0)
     await store.let_go(THREAD)
     before = await stored(redis_server)
     assert before.count("Geheimnis") == 3
     assert '"U1"' in before
-    await people.erase("U1", None)
+    await subjects.erase(people, "U1", None)
     after = await stored(redis_server)
     assert "Geheimnis" not in after
     assert "U1" not in after
@@ -88,8 +93,8 @@ async def test_signals_of_the_person_are_erased_where_no_turn_runs(
         for user in ("U1", "U2"):
             assert await store.signal(Signal(each.question.thread, "stop", {"user": user}))
     await other.save((replace(turn("1.0", 1.0), stage=Stage.ENDED, ended_at=2.0), 0))
-    await people.erase("U1", None)
-    told = [(each.thread.ts, each.values["user"]) for each in await other.signals()]
+    await subjects.erase(people, "U1", None)
+    told = [(each.thread.ts, each.values["user"]) for each in await other.signals(KINDS)]
     assert told == [(THREAD.ts, "U2"), ("9.9", "U1"), ("9.9", "U2")]
     await other.close()
 
@@ -97,10 +102,10 @@ async def test_signals_of_the_person_are_erased_where_no_turn_runs(
 async def test_what_is_left_keeps_its_age(
     store: Store, people: StoreAdmin, redis_server: RedisServer
 ) -> None:
-    await store.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
-    await people.erase("U1", None)
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.erase(people, "U1", None)
     client = connect(redis_server.url)
-    (name,) = [each async for each in client.scan_iter("*conversation:*")]
+    (name,) = [each async for each in client.scan_iter("*record:conversations:*")]
     assert await client.ttl(name) > 29 * 86_400
     await client.aclose()
 
@@ -114,8 +119,8 @@ async def test_more_than_one_round_of_keys(store: Store, people: StoreAdmin) -> 
 
     for start in range(0, 600, 100):
         await asyncio.gather(*map(answer, range(start, start + 100)))
-    assert len((await people.person("U1", None)).turns) == 600
-    assert await people.erase("U1", None) == Erased(600, 600, 0, 0, ())
+    assert len((await subjects.person(people, "U1", None)).turns) == 600
+    assert await subjects.erase(people, "U1", None) == erased(600, feedback=600)
     assert (await people.summary()).counts[0] == Count("turns: keys only", 600, 1.0, 600.0)
 
 
@@ -125,7 +130,7 @@ async def test_a_turn_that_begins_meanwhile_does_not_bring_the_person_back(
     """It knows of the wait, so the wait is left and the turn named; or the wait is gone before."""
     for number in range(60):
         thread = replace(THREAD, ts=f"{number}.0")
-        await store.save_conversation("agent", thread, Conversation("ctx", {"U1": "task"}), 1.0)
+        await subjects.save_conversation(store, "agent", thread, Conversation("ctx", {"U1": "task"}), 1.0)
 
     async def work(number: int) -> None:
         asked = replace(
@@ -133,14 +138,15 @@ async def test_a_turn_that_begins_meanwhile_does_not_bring_the_person_back(
         )
         asked = replace(asked, question=replace(asked.question, thread=replace(THREAD, ts=f"{number}.0")))
         assert await store.accept(asked)
-        known = await store.conversation("agent", asked.question.thread)
-        await store.save_conversation("agent", asked.question.thread, known, 2.0)
+        known = await subjects.conversation(store, "agent", asked.question.thread)
+        await subjects.save_conversation(store, "agent", asked.question.thread, known, 2.0)
 
-    erased, *_ = await asyncio.gather(people.erase("U1", None), *map(work, range(60)))
-    left = await people.person("U1", None)
+    erased, *_ = await asyncio.gather(subjects.erase(people, "U1", None), *map(work, range(60)))
+    left = await subjects.person(people, "U1", None)
     named = {key.rpartition(":")[2] for key in erased.running}
-    assert {each.thread.ts for each in left.waits} <= named
-    assert erased.waits + len(left.waits) == 60
+    waits = left.records.get("conversations", ())
+    assert {each.thread.ts for each in waits} <= named
+    assert erased.records.get("conversations", 0) + len(waits) == 60
 
 
 async def test_a_copy_is_redis_own_matter(people: StoreAdmin, tmp_path: Path) -> None:
@@ -152,7 +158,7 @@ async def test_an_empty_redis_is_left_empty(
     redis_server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(StoreError, match="There is no store at redis://127"):
-        async with open_admin(redis_server.url, Ages()):
+        async with open_admin(subjects.options(redis_server.url)):
             pass
     assert await stored(redis_server) == ""
     assert caplog.records == []
@@ -162,7 +168,7 @@ async def test_a_newer_version_is_refused(store: Store, redis_server: RedisServe
     client = connect(redis_server.url)
     await client.set("{slack_bot}:version", 99)
     with pytest.raises(StoreError, match=r"newer version of the bot \(format 99"):
-        async with open_admin(redis_server.url, Ages()):
+        async with open_admin(subjects.options(redis_server.url)):
             pass
     await client.aclose()
 
@@ -172,6 +178,6 @@ async def test_a_redis_that_is_away_is_one_sentence_without_the_password() -> No
         StoreError,
         match=r"redis://127\.0.* cannot be used \(.*\); check the address, and whether Redis runs\.$",
     ) as caught:
-        async with open_admin("redis://:secret@127.0.0.1:1/0", Ages()):
+        async with open_admin(subjects.options("redis://:secret@127.0.0.1:1/0")):
             pass
     assert "secret" not in str(caught.value)

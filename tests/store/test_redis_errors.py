@@ -10,7 +10,7 @@ import pytest
 from redis.exceptions import MovedError
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.store.redis_errors import explain

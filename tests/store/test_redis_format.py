@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from slack_bot.store.adapters import TURN
-from slack_bot.store.redis_format import json_of, name_of, signal_of, thread_of, thread_state_of, turn_of
+from slack_bot.store.redis_format import json_of, name_of, signal_of, thread_of, turn_of
 from slack_bot.turn.progress import MessageRecord, TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 
@@ -30,4 +30,3 @@ def test_threads_and_signals_have_names_that_read_back() -> None:
     text = json.dumps({"thread": name_of(THREAD), "kind": "stop", "values": {"user": "U1"}})
     signal = signal_of(text)
     assert (signal.thread, signal.kind, signal.values) == (THREAD, "stop", {"user": "U1"})
-    assert thread_state_of(None) is None

@@ -9,7 +9,7 @@ import pytest
 
 from slack_bot.inbound.access import HourlyQuestions
 from slack_bot.settings.models import TurnSettings
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.store.redis_format import PREFIX

@@ -11,7 +11,8 @@ import pytest
 
 from slack_bot.clock import Clock, system_clock
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Ages, Store
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Store
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.store.redis_errors import RIGHTS
@@ -91,7 +92,7 @@ async def test_a_trial_runs_every_command_that_the_bot_runs(redis_server: RedisS
         for name in re.findall(r"(?:_redis|redis|pipeline)\.([a-z]+)\(", module.read_text())
     }
     admin = set(re.findall(r'"([A-Z]{3,})"', (ROOT / "slack_bot/store/redis_admin.py").read_text()))
-    assert {"zadd", "xclaim", "time"} <= words and {"getex", "xread", "sunion"} <= called
+    assert {"zadd", "xclaim", "time"} <= words and {"mget", "xread", "sunion"} <= called
     of_client = {"pipeline", "transaction", "call", "multi", "execute", "aclose"}
     told_apart = {"info"}  # what it says is asked for where it is allowed
     assert (words | called | {word.lower() for word in admin}) - of_client - told_apart - tried == set()
@@ -101,7 +102,7 @@ async def test_a_trial_runs_every_command_that_the_bot_runs(redis_server: RedisS
     ("rights", "lacking"),
     [
         (f"{BARE} -time", "its user may not run TIME)"),
-        (f"{BARE} -xclaim -getex", "its user may not run GETEX, XCLAIM)"),
+        (f"{BARE} -xclaim -mget", "its user may not run MGET, XCLAIM)"),
         (f"{BARE} -script", "its user may not run SCRIPT LOAD)"),
         (f"{BARE} -evalsha", "its user may not run EVALSHA)"),
         (f"{BARE} -watch", "its user may not run WATCH)"),

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.sqlite import open_sqlite
+from slack_bot.threads.replicas import KINDS
 
 from .contract import turn
 
@@ -24,7 +25,7 @@ async def test_what_an_earlier_process_left_is_there_once(tmp_path: Path) -> Non
     second = await open_sqlite(tmp_path / "store.sqlite", Ages())
     assert await second.left() == [turn("1.0", 1000.0), turn("2.0", 1000.0)]
     assert await second.left() == []
-    assert await second.signals() == []
+    assert await second.signals(KINDS) == []
     await second.close()
 
 

@@ -10,14 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from slack_bot.app import COLLECTIONS
 from slack_bot.errors import SettingsError, StoreError
-from slack_bot.store.contracts import Ages, Conversation, KeptEvent, Store
-from slack_bot.store.sqlite import SqliteStore, is_held, join_store, open_sqlite, open_store
+from slack_bot.observe.outage import Outage
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import KeptEvent, Store
+from slack_bot.store.knowledge import Conversation
+from slack_bot.store.sqlite import SqliteStore, open_sqlite
+from slack_bot.store.sqlite_admin import OPENER
 from slack_bot.store.sqlite_file import VERSION
+from slack_bot.store.stores import join_store, open_store
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from slack_bot.turn.record import ThreadKey
 
+from . import subjects
 from .contract import DAY, HOUR, THREAD, AgesContract, StoreContract, pressed, turn
 from .small_disk import YESTERDAY_KEYS, add_yesterday_keys, count_keys, fill, make_read_only, small_disk
 
@@ -27,7 +34,7 @@ NOBODY = 65534
 class TestSqlite(StoreContract, AgesContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
-        opened = await open_sqlite(tmp_path / "store.sqlite", Ages())
+        opened = await open_sqlite(tmp_path / "store.sqlite", Ages(), collections=COLLECTIONS)
         yield opened
         await opened.close()
 
@@ -39,7 +46,7 @@ async def test_reading_does_not_wait_for_another_process_that_writes(tmp_path: P
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert await store.unfinished() == [turn("1.0", 1.0)]
-        assert await store.profile("agent") == {}
+        assert await subjects.profile(store, "agent") == {}
     await store.close()
 
 
@@ -47,16 +54,16 @@ async def test_everything_is_kept_when_the_file_is_closed_and_opened(tmp_path: P
     file = tmp_path / "store.sqlite"
     first = await open_sqlite(file, Ages())
     await first.accept(turn("1.0", 1.0))
-    await first.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
+    await subjects.save_conversation(first, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 1.0)
     await pressed(first, "turn", "U1", "positive", 1.0)
-    await first.save_fact("agent", "wire", "0.3", 1.0)
+    await subjects.save_fact(first, "agent", "wire", "0.3", 1.0)
     await first.close()
 
     second = await open_sqlite(file, Ages())
     assert not await second.accept(turn("1.0", 2.0))
-    assert await second.conversation("agent", THREAD) == Conversation("ctx", {"U1": "task"})
+    assert await subjects.conversation(second, "agent", THREAD) == Conversation("ctx", {"U1": "task"})
     assert not await pressed(second, "turn", "U1", "positive", 1.0)
-    assert await second.profile("agent") == {"wire": "0.3"}
+    assert await subjects.profile(second, "agent") == {"wire": "0.3"}
     await second.close()
 
 
@@ -141,14 +148,17 @@ async def test_a_file_of_the_first_version_is_taken_over_without_loss(tmp_path: 
     )
     for _ in range(2):  # and then it is a file as any other
         store = await open_sqlite(file, Ages())
-        known = await store.conversation("agent", THREAD)
+        known = await subjects.conversation(store, "agent", THREAD)
         assert known == Conversation("ctx", {"U1": 'ta"sk'})
-        assert await store.conversation("agent", ThreadKey("T1", "C1", "2.0")) == Conversation("quiet")
-        assert await store.conversation("other", ThreadKey("T1", "C1", "2.0")) == Conversation()
+        assert await subjects.conversation(store, "agent", ThreadKey("T1", "C1", "2.0")) == Conversation(
+            "quiet"
+        )
+        assert await subjects.conversation(store, "other", ThreadKey("T1", "C1", "2.0")) == Conversation()
         assert not await store.accept(turn("1.0", 2.0))
         assert not await pressed(store, "turn", "U1", "positive", 1.0)
-        assert await store.profile("agent") == {"wire": "0.3"}
-        assert await store._read("SELECT at FROM conversations ORDER BY at") == [(1.0,), (2.0,), (3.0,)]
+        assert await subjects.profile(store, "agent") == {"wire": "0.3"}
+        ages = "SELECT at FROM records WHERE collection = 'conversations' ORDER BY at"
+        assert await store._read(ages) == [(1.0,), (2.0,), (3.0,)]
         assert await store._read("PRAGMA user_version") == [(VERSION,)]
         await store.close()
     assert table_sql(file) == table_sql(await new_file(tmp_path))
@@ -205,7 +215,7 @@ async def test_events_are_removed_with_their_turn(tmp_path: Path) -> None:
 class TestMemory(StoreContract):
     @pytest.fixture
     async def store(self) -> AsyncIterator[Store]:
-        opened = await open_store("memory://", Ages(), 0.0)
+        opened = await open_store(subjects.options("memory://"), Outage())
         yield opened
         await opened.close()
 
@@ -216,14 +226,14 @@ async def test_memory_needs_no_directory_that_may_be_written(
     with small_disk(tmp_path) as disk:
         make_read_only(disk)
         monkeypatch.chdir(disk)
-        store = await open_store("memory://", Ages(), 0.0)
+        store = await open_store(subjects.options("memory://"), Outage())
         assert await store.accept(turn("1.0", 1.0))
         await store.close()
         monkeypatch.chdir(tmp_path)
 
 
 async def test_an_absolute_file(tmp_path: Path) -> None:
-    store = await open_store(f"sqlite:///{tmp_path}/bot.sqlite", Ages(), 0.0)
+    store = await open_store(subjects.options(f"sqlite:///{tmp_path}/bot.sqlite"), Outage())
     assert isinstance(store, SqliteStore)
     await store.close()
     assert (tmp_path / "bot.sqlite").exists()
@@ -231,46 +241,47 @@ async def test_an_absolute_file(tmp_path: Path) -> None:
 
 async def test_a_relative_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    await (await open_store("sqlite:///bot.sqlite", Ages(), 0.0)).close()
+    await (await open_store(subjects.options("sqlite:///bot.sqlite"), Outage())).close()
     assert (tmp_path / "bot.sqlite").exists()
 
 
-@pytest.mark.parametrize("url", ["", "sqlite:///", "sqlite://bot.sqlite", "redis://localhost", "bot.sqlite"])
+@pytest.mark.parametrize(
+    "url", ["", "sqlite:///", "sqlite://bot.sqlite", "postgres://localhost", "bot.sqlite"]
+)
 async def test_another_url_names_the_setting(url: str) -> None:
     with pytest.raises(SettingsError, match="SLACK_BOT_STORE__URL"):
-        await open_store(url, Ages(), 0.0)
+        await open_store(subjects.options(url), Outage())
 
 
 async def test_a_missing_directory(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="create it"):
-        await open_store(f"sqlite:///{tmp_path}/nowhere/bot.sqlite", Ages(), 0.0)
+        await open_store(subjects.options(f"sqlite:///{tmp_path}/nowhere/bot.sqlite"), Outage())
 
 
 @pytest.mark.parametrize("end", ["", "/"])
 async def test_a_directory_is_said_to_be_one_and_a_file_in_it_proposed(tmp_path: Path, end: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        await open_store(f"sqlite:///{tmp_path}{end}", Ages(), 0.0)
+        await open_store(subjects.options(f"sqlite:///{tmp_path}{end}"), Outage())
     proposed = f"sqlite:///{tmp_path}/slack_bot.sqlite"
     assert str(caught.value) == (
         f"SLACK_BOT_STORE__URL is 'sqlite:///{tmp_path}{end}', which is a directory;"
         f" name a file in it: {proposed}."
     )
-    await (await open_store(proposed, Ages(), 0.0)).close()
+    await (await open_store(subjects.options(proposed), Outage())).close()
 
 
 async def test_a_guest_writes_beside_the_process_that_holds_the_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.sqlite"
-    assert not await is_held(url)
-    holder, is_alone = await join_store(url, Ages())
-    assert is_alone
-    guest, is_alone = await join_store(url, Ages())
-    assert not is_alone
-    assert await is_held(url)
+    assert not await OPENER.is_held(url)
+    first, second = [await join_store(subjects.options(url)) for _ in range(2)]
+    assert (first.is_alone, second.is_alone) == (True, False)
+    assert await second.has_bot()
+    holder, guest = first.store, second.store
     said = OutboundRecord("k", OutboundMessage("hi", channel="C1"), 1.0)
-    await guest.accept_outbound(said)
-    assert await holder.unfinished_outbound() == [said]
+    await subjects.accept_outbound(guest, said)
+    assert await subjects.unfinished_outbound(holder) == [said]
     await holder.close()
-    assert not await is_held(url)
+    assert not await OPENER.is_held(url)
     await guest.close()
 
 
@@ -278,11 +289,11 @@ async def test_a_guest_of_a_newer_version_changes_nothing_under_the_process_that
     tmp_path: Path,
 ) -> None:
     url, file = f"sqlite:///{tmp_path}/store.sqlite", tmp_path / "store.sqlite"
-    holder, _ = await join_store(url, Ages())
+    holder = (await join_store(subjects.options(url))).store
     with closing(sqlite3.connect(file)) as writer, writer:
         writer.execute(f"PRAGMA user_version = {VERSION - 1}")
     with pytest.raises(StoreError, match="used by an older version of the bot"):
-        await join_store(url, Ages())
+        await join_store(subjects.options(url))
     await holder.close()
     with closing(sqlite3.connect(file)) as reader, reader:
         assert reader.execute("PRAGMA user_version").fetchone() == (VERSION - 1,)

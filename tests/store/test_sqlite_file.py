@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.store.sqlite_file import VERSION
 

@@ -4,6 +4,7 @@ import pytest
 
 from slack_bot.store.contracts import PersonalData, Store
 from slack_bot.testing.memory_store import MemoryStore
+from tests.store import subjects
 from tests.store.contract import AgesContract, PersonalDataContract, StoreContract
 
 
@@ -19,6 +20,6 @@ class TestMemoryStore(StoreContract, AgesContract, PersonalDataContract):
 
 async def test_what_was_learned_cannot_be_changed_from_outside() -> None:
     store = MemoryStore()
-    await store.save_fact("agent", "wire", "1.0", 0.0)
-    (await store.profile("agent"))["wire"] = "0.3"
-    assert await store.profile("agent") == {"wire": "1.0"}
+    await subjects.save_fact(store, "agent", "wire", "1.0", 0.0)
+    (await subjects.profile(store, "agent"))["wire"] = "0.3"
+    assert await subjects.profile(store, "agent") == {"wire": "1.0"}

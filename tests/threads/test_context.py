@@ -18,6 +18,7 @@ from slack_bot.testing.slack.rules import WorkspaceRules
 from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.record import ThreadKey
+from tests.store import subjects
 
 REPLIES = "conversations.replies"
 DATA = {"context.format": "data"}
@@ -368,7 +369,7 @@ async def test_an_app_that_is_limited_remembers_what_it_hears(caplog: pytest.Log
         await ask(bot, "third?", root)
         assert told(bot) == []
         assert len(bot.calls(REPLIES)) == 2
-        assert len(await bot.store.overheard(ThreadKey("T1", CHANNEL, root))) == 3
+        assert len(await subjects.overheard(bot.store, ThreadKey("T1", CHANNEL, root))) == 3
     assert len([each for each in caplog.records if "too seldom" in each.getMessage()]) == 1
 
 
@@ -404,7 +405,7 @@ async def test_it_remembers_no_more_than_the_setting_says_and_nothing_of_other_t
         await ask(bot, "second?", root)
         assert [text for _, text in told(bot)] == ["d", "e"]  # and the question itself
         assert bot.agent.questions[1].quoted["truncated"]
-        assert await bot.store.overheard(ThreadKey("T1", CHANNEL, other)) == []
+        assert await subjects.overheard(bot.store, ThreadKey("T1", CHANNEL, other)) == []
         assert bot.calls(REPLIES) == []
 
 
@@ -420,7 +421,7 @@ async def test_what_is_remembered_is_what_stands_there_now() -> None:
         await bot.idle()
         await ask(bot, "second?", root)
         assert told(bot) == [("U2", "kept"), ("U2", "meant")]
-        assert "secret" not in str(await bot.store.overheard(ThreadKey("T1", CHANNEL, root)))
+        assert "secret" not in str(await subjects.overheard(bot.store, ThreadKey("T1", CHANNEL, root)))
         assert bot.calls(REPLIES) == []
 
 
@@ -431,7 +432,7 @@ async def test_with_none_it_remembers_nothing() -> None:
         await talk(bot, "a", root=root)
         await ask(bot, "second?", root)
         assert bot.agent.questions[1].quoted["available"] is False
-        assert await bot.store.overheard(ThreadKey("T1", CHANNEL, root)) == []
+        assert await subjects.overheard(bot.store, ThreadKey("T1", CHANNEL, root)) == []
 
 
 # -- who and where

@@ -18,6 +18,7 @@ from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
+from tests.store import subjects
 
 
 def thread_of(root: str) -> ThreadKey:
@@ -83,7 +84,7 @@ async def test_a_thread_keeps_its_context_and_another_has_its_own() -> None:
         await bot.ask("three")
         await bot.idle()
         assert asked(bot) == [("one", None, None), ("two", "ctx-1", None), ("three", None, None)]
-        assert (await store.conversation(bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
+        assert (await subjects.conversation(store, bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
 
 
 @on_virtual_time
@@ -92,7 +93,7 @@ async def test_the_context_is_kept_as_soon_as_it_is_known() -> None:
     async with run_bot(answer("Long.", seconds=60), store=store) as bot:
         root = await bot.ask("one")
         await asyncio.sleep(1)
-        assert (await store.conversation(bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
+        assert (await subjects.conversation(store, bot.app.agent.name, thread_of(root))).context_id == "ctx-1"
         await bot.idle()
 
 
@@ -171,7 +172,7 @@ async def test_who_was_asked_again_in_the_same_task_was_asked_last() -> None:
         await bot.idle()
         await bot.say("this", thread_ts=root)
         await bot.idle()
-        known = await store.conversation(bot.app.agent.name, thread_of(root))
+        known = await subjects.conversation(store, bot.app.agent.name, thread_of(root))
         assert list(known.waits.items()) == [("U2", "b"), ("U1", "a")]
 
 
@@ -181,7 +182,7 @@ async def test_the_agent_s_protocol_version_is_learned_for_the_next_start() -> N
     async with run_bot(store=store) as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.profile(bot.app.agent.name) == {"wire": "0.3"}
+        assert await subjects.profile(store, bot.app.agent.name) == {"wire": "0.3"}
     async with run_bot(store=store) as bot:
         assert bot.app.agent.wire == "0.3"
 
@@ -205,7 +206,7 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         assert bot.read(root) == [], "not known yet to be the answer"
         await bot.idle()
         assert bot.read(root) == ["".join(said)]
-        assert (await store.profile(bot.app.agent.name))["answer_source"] == "status"
+        assert (await subjects.profile(store, bot.app.agent.name))["answer_source"] == "status"
         root = await bot.ask("hi again")
         await asyncio.sleep(5.5)
         assert bot.read(root) == ["".join(said[:2])]
@@ -388,7 +389,7 @@ async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
     async with run_bot(store=store, protocol_version="0.3") as bot:
         await bot.ask("hi")
         await bot.idle()
-        assert await store.profile(bot.app.agent.name) == {}
+        assert await subjects.profile(store, bot.app.agent.name) == {}
 
 
 @on_virtual_time

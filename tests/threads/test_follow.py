@@ -15,6 +15,7 @@ from slack_bot.testing.tape.builders import answer, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.buttons import TurnButton
 from tests.form_tapes import approval
+from tests.store import subjects
 
 DAY = 86_400.0
 YES = answer("Yes.")
@@ -281,7 +282,7 @@ async def test_mention_nothing_but_a_mention_is_a_question_and_nothing_is_kept()
         await say(bot, root, "two", user="U2")
         assert asked(bot) == ["one"]
         assert bot.ephemeral(root) == []
-        assert (await store.person("U1", None)).threads == ()
+        assert (await subjects.person(store, "U1", None)).threads == ()
 
 
 @pytest.mark.parametrize("how", ["word", "mention", "button"])

@@ -20,6 +20,7 @@ from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.record import ThreadKey
 from tests.examples import at_each_third
 from tests.form_tapes import ENVS, ONE, SECRET, SIX, approval, asking, form_in, press, sent, submit, told
+from tests.store import subjects
 
 DONE = answer("Deployed.")
 NOT_YOURS = "Only the person who asked can answer this."
@@ -139,7 +140,7 @@ async def test_a_secret_reaches_the_agent_and_is_nowhere_else() -> None:
         assert "hunter2hunter2" in str(sent(bot))
         assert "hunter2hunter2" not in "".join(seen.read for seen in bot.thread(root))
         assert "Token: ••••" in bot.thread(root)[1].read
-        assert "hunter2hunter2" not in str([await store.forms_in(ThreadKey("T1", CHANNEL, root))])
+        assert "hunter2hunter2" not in str([await subjects.forms_in(store, ThreadKey("T1", CHANNEL, root))])
 
 
 @on_virtual_time
@@ -168,7 +169,11 @@ async def test_what_is_typed_where_a_form_wants_a_secret_is_told_privately_and_g
         await bot.idle()
         assert bot.outcomes == ["asked", "answered", "answered"]
         assert "somebody else speaks" in str(bot.agent.questions)
-        kept = [await store.forms_in(ThreadKey("T1", CHANNEL, root)), await store.unfinished(), vars(store)]
+        kept = [
+            await subjects.forms_in(store, ThreadKey("T1", CHANNEL, root)),
+            await store.unfinished(),
+            vars(store),
+        ]
         own = [each.getMessage() for each in caplog.records if each.name.startswith("slack_bot")]
         for place in (kept, bot.agent.questions, bot.facts, own):
             assert "hunter2hunter2" not in str(place)
@@ -542,7 +547,7 @@ async def test_who_is_erased_has_no_form_left() -> None:
     async with run_bot(asking(ONE), DONE, store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
-        assert (await store.erase("U1", None)).forms == 1
+        assert (await subjects.erase(store, "U1", None)).records["forms"] == 1
         await press(bot, root, "form_choose-0")
         assert told(bot, root, "U1")[0].startswith("I no longer know this form.")
         assert len(bot.agent.questions) == 1

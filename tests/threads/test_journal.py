@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 
 from slack_bot.errors import StoreError
-from slack_bot.store.contracts import Conversation
+from slack_bot.store.knowledge import Conversation
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import new_clock, on_virtual_time
 from slack_bot.threads.journal import Journal, TurnJournal
 from slack_bot.turn.progress import MessageRecord, Stage, TurnRecord
 from slack_bot.turn.record import Outcome, Question, ThreadKey
+from tests.store import subjects
 
 THREAD = ThreadKey("T1", "C1", "1.0")
 QUESTION = Question(THREAD, "1.0", "U1", "T1", "q")
@@ -90,18 +91,18 @@ async def test_what_is_known_of_the_thread_after_a_turn(
     after: Conversation,
 ) -> None:
     store = MemoryStore()
-    await store.save_conversation("agent", THREAD, before, 0.0)
+    await subjects.save_conversation(store, "agent", THREAD, before, 0.0)
     journal = await begin(store)
     assert journal.question.task_id == task_id
     await journal.task_known(None, context_id)
     await journal.end(outcome, awaiting)
-    assert await store.conversation("agent", THREAD) == after
+    assert await subjects.conversation(store, "agent", THREAD) == after
 
 
 @on_virtual_time
 async def test_a_question_is_marked_before_the_agent_is_asked() -> None:
     store = MemoryStore()
-    await store.save_conversation("agent", THREAD, Conversation("ctx", {"U1": "task"}), 0.0)
+    await subjects.save_conversation(store, "agent", THREAD, Conversation("ctx", {"U1": "task"}), 0.0)
     journal = await begin(store)
     assert not journal.is_takeover
     assert (await stored(store)).stage is Stage.ACCEPTED

@@ -18,7 +18,8 @@ from slack_bot.clock import system_clock
 from slack_bot.errors import StoreError
 from slack_bot.observe.health import HealthCheck
 from slack_bot.slack.status import WAITING_REACTION
-from slack_bot.store.contracts import Ages, Signal, Store
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Signal, Store
 from slack_bot.store.redis import open_redis
 from slack_bot.store.redis_connection import connect
 from slack_bot.testing.agent.scripted import ScriptedAgent, ScriptedTransport
@@ -28,7 +29,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.threads.replicas import Replicas
+from slack_bot.threads.replicas import KINDS, Replicas
 from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
@@ -422,7 +423,7 @@ class _HeldStore:
         return claimed
 
     async def signals(self) -> list[Signal]:
-        signals = await self._inner.signals()
+        signals = await self._inner.signals(KINDS)
         self.heard += [each.kind for each in signals]
         return signals
 

@@ -15,10 +15,11 @@ import pytest
 
 from slack_bot.cli import main
 from slack_bot.observe.facts import reference_of
-from slack_bot.store.admin import open_admin
-from slack_bot.store.contracts import Ages, Store
+from slack_bot.observe.outage import Outage
+from slack_bot.store.collection import Ages
+from slack_bot.store.contracts import Store
 from slack_bot.store.redis import open_redis
-from slack_bot.store.sqlite import open_store
+from slack_bot.store.stores import open_admin, open_store
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer, failure
 from slack_bot.testing.tape.tape import Tape
@@ -26,6 +27,7 @@ from slack_bot.turn.feedback import FeedbackRecord
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.progress import Stage
 from tests.redis_server import RedisServer
+from tests.store import subjects
 from tests.store.contract import message, pressed, turn
 
 
@@ -54,19 +56,25 @@ def bot_running(url: str = "sqlite:///bot.sqlite") -> Iterator[None]:
 
     async def fill() -> Store:
         is_redis = url.startswith("redis")
-        store = await open_redis(url, Ages()) if is_redis else await open_store(url, Ages(), 0.0)
+        store = (
+            await open_redis(url, Ages()) if is_redis else await open_store(subjects.options(url), Outage())
+        )
         for number in (1, 2):
             assert await store.accept(turn(f"{number}.0", float(number), text=f"question {number}"))
         shown = (message("5.0", "An answer."),)
         await store.save((replace(turn("1.0", 1.0), stage=Stage.ENDED, ended_at=3.0, messages=shown), 0))
         await store.save((replace(turn("2.0", 2.0), stage=Stage.SENT, sent_at=4.0, task_id="task"), 0))
         said = OutboundRecord("hello", OutboundMessage("Hello.", user="U5"), 5.0)
-        await store.accept_outbound(said)
-        await store.save_outbound(replace(said, link="https://w.slack.com/archives/D1/p1", ended_at=6.0))
+        await subjects.accept_outbound(store, said)
+        await subjects.save_outbound(
+            store, replace(said, link="https://w.slack.com/archives/D1/p1", ended_at=6.0)
+        )
         refused = OutboundRecord("news", OutboundMessage("News.", channel="C9"), 7.0)
-        await store.accept_outbound(refused)
-        await store.save_outbound(replace(refused, error="Slack does not take this.", ended_at=8.0))
-        await store.accept_outbound(OutboundRecord("soon", OutboundMessage("Soon.", channel="C9"), 9.0))
+        await subjects.accept_outbound(store, refused)
+        await subjects.save_outbound(store, replace(refused, error="Slack does not take this.", ended_at=8.0))
+        await subjects.accept_outbound(
+            store, OutboundRecord("soon", OutboundMessage("Soon.", channel="C9"), 9.0)
+        )
         return store
 
     with asyncio.Runner() as runner:
@@ -107,9 +115,9 @@ async def test_feedback_is_printed_as_json_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SLACK_BOT_STORE__URL", f"sqlite:///{tmp_path}/rated.sqlite")
-    store = await open_store(f"sqlite:///{tmp_path}/rated.sqlite", Ages(), 0.0)
+    store = await open_store(subjects.options(f"sqlite:///{tmp_path}/rated.sqlite"), Outage())
     why = FeedbackRecord("turn", "U1", "negative", 1.0, ("Wrong",), "no\n😀", trace_id="trace")
-    await store.change_feedback("turn", "U1", lambda _: why)
+    await subjects.change_feedback(store, "turn", "U1", lambda _: why)
     await pressed(store, "turn", "U2", "positive", 2.0)
     assert await asyncio.to_thread(main, ["store", "feedback"]) == 0
     await store.close()
@@ -199,7 +207,7 @@ async def asked(tape: Tape, url: str, event_bytes: int = 0) -> str:
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> how?", now=time.time())
         await face.settle()
         await app.dispatcher.idle()
-    async with open_admin(url, Ages()) as store:
+    async with open_admin(subjects.options(url)) as store:
         (key,) = await store.keys()
         return key
 

@@ -13,6 +13,7 @@ from ...turn.feedback import NEGATIVE, POSITIVE
 from ...turn.json_values import object_of, objects_of, text_in
 from ..feature import BotParts, Feature, FeatureWork
 from .collector import FeedbackCollector, Why
+from .records import FEEDBACK
 from .sender import FeedbackSender
 
 _log = logging.getLogger(__name__)
@@ -93,4 +94,4 @@ def start(bot: BotParts) -> FeatureWork:
     return FeatureWork(tuple(FeedbackButtons(collector, bot.hourly).buttons()), run=sender.run)
 
 
-FEATURE = Feature("feedback", start)
+FEATURE = Feature("feedback", start, collections=(FEEDBACK,))

@@ -9,10 +9,12 @@ from ...settings.feedback import FeedbackSettings
 from ...slack.api import SlackApi
 from ...slack.faults import CallOk
 from ...slack.methods import Priority
-from ...store.contracts import FeedbackStore, TurnStore
+from ...store.collection import CollectionStore
+from ...store.contracts import TurnStore
 from ...turn.feedback import NEGATIVE, FeedbackRecord
 from ...turn.progress import TurnRecord
 from ...turn.record import Question
+from .records import change_feedback
 from .targets import requests_of
 from .view import feedback_view
 
@@ -39,7 +41,7 @@ class Why:
     again: str = ""
 
 
-class FeedbackStores(FeedbackStore, TurnStore, Protocol):
+class FeedbackStores(CollectionStore, TurnStore, Protocol):
     """What the collector needs of a store."""
 
 
@@ -72,9 +74,11 @@ class FeedbackCollector:
         """Somebody pressed a side of the buttons. What they are told. Raises StoreError."""
         asked = await self._store.turn(turn)
         said = _record(turn, user, value, self._clock.wall(), asked).to_send(self._targets)
-        before = await self._store.change_feedback(
-            turn, user, lambda known: known if known is not None and known.value == value else said
-        )
+
+        def press(known: FeedbackRecord | None) -> FeedbackRecord:
+            return known if known is not None and known.value == value else said
+
+        before, _ = await change_feedback(self._store, turn, user, press, said.at)
         return None if before is not None and before.value == value else _THANKS
 
     async def ask_why(self, turn: str, user: str, trigger: str) -> bool:
@@ -90,13 +94,12 @@ class FeedbackCollector:
         """Somebody sent the modal. What they are told. Raises BotError."""
         asked, now = await self._store.turn(turn), self._clock.wall()
         new = _record(turn, user, NEGATIVE, now, asked)
-        await self._store.change_feedback(
-            turn,
-            user,
-            lambda known: replace(
-                known or new, value=NEGATIVE, at=now, reasons=why.reasons, words=why.words
-            ).to_send(self._targets),
-        )
+
+        def explained(known: FeedbackRecord | None) -> FeedbackRecord:
+            said = replace(known or new, value=NEGATIVE, at=now, reasons=why.reasons, words=why.words)
+            return said.to_send(self._targets)
+
+        await change_feedback(self._store, turn, user, explained, now)
         if why.again not in ANOTHER:
             return _THANKS
         if asked is None:

@@ -12,8 +12,9 @@ from ...errors import StoreError
 from ...http_client import AsyncClient, HTTPError, InvalidURL
 from ...observe.facts import FeedbackSent, Observer
 from ...settings.feedback import FeedbackSettings
-from ...store.contracts import FeedbackStore
+from ...store.collection import CollectionStore
 from ...turn.feedback import FeedbackRecord
+from .records import change_feedback, due_feedback
 from .targets import FeedbackRequest, requests_of
 
 _log = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ class FeedbackSender:
 
     def __init__(
         self,
-        store: FeedbackStore,
+        store: CollectionStore,
         settings: FeedbackSettings,
         clock: Clock,
         observer: Observer,
@@ -50,15 +51,16 @@ class FeedbackSender:
 
     async def send_due(self) -> None:
         """All that is due now. Raises StoreError."""
-        while found := await self._store.due_feedback(self._clock.wall(), _AT_ONCE):
+        while found := await due_feedback(self._store, self._clock.wall(), _AT_ONCE):
             for record in found:
                 await self._send(record)
 
     async def _send(self, record: FeedbackRecord) -> None:
         now = self._clock.wall()
         hold = _SPARE + self._settings.send_timeout * len(self._requests)
-        before = await self._store.change_feedback(
-            record.turn, record.user, lambda known: known and known.held(now, hold)
+        key = record.turn, record.user
+        before, _ = await change_feedback(
+            self._store, *key, lambda known: known and known.held(now, hold), now
         )
         if before is None or before.due is None or before.due > now:
             return  # another process has it
@@ -66,12 +68,12 @@ class FeedbackSender:
         after = self._after(before, left)
         for name in left if after.due is None else ():
             self._report(after, name, ok=False)
-        await self._store.change_feedback(
-            record.turn,
-            record.user,
-            # what was said meanwhile is sent anew
-            lambda known: after if known is not None and known.at == before.at else known,
-        )
+
+        def sent(known: FeedbackRecord | None) -> FeedbackRecord | None:
+            """What was said meanwhile is sent anew."""
+            return after if known is not None and known.at == before.at else known
+
+        await change_feedback(self._store, *key, sent, now)
 
     def _after(self, record: FeedbackRecord, left: tuple[str, ...]) -> FeedbackRecord:
         settings, now = self._settings, self._clock.wall()

@@ -13,6 +13,7 @@ from ...slack.faults import CallFailed, CallResult, Fault
 from ...slack.home import ShownTurn, home_view, may_show, prompts
 from ...slack.methods import Priority
 from ...store.contracts import Store
+from ...store.forms import open_forms_of
 from ...turn.open_form import OpenForm
 from ...turn.progress import Stage, TurnRecord
 from ...turn.record import Introduction, Question, ThreadKey
@@ -33,7 +34,7 @@ class Home:
 
     async def show(self, user: str, team: str, workspace: str) -> None:
         """Write the tab of `user` anew. `workspace`: its address. Raises StoreError."""
-        forms = shown_forms(await self._store.open_forms_of(user, team), workspace)
+        forms = shown_forms(await open_forms_of(self._store, user, team), workspace)
         turns = [*forms, *shown_turns(await self._store.unfinished(), user, team, workspace)]
         agent = await self._introduction()
         if agent is not None and agent.icon == self._refused_icon:

@@ -22,13 +22,14 @@ from ...slack.faults import CallFailed
 from ...slack.methods import Priority
 from ...slack.reconcile import SKEW
 from ...slack.surfaces import PostSurface
-from ...store.contracts import OutboundStore
+from ...store.collection import CollectionStore
 from ...text.fit import MessageLimits
 from ...text.ledger import split_into_segments
 from ...threads.dispatch import TurnDispatcher
 from ...turn.outbound import OutboundMessage, OutboundRecord
 from ...turn.record import Question, ThreadKey
 from ..feature import BotParts, Feature, FeatureWork
+from .records import OUTBOUND, outbound, save_outbound, unfinished_outbound
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class OutboundSender:
 
     def __init__(
         self,
-        store: OutboundStore,
+        store: CollectionStore,
         dispatcher: TurnDispatcher,
         authorize: Authorize,
         settings: Settings,
@@ -82,16 +83,16 @@ class OutboundSender:
         try:
             delivered = await self._deliver(record, me)
         except SlackError as error:
-            known = await self._store.outbound(record.key) or record
+            known = await outbound(self._store, record.key) or record
             delivered = replace(known, error=str(error))
             _log.error("a message of the operator was not delivered: %s", error, extra={"turn": record.key})
         delivered = replace(delivered, ended_at=self._clock.wall())
-        await self._store.save_outbound(delivered)
+        await save_outbound(self._store, delivered)
         return delivered
 
     async def _start_new(self) -> None:
         try:
-            found = await self._store.unfinished_outbound()
+            found = await unfinished_outbound(self._store)
         except StoreError as error:
             _log.log(error.log_level, "the store was not asked for messages: %s", error)
             await asyncio.sleep(_AGAIN)
@@ -120,20 +121,20 @@ class OutboundSender:
         message, team, is_again = record.message, me.team_id or "", record.is_begun
         if not is_again:
             record = replace(record, is_begun=True)
-            await self._store.save_outbound(record)
+            await save_outbound(self._store, record)
         channel = message.channel or await self._open(record, team)
         texts = _texts(message, self._settings)
         for number in range(len(record.posted), len(texts)):
             thread = ThreadKey(team, channel, message.thread_ts or "".join(record.posted[:1]))
             ts = await self._post(record, thread, texts[number], is_again=is_again)
             record, is_again = replace(record, posted=(*record.posted, ts)), False
-            await self._store.save_outbound(record)
+            await save_outbound(self._store, record)
         first = record.posted[0]
         thread = ThreadKey(team, channel, message.thread_ts or first)
         question = Question(thread, first, message.user, team, message.text, asker_is_bot=True)
         if message.is_question:
             record = replace(record, turn=question.key)
-            await self._store.save_outbound(record)
+            await save_outbound(self._store, record)
             await self._dispatcher.accept(question)
         # without the workspace's address the place
         return replace(record, link=question.permalink(me.url) if me.url else f"{channel}:{first}")
@@ -185,4 +186,4 @@ def start(bot: BotParts) -> FeatureWork:
     return FeatureWork(run=sender.run)
 
 
-FEATURE = Feature("outbound", start)
+FEATURE = Feature("outbound", start, collections=(OUTBOUND,))

@@ -19,7 +19,7 @@ from ...agents.wire.auth import SET_CREDENTIALS, missing
 from ...agents.wire.calls import Binding, Interface
 from ...agents.wire.card import AgentCard
 from ...agents.wire.transport import new_http
-from ...app import ages_of
+from ...app import store_options
 from ...clock import Clock
 from ...errors import (
     AgentError,
@@ -38,11 +38,9 @@ from ...inbound.http_server import check_address
 from ...settings.load import Settings
 from ...settings.models import AgentSettings, HealthSettings, PushSettings, StoreSettings
 from ...slack.features import FeatureFinding, WorkspaceFeature
-from ...store.admin import open_admin
-from ...store.contracts import workspace_name
-from ...store.redis_format import without_password
+from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
-from ...store.sqlite import is_held as _is_held
+from ...store.stores import open_admin, row_of
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
@@ -117,8 +115,8 @@ class _ReadFacts:
         if self._kept.url == "memory://":
             return {}
         try:
-            async with open_admin(self._kept.url, ages_of(self._kept), self._kept.redis_timeout) as store:
-                return await store.profile(agent)
+            async with open_admin(store_options(self._kept)) as store:
+                return await Profiles(store).profile(agent)
         except (StoreError, SettingsError, ModuleNotFoundError):  # the last: Redis' library is missing
             return {}  # the checks of settings and store say why
 
@@ -176,7 +174,7 @@ async def check_store(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
         yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
         return
     try:
-        if kept.is_redis:
+        if kept.is_shared:
             found = await check_redis(kept, settings.governor, clock)
         else:
             found = _file(file_of(kept.url))
@@ -190,14 +188,14 @@ async def check_store(settings: Settings, clock: Clock) -> AsyncIterator[Diagnos
 
 async def _opened(kept: StoreSettings) -> Diagnosis:
     try:
-        async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+        async with open_admin(store_options(kept)) as store:
             summary = await store.summary()
-        is_held = not kept.is_redis and await _is_held(kept.url)
+        is_held = await row_of(kept.url).opener.is_held(kept.url)
     except StoreMissing:
-        if kept.is_redis:
-            place = without_password(kept.url)
+        place = row_of(kept.url).opener.place(kept.url)
+        if kept.is_shared:
             return ok("store", f"{place} has nothing of the bot yet: the first start prepares it")
-        return ok("store", f"{file_of(kept.url)} is made at the first start")
+        return ok("store", f"{place} is made at the first start")
     except StoreOutdated:
         return ok("store", "an older version wrote it; the next start brings it up to date")
     except (StoreError, SettingsError) as error:
@@ -242,10 +240,10 @@ async def workspace_findings(app: SlackApp, settings: Settings, clock: Clock) ->
     """
     kept, whose = settings.store, workspace_name(app.team_id)
     try:
-        async with open_admin(kept.url, ages_of(kept), kept.redis_timeout) as store:
+        async with open_admin(store_options(kept)) as store:
             for feature, finding in app.found.items():
-                await store.save_fact(whose, feature, str(finding), clock.wall())
-            known = {} if app.found else await store.profile(whose)
+                await Profiles(store).save_fact(whose, feature, str(finding), clock.wall())
+            known = {} if app.found else await Profiles(store).profile(whose)
     except (StoreError, SettingsError):
         if not all(each.works for each in app.found.values()):
             text = "there is no store yet that could remember what is missing: the bot tries it again"

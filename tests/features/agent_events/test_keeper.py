@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from slack_bot.store.admin import open_admin
-from slack_bot.store.contracts import Ages, KeptEvent
+from slack_bot.store.contracts import KeptEvent
+from slack_bot.store.stores import open_admin
 from slack_bot.testing.harness import CHANNEL, bot_on_network
 from slack_bot.testing.tape.builders import answer
+from tests.store import subjects
 
 TAPE = answer("One two three four.", seconds=0.4)
 EVENTS = [moment.event for moment in TAPE.moments if moment.event is not None]
@@ -23,7 +24,7 @@ async def kept(file: Path, **settings: Any) -> list[KeptEvent]:
         workspace.say("U1", CHANNEL, f"<@{workspace.bot.user_id}> hi", now=time.time())
         await face.settle()
         await app.dispatcher.idle()
-    async with open_admin(url, Ages()) as store:
+    async with open_admin(subjects.options(url)) as store:
         (key,) = await store.keys()
         return await store.events(key)
 

@@ -14,6 +14,7 @@ from slack_bot.testing.slack.workspace import Envelope
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.feedback import FeedbackRecord
+from tests.store import subjects
 
 THANKS = "Thanks for your feedback."
 WHY = {"type": "modal", "id": "V9", "callback_id": "feedback_why"}
@@ -41,7 +42,7 @@ async def submit(bot: BotHarness, user: str = "U1", **given: Any) -> None:
 
 
 async def said(bot: BotHarness, root: str, user: str = "U1") -> FeedbackRecord | None:
-    return await bot.store.change_feedback(f"T1:{CHANNEL}:{root}", user, lambda _: None)
+    return await subjects.change_feedback(bot.store, f"T1:{CHANNEL}:{root}", user, lambda _: None)
 
 
 @on_virtual_time
@@ -264,5 +265,5 @@ async def test_feedback_for_a_turn_that_never_was_is_not_kept(turn: str, channel
         }
         assert await bot.deliver([Envelope("e1", "interactive", pressed)]) == [200]
         await bot.idle()
-        assert await bot.store.change_feedback(key, "U1", lambda _: None) is None
+        assert await subjects.change_feedback(bot.store, key, "U1", lambda _: None) is None
         assert bot.calls("views.open") == []

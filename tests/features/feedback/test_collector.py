@@ -15,6 +15,7 @@ from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.features.feedback.test_targets import GIVEN
 from tests.slack.scene import Scene
+from tests.store import subjects
 
 ASKED = TurnRecord(
     Question(ThreadKey("T1", "C1", "1.0"), "1.0", "U1", "T1", "why?"),
@@ -32,7 +33,7 @@ async def collector(store: MemoryStore, **settings: str) -> FeedbackCollector:
 
 
 async def kept(store: MemoryStore, turn: str = ASKED.key) -> FeedbackRecord:
-    return cast(FeedbackRecord, await store.change_feedback(turn, "U1", lambda _: None))
+    return cast(FeedbackRecord, await subjects.change_feedback(store, turn, "U1", lambda _: None))
 
 
 @on_virtual_time

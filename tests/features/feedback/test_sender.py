@@ -17,11 +17,12 @@ from slack_bot.features.feedback.sender import FeedbackSender
 from slack_bot.features.feedback.targets import LANGFUSE, WEBHOOK
 from slack_bot.observe.facts import Fact, FeedbackSent
 from slack_bot.settings.feedback import FeedbackSettings
-from slack_bot.store.contracts import FeedbackStore
+from slack_bot.store.collection import CollectionStore
 from slack_bot.testing import virtual_clock
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.feedback import FeedbackRecord
+from tests.store import subjects
 
 from .test_targets import GIVEN
 
@@ -45,7 +46,7 @@ class Stand:
     """A store with feedback in it, and who sends it."""
 
     def __init__(
-        self, receiver: Receiver, *targets: str, store: FeedbackStore | None = None, **more: Any
+        self, receiver: Receiver, *targets: str, store: CollectionStore | None = None, **more: Any
     ) -> None:
         self.receiver, self.targets = receiver, targets or (WEBHOOK,)
         self.store = store or MemoryStore()
@@ -58,10 +59,10 @@ class Stand:
 
     async def say(self, words: str = "", turn: str = "turn") -> None:
         said = FeedbackRecord(turn, "U1", "negative", self.clock.wall(), words=words, trace_id="trace")
-        await self.store.change_feedback(turn, "U1", lambda _: said.to_send(tuple(self.targets)))
+        await subjects.change_feedback(self.store, turn, "U1", lambda _: said.to_send(tuple(self.targets)))
 
     async def kept(self) -> FeedbackRecord:
-        found = await self.store.change_feedback("turn", "U1", lambda _: None)
+        found = await subjects.change_feedback(self.store, "turn", "U1", lambda _: None)
         assert found is not None
         return found
 

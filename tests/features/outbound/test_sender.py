@@ -20,6 +20,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.outbound import OutboundMessage, OutboundRecord
 from slack_bot.turn.record import ThreadKey
 from tests.examples import at_each_third
+from tests.store import subjects
 
 LINES = "".join(f"Line {number} of the text has some words.\n" for number in range(1, 13)).rstrip()
 LONG = "\n\n".join(f"Paragraph {number} " + "has many words. " * 60 for number in range(20)).rstrip()
@@ -28,7 +29,7 @@ ASKED = OutboundMessage("What is new?", channel=CHANNEL, headline="News", is_que
 
 
 async def put(bot: BotHarness, message: OutboundMessage, key: str = "k") -> OutboundRecord:
-    return await bot.store.accept_outbound(OutboundRecord(key, message, bot.now))
+    return await subjects.accept_outbound(bot.store, OutboundRecord(key, message, bot.now))
 
 
 @asynccontextmanager
@@ -46,10 +47,10 @@ async def running(bot: BotHarness) -> AsyncIterator[None]:
 async def deliver(bot: BotHarness) -> OutboundRecord:
     """As in a bot that runs, until everything is there."""
     async with running(bot):
-        while await bot.store.unfinished_outbound():  # noqa: ASYNC110  a store tells nobody
+        while await subjects.unfinished_outbound(bot.store):  # noqa: ASYNC110  a store tells nobody
             await asyncio.sleep(0.5)
     await bot.idle()
-    found = await bot.store.outbound("k")
+    found = await subjects.outbound(bot.store, "k")
     assert found is not None
     return found
 
@@ -123,7 +124,7 @@ async def test_the_agents_answer_is_edited_into_the_thread_and_anybody_goes_on_i
         await bot.idle()
         first, second = bot.agent.questions
         assert (first.text, second.text) == ("What is new?", "really?")
-        known = await bot.store.conversation(bot.app.agent.name, ThreadKey("T1", CHANNEL, root))
+        known = await subjects.conversation(bot.store, bot.app.agent.name, ThreadKey("T1", CHANNEL, root))
         assert known.context_id is not None
         assert sent_ids(second)[0] == known.context_id
 
@@ -149,7 +150,7 @@ async def test_what_people_wait_for_goes_first() -> None:
             await asyncio.sleep(1.0)
             assert before < len(LONG) // 1500
             assert "Write your question in the same message" in bot.read(asked)[0]
-            assert await bot.store.unfinished_outbound()
+            assert await subjects.unfinished_outbound(bot.store)
 
 
 @on_virtual_time
@@ -217,7 +218,7 @@ def test_what_slack_does_not_take_is_one_sentence_with_the_remedy(
             assert said.error is not None
             assert problem in said.error
             assert said.error.endswith(".")
-            assert not await bot.store.unfinished_outbound()
+            assert not await subjects.unfinished_outbound(bot.store)
 
     test()
 

@@ -26,7 +26,7 @@ from slack_bot.features.traces.otel import tracing
 from slack_bot.observe.facts import QuestionStored
 from slack_bot.settings.load import load
 from slack_bot.settings.observe import TraceSettings
-from slack_bot.store.contracts import Ages
+from slack_bot.store.collection import Ages
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import (
     CHANNEL,

@@ -12,11 +12,12 @@ from aiohttp import web
 
 from slack_bot.inbound.health_server import serving_health
 from slack_bot.observe.health import Health
+from slack_bot.observe.outage import Outage
 from slack_bot.settings.models import HealthSettings
-from slack_bot.store.contracts import Ages
-from slack_bot.store.sqlite import open_store
+from slack_bot.store.stores import open_store
 from slack_bot.testing.harness import free_port
 from tests.live_agent import live_agent
+from tests.store import subjects
 
 from .guarded_agent import guarded_agent
 from .operator import FAILED, UNKNOWN, WARNING, bad, environment, one, well
@@ -85,7 +86,7 @@ async def test_a_store_on_which_a_bot_runs_or_that_is_older_is_no_mistake(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     async with well(environment) as setup:
-        store = await open_store(environment["SLACK_BOT_STORE__URL"], Ages(), 0.0)
+        store = await open_store(subjects.options(environment["SLACK_BOT_STORE__URL"]), Outage())
         found = await setup.look()
         assert bad(found) == [] and found[-1].text.endswith("a bot runs on it")
         await store.close()

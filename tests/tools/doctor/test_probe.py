@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from slack_bot.observe.outage import Outage
 from slack_bot.settings.models import StoreSettings
 from slack_bot.slack.features import DAY, FeatureFinding, WorkspaceFeature
-from slack_bot.store.contracts import Ages, workspace_name
-from slack_bot.store.sqlite import open_store
+from slack_bot.store.knowledge import workspace_name
+from slack_bot.store.stores import open_store
+from tests.store import subjects
 
 from .operator import OK, WARNING, Setup, bad, environment, one, well
 
@@ -45,9 +47,9 @@ async def test_whether_streams_draw_tables_is_remembered_for_the_bot(environment
         )
         for draws, known in ((False, "no"), (True, "yes")):
             setup.workspace.state.rules = replace(rules, draws_tables=draws)
-            store = await open_store(url, Ages(), StoreSettings().lock_wait)
+            store = await open_store(subjects.options(url, lock_wait=StoreSettings().lock_wait), Outage())
             assert bad(await setup.look(person="U1")) == [], "while the bot runs"
-            profile = await store.profile(workspace_name(team))
+            profile = await subjects.profile(store, workspace_name(team))
             assert {name: value.split()[0] for name, value in profile.items()} == {
                 "streams": "yes", "tables": known, "sessions": "yes", "files": "yes",
             }  # fmt: skip
@@ -60,7 +62,9 @@ async def remembered(setup: Setup, **given: float) -> list[tuple[str, str]]:
 
 
 async def test_the_doctor_shows_what_is_remembered_and_since_when(environment: dict[str, str]) -> None:
-    store = await open_store("sqlite:///bot.sqlite", Ages(), StoreSettings().lock_wait)
+    store = await open_store(
+        subjects.options("sqlite:///bot.sqlite", lock_wait=StoreSettings().lock_wait), Outage()
+    )
     async with well(environment) as setup:
         assert await remembered(setup) == []
         refused = {"chat.startStream": "feature_disabled", "files.getUploadURLExternal": "missing_scope"}
@@ -69,7 +73,7 @@ async def test_the_doctor_shows_what_is_remembered_and_since_when(environment: d
         assert [each.check for each in bad(await setup.look(person="U1"))] == ["streams", "files"]
         known = {
             name: FeatureFinding.parse(text)
-            for name, text in (await store.profile(workspace_name("T1"))).items()
+            for name, text in (await subjects.profile(store, workspace_name("T1"))).items()
         }
         assert {name: found and found.error for name, found in known.items()} == {
             "streams": "feature_disabled", "sessions": "", "files": "missing_scope",
@@ -84,10 +88,12 @@ async def test_the_doctor_shows_what_is_remembered_and_since_when(environment: d
 
 
 async def test_what_may_work_elsewhere_or_later_is_not_remembered(environment: dict[str, str]) -> None:
-    store = await open_store("sqlite:///bot.sqlite", Ages(), StoreSettings().lock_wait)
+    store = await open_store(
+        subjects.options("sqlite:///bot.sqlite", lock_wait=StoreSettings().lock_wait), Outage()
+    )
     async with well(environment) as setup:
         for error in ("channel_type_not_supported", "internal_error"):
             setup.workspace.faults.set("chat.startStream", [error])
             await one(setup, WARNING, person="U1")
-            assert WorkspaceFeature.STREAMS not in await store.profile(workspace_name("T1"))
+            assert WorkspaceFeature.STREAMS not in await subjects.profile(store, workspace_name("T1"))
     await store.close()

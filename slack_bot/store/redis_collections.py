@@ -1,0 +1,201 @@
+"""Collections in Redis: each record under its key as JSON, and sorted sets of the keys that are looked for.
+
+Redis removes what is old. A set of keys may hold some of records that are gone: who reads it leaves them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from ..turn.record import ThreadKey
+from .adapters import read, write
+from .collection import (
+    Ages,
+    Change,
+    Changed,
+    Collection,
+    CollectionStore,
+    KeptPerson,
+    Key,
+    R,
+    key_of,
+    name_of,
+    thread_key,
+)
+from .redis_calls import RedisCalls
+from .redis_format import PREFIX
+
+_AT_ONCE = 500  # keys in one round trip
+
+
+class RedisCollections(RedisCalls, CollectionStore):
+    """A part of `RedisStore`. `lease`: seconds; `_replica`: this process's name."""
+
+    collections: Sequence[Collection[Any]]
+    _ages: Ages
+    _replica: str
+    lease: float
+
+    async def get(self, kind: Collection[R], key: Key) -> R | None:
+        async with self._calling():
+            return record_of(kind, await self._redis.get(record_key(kind, key)))
+
+    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
+        name = record_key(kind, key)
+
+        async def work(pipeline: Any) -> Changed[R]:
+            before = record_of(kind, await pipeline.get(name))
+            after = change(before)
+            pipeline.multi()
+            if after is None:
+                return Changed(before, before)
+            if after != before or kind.since is None:
+                queue_record(pipeline, kind, key, after, self.age_of(kind), now)
+            return Changed(before, after)
+
+        return await self.transact(work, name)
+
+    def age_of(self, kind: Collection[R]) -> float | None:
+        """Seconds for which a record is kept; None: for ever."""
+        return None if kind.age is None else kind.age(self._ages)
+
+    async def remove(self, kind: Collection[R], *keys: Key) -> None:
+        if keys:
+            async with self._calling(), self._redis.pipeline() as pipeline:
+                for key in keys:
+                    queue_removal(pipeline, kind, key)
+                await pipeline.execute()
+
+    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
+        found = await self._in_set(kind, _of_thread(kind, thread))
+        there = [each for each in found if kind.thread is not None and kind.thread(*each) == thread]
+        return _in_order(kind, there)
+
+    async def of_person(self, kind: Collection[R], person: KeptPerson) -> list[R]:
+        found = await self._in_set(kind, _of_person(kind, person))
+        return _in_order(kind, [each for each in found if person in kind.people_of(*each)])
+
+    async def _in_set(self, kind: Collection[R], name: str) -> list[tuple[Key, R]]:
+        async with self._calling():
+            return await self._read(kind, await self._redis.zrange(name, 0, -1))
+
+    async def _read(self, kind: Collection[R], names: Sequence[str]) -> list[tuple[Key, R]]:
+        keys = [key_of(name) for name in names]
+        data = await self._redis.mget([record_key(kind, key) for key in keys]) if keys else []
+        records = zip(keys, (record_of(kind, each) for each in data), strict=True)
+        return [(key, record) for key, record in records if record is not None]
+
+    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
+        name = _due(kind)
+        async with self._calling():
+            names = await self._redis.zrangebyscore(name, "-inf", now, start=0, num=most)
+            found = dict(await self._read(kind, names))
+            gone = [each for each in names if key_of(each) not in found]
+            if gone:  # they were erased
+                await self._redis.zrem(name, *gone)
+        return [found[key] for each in names if (key := key_of(each)) in found]
+
+    async def hold(self, kind: Collection[R], key: Key) -> bool:
+        name, lease = f"{PREFIX}hold:{kind.name}:{name_of(key)}", round(self.lease * 1000)
+        async with self._calling():
+            if await self._redis.set(name, self._replica, nx=True, px=lease):
+                return True
+            is_held = await self._redis.get(name) == self._replica
+            if is_held:
+                await self._redis.pexpire(name, lease)
+            return bool(is_held)
+
+    async def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+        """All of a collection, in the order of their keys."""
+        names = await self.record_names(kind)
+        for at in range(0, len(names), _AT_ONCE):
+            async with self._calling():
+                found = await self._read(kind, names[at : at + _AT_ONCE])
+            for each in found:
+                yield each
+
+    async def record_names(self, kind: Collection[Any]) -> list[str]:
+        """The keys of all records, as text."""
+        start = record_key(kind, ()).removesuffix(name_of(()))
+        return [name.removeprefix(start) for name in await self.names(f"{start}*")]
+
+    async def names(self, pattern: str) -> list[str]:
+        """All keys of Redis that match, in order."""
+        found, cursor = set[str](), 0  # one may come twice
+        while True:
+            async with self._calling():
+                cursor, some = await self._redis.scan(cursor, match=pattern, count=_AT_ONCE)
+            found.update(some)
+            if not cursor:
+                return sorted(found)
+
+    async def delete(self, *names: str) -> None:
+        """Remove keys of Redis. Raises StoreError."""
+        if names:
+            async with self._calling():
+                await self._redis.delete(*names)
+
+
+def record_key(kind: Collection[Any], key: Key) -> str:
+    """Names a record in Redis."""
+    return f"{PREFIX}record:{kind.name}:{name_of(key)}"
+
+
+def record_of(kind: Collection[R], data: str | None) -> R | None:
+    """What stands there."""
+    return None if data is None else read(kind, data)
+
+
+def queue_record(
+    pipeline: Any, kind: Collection[R], key: Key, record: R, age: float | None, now: float
+) -> None:
+    """Queue what stores a record in its place. `age`: seconds for which it is kept."""
+    name, data = name_of(key), write(kind, record)
+    since = kind.since(record) if kind.since is not None else now
+    if age is None or since is None:
+        pipeline.set(record_key(kind, key), data)
+    else:
+        pipeline.set(record_key(kind, key), data, px=_milliseconds(age - (now - since)))
+    for index in _indices(kind, key, record):
+        pipeline.zadd(index, {name: now})
+        if age is not None:
+            pipeline.zremrangebyscore(index, "-inf", now - age)
+            pipeline.pexpire(index, _milliseconds(age))
+    if kind.due is not None and (due := kind.due(record)) is not None:
+        pipeline.zadd(_due(kind), {name: due})
+    elif kind.due is not None:
+        pipeline.zrem(_due(kind), name)
+
+
+def queue_removal(pipeline: Any, kind: Collection[Any], key: Key) -> None:
+    """Queue what removes a record."""
+    pipeline.delete(record_key(kind, key))
+    if kind.due is not None:
+        pipeline.zrem(_due(kind), name_of(key))
+
+
+def _milliseconds(age: float) -> int:
+    return max(1, round(age * 1000))
+
+
+def _indices(kind: Collection[R], key: Key, record: R) -> list[str]:
+    names = [_of_person(kind, each) for each in kind.people_of(key, record)] if kind.by_person else []
+    thread = kind.thread(key, record) if kind.by_thread and kind.thread is not None else None
+    return names if thread is None else [*names, _of_thread(kind, thread)]
+
+
+def _in_order(kind: Collection[R], found: list[tuple[Key, R]]) -> list[R]:
+    return [record for _, record in sorted(found, key=lambda each: kind.order(*each))]
+
+
+def _of_thread(kind: Collection[Any], thread: ThreadKey) -> str:
+    return f"{PREFIX}of_thread:{kind.name}:{name_of(thread_key(thread))}"
+
+
+def _of_person(kind: Collection[Any], person: KeptPerson) -> str:
+    return f"{PREFIX}of_person:{kind.name}:{name_of(person)}"
+
+
+def _due(kind: Collection[Any]) -> str:
+    return f"{PREFIX}due:{kind.name}"
