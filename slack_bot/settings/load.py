@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from ..errors import SettingsError
 from ..installing import how_to_install
 from ..paths import kind_of
-from ..store.stores import row_of
+from ..store_kinds import store_kind
 from . import models
 from .channels import ChannelSettings
 from .context import ContextSettings
@@ -213,7 +213,7 @@ def _proof_contradictions(client: models.ClientSettings, names: Mapping[str, str
 
 
 def _lacks_store(settings: Settings) -> bool:
-    needs = row_of(settings.store.url).needs
+    needs = store_kind(settings.store.url).needs
     return bool(needs) and not _is_installed(needs)
 
 

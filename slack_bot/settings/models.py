@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from ..store.stores import row_of
+from ..store_kinds import store_kind
 
 
 def _http_url(value: str) -> str:
@@ -481,7 +481,7 @@ class StoreSettings(SettingsSection):
     @property
     def is_shared(self) -> bool:
         """Several processes work with it at once."""
-        return row_of(self.url).is_shared
+        return store_kind(self.url).is_shared
 
 
 class PushSettings(SettingsSection):

@@ -107,7 +107,7 @@ class Profiles:
 
     async def profile(self, agent: str) -> dict[str, str]:
         """What was learned about `agent`, by name."""
-        return await self._store.get(PROFILES, (agent,)) or {}
+        return dict(await self._store.get(PROFILES, (agent,)) or {})
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact of these."""

@@ -1,18 +1,19 @@
-"""PURE. The stores, by the scheme of their address: what each of them shares, and what opens it.
+"""The store that an address names is opened.
 
-A store is one module with an OPENER, and a row here. Its module is imported when it is used: the library of
-another one may not be installed.
+A store is one module with an OPENER, and a row in `store_kinds`. Its module is imported when it is used: the
+library of another one may not be installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
 from ..errors import SettingsError
+from ..store_kinds import store_kind
 from .collection import Ages, Collection
 from .contracts import Store, StoreAdmin
 
@@ -78,47 +79,20 @@ class StoreOpener(Protocol):
         """Whether another process has it alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreRow:
-    """A kind of store. `module`: beside this one. `is_shared`: several processes work with it at once.
-    `outlives`: the process. `needs`: the library, and the extra of this package that installs it.
-    """
-
-    module: str
-    is_shared: bool = False
-    outlives: bool = True
-    needs: str = ""
-
-    @property
-    def opener(self) -> StoreOpener:
-        """Raises ImportError where its library is not installed."""
-        found: StoreOpener = import_module(f".{self.module}", __package__).OPENER
-        return found
-
-
-_REDIS = StoreRow("redis_admin", is_shared=True, needs="redis")
-STORES: Mapping[str, StoreRow] = {
-    "sqlite": StoreRow("sqlite_admin"),
-    "memory": StoreRow("sqlite_admin", outlives=False),
-    "redis": _REDIS,
-    "rediss": _REDIS,
-}
-"""By the scheme of the address."""
-
-
-def row_of(url: str) -> StoreRow:
-    """Of an address with a scheme that no store has SQLite's, which says what is wrong."""
-    return STORES.get(url.partition("://")[0], STORES["sqlite"])
+def opener_of(url: str) -> StoreOpener:
+    """Raises ImportError where its library is not installed."""
+    opener: StoreOpener = import_module(f".{store_kind(url).module}", __package__).OPENER
+    return opener
 
 
 async def open_store(options: StoreOptions, calls: Calls) -> Store:
     """The store of a bot. Raises SettingsError and StoreError."""
-    return await row_of(options.url).opener.open(options, calls)
+    return await opener_of(options.url).open(options, calls)
 
 
 async def join_store(options: StoreOptions) -> JoinedStore:
     """The store, beside a bot that uses it. Raises SettingsError and StoreError."""
-    return await row_of(options.url).opener.join(options)
+    return await opener_of(options.url).join(options)
 
 
 @asynccontextmanager
@@ -127,13 +101,12 @@ async def open_admin(options: StoreOptions) -> AsyncIterator[StoreAdmin]:
 
     Raises StoreError, and SettingsError for an address that has none.
     """
-    row = row_of(options.url)
-    if not row.outlives:
+    if store_kind(options.url).is_lost:
         raise SettingsError(
             f"SLACK_BOT_STORE__URL is {options.url}, which is gone when the bot's process ends; this verb"
             " works with sqlite:///file.sqlite and redis://host:6379/0."
         )
-    store = row.opener.admin(options)
+    store = opener_of(options.url).admin(options)
     try:
         await store.open()
         yield store

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..http_client import AsyncBaseTransport, Request, Response
+from ..store.collection import Collection
 from ..store.contracts import Store
 from .slack.in_process import SlackResponse, SlackSession
 
@@ -82,6 +83,8 @@ class MortalStore:
         return partial(self._call, name, found) if callable(found) else found
 
     async def _call(self, name: str, method: Any, *args: Any, **named: Any) -> Any:
+        if args and isinstance(args[0], Collection):
+            name = f"{name} {args[0].name}"
         await self._life.pass_point(f"before {name}")
         result = await method(*args, **named)
         await self._life.pass_point(f"after {name}")

@@ -104,7 +104,7 @@ async def test_killed_at_any_point_the_answer_is_there_whole_and_once(step: int)
                 assert " ".join(bot.read(root)).split() == lines.split(), (points, name, read)
                 assert str(read).count("helpful") <= 1, (points, name)
     # between asking and knowing the task nobody can tell: this agent cannot be asked for its tasks
-    send, known = names.index("after save"), names.index("before save_conversation")
+    send, known = names.index("after save"), names.index("before change conversations")
     assert told == [at for at in range(send, known - 1) if at % step == 0], [names[at] for at in told]
 
 

@@ -14,7 +14,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bot.errors import StoreError
 from slack_bot.observe.facts import MessageIgnored
 from slack_bot.store.collection import Ages
-from slack_bot.store.knowledge import Conversation
 from slack_bot.store.sqlite import open_sqlite
 from slack_bot.testing.harness import CHANNEL, BotHarness, bot_on_network, run_bot
 from slack_bot.testing.memory_store import MemoryStore
@@ -22,9 +21,9 @@ from slack_bot.testing.slack.workspace import Change, Envelope
 from slack_bot.testing.tape.builders import answer, failure, question
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
-from slack_bot.turn.record import ThreadKey
 from tests.log_watch import log_watch
 from tests.store.small_disk import add_yesterday_keys, fill, small_disk
+from tests.tapped_store import TappedStore
 
 from .payloads import direct, event, mention
 
@@ -271,9 +270,10 @@ async def test_the_twin_of_a_question_that_was_taken_needs_no_store() -> None:
 
 @on_virtual_time
 async def test_what_people_say_to_each_other_is_never_answered_with_a_problem_of_the_store() -> None:
-    class Unreadable(MemoryStore):
-        async def conversation(self, agent: str, thread: ThreadKey) -> Conversation:
-            raise StoreError("The disk is gone.")
+    class Unreadable(TappedStore):
+        async def tap(self, kind: str) -> None:
+            if kind == "conversations":
+                raise StoreError("The disk is gone.")
 
     async with run_bot(store=Unreadable()) as bot:
         root = bot.workspace.say("U1", CHANNEL, "lunch?", now=bot.now)

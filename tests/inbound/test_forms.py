@@ -6,21 +6,19 @@ import json
 
 from slack_bot.errors import StoreError
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
-from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.open_form import OpenForm
 from tests.form_tapes import ONE, SIX, asking, form_in, press, submit, told
+from tests.tapped_store import TappedStore
 
 
-class Away(MemoryStore):
+class Away(TappedStore):
     """`is_away`: it cannot be read."""
 
     is_away = False
 
-    async def form(self, handle: str) -> OpenForm | None:
-        if self.is_away:
+    async def tap(self, kind: str) -> None:
+        if self.is_away and kind == "forms":
             raise StoreError("away")
-        return await super().form(handle)
 
 
 @on_virtual_time

@@ -11,6 +11,7 @@ import pytest
 
 from slack_bot.errors import BotError, StoreError
 from slack_bot.observe.facts import Fact, TurnEnded
+from slack_bot.store.knowledge import CONVERSATIONS
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot, wait_until
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status, task
@@ -19,6 +20,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
 from tests.store import subjects
+from tests.tapped_store import TappedStore
 
 
 def thread_of(root: str) -> ThreadKey:
@@ -219,16 +221,16 @@ async def test_where_an_agent_s_answer_stands_is_learned_and_the_next_one_is_liv
         await bot.idle()
 
 
-class BrokenStore(MemoryStore):
-    """A store that breaks at the calls named in `broken`."""
+class BrokenStore(TappedStore):
+    """A store that breaks at the collections named in `broken`."""
 
     def __init__(self, *broken: str) -> None:
         super().__init__()
-        for name in broken:
-            setattr(self, name, self._break)
+        self._broken = broken
 
-    async def _break(self, *_: object) -> bool:
-        raise StoreError("The disk is full.")
+    async def tap(self, kind: str) -> None:
+        if kind in self._broken:
+            raise StoreError("The disk is full.")
 
 
 @on_virtual_time
@@ -245,7 +247,7 @@ async def test_a_store_that_cannot_keep_the_context_costs_the_context_and_not_th
 
 @on_virtual_time
 async def test_a_thread_goes_on_after_a_turn_that_broke() -> None:
-    store = BrokenStore("conversation")
+    store = BrokenStore("conversations")
     async with run_bot(answer("Second."), store=store) as bot:
         root = await bot.ask("one")
         await bot.ask("two", thread_ts=root)
@@ -394,14 +396,14 @@ async def test_a_protocol_version_that_is_set_is_not_learned() -> None:
 
 @on_virtual_time
 async def test_a_turn_that_hangs_in_the_bot_ends_at_its_deadline_and_its_thread_goes_on() -> None:
-    class HangingStore(MemoryStore):
+    class HangingStore(TappedStore):
         hangs = True  # once
 
-        async def save_conversation(self, *args: Any) -> None:
-            if self.hangs:
+        async def change(self, *args: Any) -> Any:
+            if self.hangs and args[0] is CONVERSATIONS:
                 self.hangs = False
                 await asyncio.Event().wait()
-            await super().save_conversation(*args)
+            return await super().change(*args)
 
     times = {"turn_timeout": 300, "turn_deadline": 400, "post_retry_timeout": 10}
     async with run_bot(

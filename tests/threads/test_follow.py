@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from slack_bot.errors import StoreError
 from slack_bot.store.contracts import Store
+from slack_bot.store.knowledge import THREADS
 from slack_bot.testing.harness import CHANNEL, BotHarness, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.rules import WorkspaceRules
@@ -16,6 +18,7 @@ from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.buttons import TurnButton
 from tests.form_tapes import approval
 from tests.store import subjects
+from tests.tapped_store import TappedStore
 
 DAY = 86_400.0
 YES = answer("Yes.")
@@ -230,13 +233,13 @@ async def test_a_direct_message_says_it_once_a_thread() -> None:
 
 @on_virtual_time
 async def test_a_store_that_hangs_does_not_hold_up_the_end_of_an_answer() -> None:
-    class Hanging(MemoryStore):
+    class Hanging(TappedStore):
         hangs = False
 
-        async def thread_state(self, *given: Any) -> Any:
-            if self.hangs:
+        async def get(self, *given: Any) -> Any:
+            if self.hangs and given[0] is THREADS:
                 await asyncio.Event().wait()
-            return await super().thread_state(*given)
+            return await super().get(*given)
 
     store = Hanging()
     async with run_bot(answer("Yes.", seconds=5), store=store) as bot:
@@ -282,7 +285,7 @@ async def test_mention_nothing_but_a_mention_is_a_question_and_nothing_is_kept()
         await say(bot, root, "two", user="U2")
         assert asked(bot) == ["one"]
         assert bot.ephemeral(root) == []
-        assert (await subjects.person(store, "U1", None)).threads == ()
+        assert "threads" not in (await subjects.person(store, "U1", None)).records
 
 
 @pytest.mark.parametrize("how", ["word", "mention", "button"])
@@ -381,15 +384,12 @@ async def test_an_answer_to_the_agent_is_one_also_where_a_mention_is_needed() ->
 
 @on_virtual_time
 async def test_a_store_that_fails_lets_slack_bring_the_words_again() -> None:
-    class Failing(MemoryStore):
+    class Failing(TappedStore):
         fails = False
 
-        async def thread_state(self, *given: Any) -> Any:
-            if self.fails:
-                from slack_bot.errors import StoreError
-
+        async def tap(self, kind: str) -> None:
+            if self.fails and kind == "threads":
                 raise StoreError("The disk is full.")
-            return await super().thread_state(*given)
 
     store = Failing()
     async with run_bot(YES, store=store) as bot:

@@ -11,16 +11,17 @@ import httpx
 import pytest
 
 from slack_bot.errors import StoreError
+from slack_bot.store.forms import FORMS
 from slack_bot.testing.harness import CHANNEL, deliver, run_bot
 from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.tape.builders import answer, question, status
 from slack_bot.testing.tape.tape import Moment, Tape
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.turn.open_form import OpenForm
 from slack_bot.turn.record import ThreadKey
 from tests.examples import at_each_third
 from tests.form_tapes import ENVS, ONE, SECRET, SIX, approval, asking, form_in, press, sent, submit, told
 from tests.store import subjects
+from tests.tapped_store import TappedStore
 
 DONE = answer("Deployed.")
 NOT_YOURS = "Only the person who asked can answer this."
@@ -65,16 +66,18 @@ async def test_only_the_asker_answers_and_only_once() -> None:
         assert len(bot.agent.questions) == 2
 
 
-class _FailingOnce(MemoryStore):
+class _FailingOnce(TappedStore):
     """A form is ended for the question that answers it, and then for the press: the second one fails."""
 
     ends = 0
 
-    async def take_form(self, handle: str, by: str, user: str, at: float) -> OpenForm | None:
-        self.ends += 1
-        if self.ends == 2:
-            raise StoreError("the disk is full")
-        return await super().take_form(handle, by, user, at)
+    async def change(self, *given: Any) -> Any:
+        if given[0] is FORMS and (known := await self.get(given[0], given[1])) is not None:
+            self.ends += given[2](known).ended_at is not None
+            if self.ends == 2:
+                self.ends += 1
+                raise StoreError("the disk is full")
+        return await super().change(*given)
 
 
 @on_virtual_time

@@ -16,7 +16,7 @@ from .test_dispatch import BrokenStore
 async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_button(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    store = BrokenStore("conversation")
+    store = BrokenStore("conversations")
     async with run_bot(answer("Better."), store=store) as bot:
         root = await bot.ask("hi")
         await bot.idle()
@@ -37,7 +37,7 @@ async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_butt
 @on_virtual_time
 async def test_a_broken_turn_without_a_notice_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     faults = {method: ["invalid_auth"] for method in ("chat.startStream", "chat.postMessage")}
-    async with run_bot(store=BrokenStore("conversation"), faults=faults) as bot:
+    async with run_bot(store=BrokenStore("conversations"), faults=faults) as bot:
         await bot.ask("hi")
         await bot.idle()
         assert bot.outcomes == ["failed"]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.slack.workspace import Envelope, Workspace
 from slack_bot.testing.tape.builders import answer
 from slack_bot.testing.virtual_clock import on_virtual_time
-from slack_bot.threads.replicas import KINDS, Replicas
+from slack_bot.threads.replicas import Replicas
 from slack_bot.turn.form import Field, Form, answer_of
 from slack_bot.turn.progress import TurnRecord
 from slack_bot.turn.record import Question, ThreadKey
@@ -422,8 +423,8 @@ class _HeldStore:
             await self._flows.wait()
         return claimed
 
-    async def signals(self) -> list[Signal]:
-        signals = await self._inner.signals(KINDS)
+    async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
+        signals = await self._inner.signals(kinds)
         self.heard += [each.kind for each in signals]
         return signals
 

@@ -17,6 +17,7 @@ from slack_bot.observe.facts import (
     TurnEnded,
     TurnStarted,
 )
+from slack_bot.store.knowledge import CONVERSATIONS
 from slack_bot.testing.harness import CHANNEL, run_bot
 from slack_bot.testing.slack.workspace import BOT_TOKEN, PersonFile
 from slack_bot.testing.tape.builders import answer, chunk, status, task
@@ -91,13 +92,14 @@ async def test_ids_are_kept_before_the_first_character_is_shown() -> None:
     shown_by_then: list[int] = []
 
     async with run_bot(answer("Hello there.\n")) as bot:
-        keep = bot.app.store.save_conversation
+        keep = bot.app.store.change
 
-        async def noting(*args: Any) -> None:
-            shown_by_then.append(len(bot.calls("chat.startStream")))
-            await keep(*args)
+        async def noting(kind: Any, *args: Any) -> Any:
+            if kind is CONVERSATIONS:
+                shown_by_then.append(len(bot.calls("chat.startStream")))
+            return await keep(kind, *args)
 
-        bot.app.store.save_conversation = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
+        bot.app.store.change = noting  # type: ignore[method-assign]  # a tap on the line, nothing replaced
         await bot.ask("hi")
         await bot.idle()
         assert shown_by_then[0] == 0

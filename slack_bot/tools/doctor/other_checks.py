@@ -40,7 +40,7 @@ from ...settings.models import AgentSettings, HealthSettings, PushSettings, Stor
 from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
-from ...store.stores import open_admin, row_of
+from ...store.stores import open_admin, opener_of
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
@@ -190,9 +190,9 @@ async def _opened(kept: StoreSettings) -> Diagnosis:
     try:
         async with open_admin(store_options(kept)) as store:
             summary = await store.summary()
-        is_held = await row_of(kept.url).opener.is_held(kept.url)
+        is_held = await opener_of(kept.url).is_held(kept.url)
     except StoreMissing:
-        place = row_of(kept.url).opener.place(kept.url)
+        place = opener_of(kept.url).place(kept.url)
         if kept.is_shared:
             return ok("store", f"{place} has nothing of the bot yet: the first start prepares it")
         return ok("store", f"{place} is made at the first start")

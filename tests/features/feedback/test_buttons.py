@@ -169,7 +169,7 @@ async def test_feedback_that_cannot_be_stored_gets_a_notice(when: str) -> None:
         root = await ask(bot)
         if when == "submit":
             await press(bot, root, "negative")
-        store.change_feedback = full  # type: ignore[method-assign]
+        store.change = full  # type: ignore[method-assign,assignment]
         if when == "submit":
             await submit(bot, words="no")
         else:

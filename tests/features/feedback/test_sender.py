@@ -23,6 +23,7 @@ from slack_bot.testing.memory_store import MemoryStore
 from slack_bot.testing.virtual_clock import on_virtual_time
 from slack_bot.turn.feedback import FeedbackRecord
 from tests.store import subjects
+from tests.tapped_store import TappedStore
 
 from .test_targets import GIVEN
 
@@ -160,14 +161,13 @@ async def test_a_target_that_is_gone_from_the_settings_is_forgotten() -> None:
 
 @on_virtual_time
 async def test_a_store_that_fails_is_asked_again() -> None:
-    class Failing(MemoryStore):
+    class Failing(TappedStore):
         fails = 1
 
-        async def due_feedback(self, now: float, most: int) -> list[FeedbackRecord]:
+        async def tap(self, kind: str) -> None:
             if self.fails:
                 self.fails -= 1
                 raise StoreError("away")
-            return await super().due_feedback(now, most)
 
     stand = Stand(Receiver(), store=Failing())
     await stand.say()

@@ -1,0 +1,31 @@
+"""PURE. The kinds of stores, by the scheme of their address: what each of them shares and needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKind:
+    """A kind of store. `module`: in `slack_bot.store`, with its OPENER. `is_shared`: several processes work
+    with it at once. `is_lost`: with the process. `needs`: a library.
+    """
+
+    module: str
+    is_shared: bool = False
+    is_lost: bool = False
+    needs: str = ""
+
+
+_REDIS = StoreKind("redis_admin", is_shared=True, needs="redis")
+STORES: Mapping[str, StoreKind] = {
+    "sqlite": StoreKind("sqlite_admin"),
+    "memory": StoreKind("sqlite_admin", is_lost=True),
+    "redis": _REDIS,
+    "rediss": _REDIS,
+}
+"""By the scheme of the address."""
+
+
+def store_kind(url: str) -> StoreKind:
+    """An address with a scheme that no store has is SQLite's, which says what is wrong."""
+    return STORES.get(url.partition("://")[0], STORES["sqlite"])

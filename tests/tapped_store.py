@@ -1,0 +1,30 @@
+"""A store that is stopped, breaks or is watched where it is asked for the records of a collection."""
+
+from __future__ import annotations
+
+from slack_bot.store.collection import Change, Changed, Collection, Key, R
+from slack_bot.testing.memory_store import MemoryStore
+from slack_bot.turn.record import ThreadKey
+
+
+class TappedStore(MemoryStore):
+    """`tap` is awaited before each use of a collection."""
+
+    async def tap(self, kind: str) -> None:
+        """`kind`: the name of the collection."""
+
+    async def get(self, kind: Collection[R], key: Key) -> R | None:
+        await self.tap(kind.name)
+        return await super().get(kind, key)
+
+    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
+        await self.tap(kind.name)
+        return await super().change(kind, key, change, now)
+
+    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
+        await self.tap(kind.name)
+        return await super().in_thread(kind, thread)
+
+    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
+        await self.tap(kind.name)
+        return await super().due(kind, now, most)
