@@ -151,12 +151,17 @@ def queue_record(
     pipeline: Any, kind: Collection[R], key: Key, record: R, age: float | None, now: float
 ) -> None:
     """Queue what stores a record in its place. `age`: seconds for which it is kept."""
-    name, data = name_of(key), write(kind, record)
     since = kind.since(record) if kind.since is not None else now
-    if age is None or since is None:
-        pipeline.set(record_key(kind, key), data)
-    else:
-        pipeline.set(record_key(kind, key), data, px=_milliseconds(age - (now - since)))
+    left = None if age is None or since is None else _milliseconds(age - (now - since))
+    pipeline.set(record_key(kind, key), write(kind, record), px=left)
+    queue_indices(pipeline, kind, key, record, age, now)
+
+
+def queue_indices(
+    pipeline: Any, kind: Collection[R], key: Key, record: R, age: float | None, now: float
+) -> None:
+    """Queue what finds a record."""
+    name = name_of(key)
     for index in _indices(kind, key, record):
         pipeline.zadd(index, {name: now})
         if age is not None:

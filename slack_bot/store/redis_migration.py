@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from .adapters import read as read_record
+from .adapters import write
 from .collection import Collection, Key
-from .redis_collections import RedisCollections, queue_record, record_key
+from .redis_collections import RedisCollections, queue_indices, queue_record, record_key
 from .redis_format import PREFIX
 
 _log = logging.getLogger(__name__)
@@ -116,9 +117,12 @@ def _moving(
         data, left = await read(pipeline, key), await pipeline.pttl(key)
         pipeline.multi()
         for named, text in records(key.removeprefix(start), data) if data else ():
-            queue_record(pipeline, kind, named, read_record(kind, text), store.age_of(kind), now)
-            if left > 0:
-                pipeline.pexpire(record_key(kind, named), left)
+            record, age = read_record(kind, text), store.age_of(kind)
+            if left > 0 or age is None:
+                pipeline.set(record_key(kind, named), write(kind, record), px=max(left, 0) or None)
+                queue_indices(pipeline, kind, named, record, age, now)
+            else:
+                queue_record(pipeline, kind, named, record, age, now)
         pipeline.delete(key)
 
     return move
