@@ -1,5 +1,5 @@
 -- Version 9: everything beside turns is a record of a collection (store/collection.py). key: JSON, a list of
--- strings, as `record_key` writes it; at: from when its age counts, NULL: not yet; due: when something is to be
+-- strings, as `record_key` writes it (`json_text`, unlike SQLite's own, keeps what follows a zero character); at: from when its age counts, NULL: not yet; due: when something is to be
 -- done with it; data: JSON. people: by whom records are looked for, in collections that say so.
 
 CREATE TABLE records (
@@ -28,10 +28,11 @@ CREATE INDEX people_by_user ON people (collection, user, team);
 
 INSERT INTO records
 SELECT 'conversations', record_key(agent, team, channel, thread), team, channel, thread, at, NULL,
-       json_object('context_id', context_id, 'waits', json(waits), 'heard', json(heard))
+       '{"context_id":' || json_text(context_id) || ',"waits":' || waits || ',"heard":' || heard || '}'
   FROM conversations;
 INSERT INTO records
-SELECT 'profiles', record_key(agent), NULL, NULL, NULL, max(at), NULL, json_group_object(name, value)
+SELECT 'profiles', record_key(agent), NULL, NULL, NULL, max(at), NULL,
+       '{' || group_concat(json_text(name) || ':' || json_text(value)) || '}'
   FROM profiles GROUP BY agent;
 INSERT INTO records
 SELECT 'overheard', record_key(team, channel, thread, ts), team, channel, thread, at, NULL, data FROM overheard;

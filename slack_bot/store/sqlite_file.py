@@ -4,6 +4,7 @@ Each call is one transaction, so a call that is cancelled is done whole or not a
 """
 
 import asyncio
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -109,7 +110,8 @@ class SqliteFile:
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
             room = resources.files(__package__)
-            connection.create_function("record_key", -1, lambda *parts: name_of(parts), deterministic=True)
+            connection.create_function("record_key", -1, lambda *parts: name_of(parts))
+            connection.create_function("json_text", 1, json.dumps)
             steps = "\n".join((room / name).read_text(encoding="utf-8") for name in _STEPS[version:])
             connection.executescript(f"BEGIN IMMEDIATE;\n{steps}\nPRAGMA user_version = {VERSION};\nCOMMIT;")
 

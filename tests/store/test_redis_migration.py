@@ -1,4 +1,4 @@
-"""Redis of format 1 is brought to format 2: nothing is lost, however often the process is killed meanwhile."""
+"""Redis of format 1 is brought to format 2: nothing is lost, also if the process is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slack_bot.app import COLLECTIONS
-from slack_bot.errors import StoreError, StoreOutdated
+from slack_bot.errors import StoreOutdated
 from slack_bot.store.collection import Ages
 from slack_bot.store.redis import RedisStore, open_redis
 from slack_bot.store.redis_connection import connect
