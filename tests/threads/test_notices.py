@@ -27,7 +27,7 @@ async def test_after_a_turn_that_broke_the_reader_gets_a_notice_and_a_retry_butt
             record.exc_info is not None for record in caplog.records if "turn broke" in record.message
         ] == [True]
 
-        del store.conversation  # type: ignore[attr-defined]  # mended
+        store.broken = ()
         bot.workspace.press("U1", CHANNEL, seen.ts, "retry", now=bot.now)
         await bot.deliver()
         await bot.idle()

@@ -308,7 +308,7 @@ class _Leased(MemoryStore):
         self.looks += 1
         return []
 
-    async def signals(self) -> list[Signal]:
+    async def signals(self, kinds: AbstractSet[str]) -> list[Signal]:
         await asyncio.sleep(1)
         return []
 

@@ -162,15 +162,16 @@ async def test_a_target_that_is_gone_from_the_settings_is_forgotten() -> None:
 @on_virtual_time
 async def test_a_store_that_fails_is_asked_again() -> None:
     class Failing(TappedStore):
-        fails = 1
+        fails = 0
 
         async def tap(self, kind: str) -> None:
             if self.fails:
                 self.fails -= 1
                 raise StoreError("away")
 
-    stand = Stand(Receiver(), store=Failing())
+    stand = Stand(Receiver(), store=(store := Failing()))
     await stand.say()
+    store.fails = 1
     await stand.run(60)
     assert len(stand.receiver.got) == 1
 
