@@ -107,7 +107,8 @@ class Profiles:
 
     async def profile(self, agent: str) -> dict[str, str]:
         """What was learned about `agent`, by name."""
-        return dict(await self._store.get(PROFILES, (agent,)) or {})
+        known = await self._store.get(PROFILES, (agent,))
+        return dict(known or {})
 
     async def save_fact(self, agent: str, name: str, value: str, now: float) -> None:
         """Replace one fact of these."""
