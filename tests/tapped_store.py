@@ -13,18 +13,18 @@ class TappedStore(MemoryStore):
     async def tap(self, kind: str) -> None:
         """`kind`: the name of the collection."""
 
-    async def get(self, kind: Collection[R], key: Key) -> R | None:
-        await self.tap(kind.name)
-        return await super().get(kind, key)
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
+        await self.tap(collection.name)
+        return await super().get(collection, key)
 
-    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
-        await self.tap(kind.name)
-        return await super().change(kind, key, change, now)
+    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+        await self.tap(collection.name)
+        return await super().change(collection, key, update, now)
 
-    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
-        await self.tap(kind.name)
-        return await super().in_thread(kind, thread)
+    async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
+        await self.tap(collection.name)
+        return await super().in_thread(collection, thread)
 
-    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
-        await self.tap(kind.name)
-        return await super().due(kind, now, most)
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
+        await self.tap(collection.name)
+        return await super().due(collection, now, most)

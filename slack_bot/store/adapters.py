@@ -1,4 +1,4 @@
-"""What is stored, as JSON: one reader and writer for each kind of record. Each takes a while to build."""
+"""What is stored, as JSON: one reader and writer for each type of record. Each takes a while to build."""
 
 from functools import cache
 from typing import Any
@@ -11,18 +11,18 @@ from .collection import Collection, R
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-def read(kind: Collection[R], data: str) -> R:
+def read(collection: Collection[R], data: str) -> R:
     """A record of JSON. Raises ValueError."""
-    record: R = _adapter(kind).validate_json(data)
+    record: R = _adapter(collection).validate_json(data)
     return record
 
 
-def write(kind: Collection[R], record: R) -> str:
+def write(collection: Collection[R], record: R) -> str:
     """A record as JSON."""
     # for mappings that cannot be changed; else it warns of them
-    return _adapter(kind).dump_json(record, fallback=dict, warnings=False).decode()
+    return _adapter(collection).dump_json(record, fallback=dict, warnings=False).decode()
 
 
 @cache
-def _adapter(kind: Collection[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind.kind)
+def _adapter(collection: Collection[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(collection.record_type)

@@ -96,7 +96,7 @@ class Collection(Generic[R]):
     """
 
     name: str
-    kind: type[R]
+    record_type: type[R]
     age: Callable[[Ages], float] | None = None
     since: Callable[[R], float | None] | None = None
     made: Callable[[R], float] | None = None
@@ -116,17 +116,25 @@ class Collection(Generic[R]):
         return self.time(record) or 0.0, key
 
     def time(self, record: R) -> float | None:
-        """When it was made, where the record tells."""
-        tell = self.made or self.since
-        return None if tell is None else tell(record)
+        """When it was made, if the record has it."""
+        read = self.made or self.since
+        return None if read is None else read(record)
 
     def is_about(self, key: Key, record: R, user: str, team: str | None) -> bool:
         """Whether the record is about this person. `team`: in this workspace."""
         there = self.people_of(key, record)
         return any(each.user == user and (team in (None, each.team) or not each.team) for each in there)
 
+    def thread_of(self, key: Key, record: R) -> ThreadKey | None:
+        """The thread that the record is about."""
+        return None if self.thread is None else self.thread(key, record)
+
+    def thread_of_turns(self, key: Key, record: R) -> ThreadKey | None:
+        """The thread in which a turn that runs would write back what was erased."""
+        return self.thread_of(key, record) if self.is_of_turns else None
+
     def people_of(self, key: Key, record: R) -> Iterable[KeptPerson]:
-        """Those whom the record is about."""
+        """The people that the record is about."""
         return () if self.people is None else self.people(key, record)
 
 
@@ -148,23 +156,23 @@ def key_of(name: str) -> Key:
 class CollectionStore(Protocol):
     """Records of collections. Errors are StoreError."""
 
-    async def get(self, kind: Collection[R], key: Key) -> R | None:
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
         """None: it is not kept, or no longer."""
 
-    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
-        """Replace a record by what `change` makes of it, if that is something. Atomic."""
+    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+        """Replace a record by what `update` makes of it, if that is something. Atomic."""
 
-    async def remove(self, kind: Collection[R], *keys: Key) -> None:
+    async def remove(self, collection: Collection[R], *keys: Key) -> None:
         """Remove records, those that are there."""
 
-    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
+    async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
         """Those of a thread, the oldest first. The collection is one `by_thread`."""
 
-    async def of_person(self, kind: Collection[R], person: KeptPerson) -> list[R]:
+    async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
         """Those of a person, the oldest first. The collection is one `by_person`."""
 
-    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
         """What is due by now, the longest overdue first."""
 
-    async def hold(self, kind: Collection[R], key: Key) -> bool:
+    async def hold(self, collection: Collection[R], key: Key) -> bool:
         """Whether this process works on a record, and no other one: to be said again within a lease."""

@@ -202,10 +202,10 @@ class PersonalData(Protocol):
     async def events(self, turn: str) -> list[KeptEvent]:
         """See `EventStore`."""
 
-    def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+    def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
         """All of a collection, in the order of their keys."""
 
-    async def count(self, kind: Collection[R]) -> Count:
+    async def count(self, collection: Collection[R]) -> Count:
         """How many records there are, and from when, where that is known without reading them."""
 
     async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
@@ -214,7 +214,7 @@ class PersonalData(Protocol):
         The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
         """
 
-    async def erase_record(self, kind: Collection[R], key: Key, user: str) -> list[str] | None:
+    async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
         """Erase a person from a record. None: done; else the keys of what still needs it. Atomic."""
 
 

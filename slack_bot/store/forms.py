@@ -1,4 +1,4 @@
-"""PURE. Forms of agents that stand in threads. They are kept until they are old, answered or not."""
+"""PURE. Forms of agents in threads. They are kept until they are old, answered or not."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def forms_in(store: CollectionStore, thread: ThreadKey) -> list[OpenForm]:
 
 
 async def open_forms_of(store: CollectionStore, user: str, team: str) -> list[OpenForm]:
-    """Those that nobody has answered and that `user` was asked, the oldest first. Raises StoreError."""
+    """Those without an answer that `user` was asked, the oldest first. Raises StoreError."""
     theirs = await store.of_person(FORMS, KeptPerson(user, team))
     return [form for form in theirs if form.is_open and form.user == user]
 

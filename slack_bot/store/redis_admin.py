@@ -76,8 +76,8 @@ class RedisAdmin(RedisStore, StoreAdmin):
             ]
         return [f"{PREFIX}turn:{key}" for key in found]
 
-    async def count(self, kind: Collection[R]) -> Count:
-        return Count(kind.name, len(await self.record_names(kind)))
+    async def count(self, collection: Collection[R]) -> Count:
+        return Count(collection.name, len(await self.record_names(collection)))
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
         own = []
@@ -93,27 +93,27 @@ class RedisAdmin(RedisStore, StoreAdmin):
         await self._forget_signals(user, team)
         return len(turns) - len(left), left
 
-    async def erase_record(self, kind: Collection[R], key: Key, user: str) -> list[str] | None:
+    async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
         """Where turns run in its thread it is left, since they would write it back."""
-        name = record_key(kind, key)
+        name = record_key(collection, key)
 
         async def erase(pipeline: Any) -> list[str] | None:
-            record = record_of(kind, await pipeline.get(name))
+            record = record_of(collection, await pipeline.get(name))
             if record is None:
                 return None
-            thread = kind.thread(key, record) if kind.is_of_turns and kind.thread is not None else None
+            thread = collection.thread_of_turns(key, record)
             if thread is not None:
                 await pipeline.watch(_thread_key(thread))
             if running := await _running_in(pipeline, thread) if thread is not None else []:
                 return running
-            left = kind.without(record, user)
+            left = collection.without(record, user)
             if left == record:
                 return list(key)
             pipeline.multi()
             if left is None:
-                queue_removal(pipeline, kind, key)
+                queue_removal(pipeline, collection, key)
             else:
-                pipeline.set(name, write(kind, left), keepttl=True)
+                pipeline.set(name, write(collection, left), keepttl=True)
             return None
 
         return await self.transact(erase, name)
@@ -193,8 +193,15 @@ class RedisOpener:
         return await open_redis(options.url, *how, collections=options.collections)
 
     def admin(self, options: StoreOptions) -> RedisAdmin:
-        redis, kept = connect(options.url), (options.ages, options.collections)
-        return RedisAdmin(redis, options.url, *kept, 0.0, options.patience, Outage())
+        return RedisAdmin(
+            connect(options.url),
+            options.url,
+            options.ages,
+            options.collections,
+            lease=0.0,
+            patience=options.patience,
+            outage=Outage(),
+        )
 
     async def is_held(self, url: str) -> bool:
         return False

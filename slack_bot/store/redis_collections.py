@@ -37,67 +37,67 @@ class RedisCollections(RedisCalls, CollectionStore):
     _replica: str
     lease: float
 
-    async def get(self, kind: Collection[R], key: Key) -> R | None:
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
         async with self._calling():
-            return record_of(kind, await self._redis.get(record_key(kind, key)))
+            return record_of(collection, await self._redis.get(record_key(collection, key)))
 
-    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
-        name = record_key(kind, key)
+    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+        name = record_key(collection, key)
 
         async def work(pipeline: Any) -> Changed[R]:
-            before = record_of(kind, await pipeline.get(name))
-            after = change(before)
+            before = record_of(collection, await pipeline.get(name))
+            after = update(before)
             pipeline.multi()
             if after is None:
                 return Changed(before, before)
-            if after != before or kind.since is None:
-                queue_record(pipeline, kind, key, after, self.age_of(kind), now)
+            if after != before or collection.since is None:
+                queue_record(pipeline, collection, key, after, self.age_of(collection), now)
             return Changed(before, after)
 
         return await self.transact(work, name)
 
-    def age_of(self, kind: Collection[R]) -> float | None:
+    def age_of(self, collection: Collection[R]) -> float | None:
         """Seconds for which a record is kept; None: for ever."""
-        return None if kind.age is None else kind.age(self._ages)
+        return None if collection.age is None else collection.age(self._ages)
 
-    async def remove(self, kind: Collection[R], *keys: Key) -> None:
+    async def remove(self, collection: Collection[R], *keys: Key) -> None:
         if keys:
             async with self._calling(), self._redis.pipeline() as pipeline:
                 for key in keys:
-                    queue_removal(pipeline, kind, key)
+                    queue_removal(pipeline, collection, key)
                 await pipeline.execute()
 
-    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
-        found = await self._in_set(kind, _of_thread(kind, thread))
-        there = [each for each in found if kind.thread is not None and kind.thread(*each) == thread]
-        return _in_order(kind, there)
+    async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
+        found = await self._in_set(collection, _of_thread(collection, thread))
+        there = [each for each in found if collection.thread_of(*each) == thread]
+        return _in_order(collection, there)
 
-    async def of_person(self, kind: Collection[R], person: KeptPerson) -> list[R]:
-        found = await self._in_set(kind, _of_person(kind, person))
-        return _in_order(kind, [each for each in found if person in kind.people_of(*each)])
+    async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
+        found = await self._in_set(collection, _of_person(collection, person))
+        return _in_order(collection, [each for each in found if person in collection.people_of(*each)])
 
-    async def _in_set(self, kind: Collection[R], name: str) -> list[tuple[Key, R]]:
+    async def _in_set(self, collection: Collection[R], name: str) -> list[tuple[Key, R]]:
         async with self._calling():
-            return await self._read(kind, await self._redis.zrange(name, 0, -1))
+            return await self._read(collection, await self._redis.zrange(name, 0, -1))
 
-    async def _read(self, kind: Collection[R], names: Sequence[str]) -> list[tuple[Key, R]]:
+    async def _read(self, collection: Collection[R], names: Sequence[str]) -> list[tuple[Key, R]]:
         keys = [key_of(name) for name in names]
-        data = await self._redis.mget([record_key(kind, key) for key in keys]) if keys else []
-        records = zip(keys, (record_of(kind, each) for each in data), strict=True)
+        data = await self._redis.mget([record_key(collection, key) for key in keys]) if keys else []
+        records = zip(keys, (record_of(collection, each) for each in data), strict=True)
         return [(key, record) for key, record in records if record is not None]
 
-    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
-        name = _due(kind)
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
+        name = _due(collection)
         async with self._calling():
             names = await self._redis.zrangebyscore(name, "-inf", now, start=0, num=most)
-            found = dict(await self._read(kind, names))
+            found = dict(await self._read(collection, names))
             gone = [each for each in names if key_of(each) not in found]
             if gone:  # they were erased
                 await self._redis.zrem(name, *gone)
         return [found[key] for each in names if (key := key_of(each)) in found]
 
-    async def hold(self, kind: Collection[R], key: Key) -> bool:
-        name, lease = f"{PREFIX}hold:{kind.name}:{name_of(key)}", round(self.lease * 1000)
+    async def hold(self, collection: Collection[R], key: Key) -> bool:
+        name, lease = f"{PREFIX}hold:{collection.name}:{name_of(key)}", round(self.lease * 1000)
         async with self._calling():
             if await self._redis.set(name, self._replica, nx=True, px=lease):
                 return True
@@ -106,18 +106,18 @@ class RedisCollections(RedisCalls, CollectionStore):
                 await self._redis.pexpire(name, lease)
             return bool(is_held)
 
-    async def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+    async def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
         """All of a collection, in the order of their keys."""
-        names = await self.record_names(kind)
+        names = await self.record_names(collection)
         for at in range(0, len(names), _AT_ONCE):
             async with self._calling():
-                found = await self._read(kind, names[at : at + _AT_ONCE])
+                found = await self._read(collection, names[at : at + _AT_ONCE])
             for each in found:
                 yield each
 
-    async def record_names(self, kind: Collection[Any]) -> list[str]:
+    async def record_names(self, collection: Collection[Any]) -> list[str]:
         """The keys of all records, as text."""
-        start = record_key(kind, ()).removesuffix(name_of(()))
+        start = record_key(collection, ()).removesuffix(name_of(()))
         return [name.removeprefix(start) for name in await self.names(f"{start}*")]
 
     async def names(self, pattern: str) -> list[str]:
@@ -137,70 +137,74 @@ class RedisCollections(RedisCalls, CollectionStore):
                 await self._redis.delete(*names)
 
 
-def record_key(kind: Collection[Any], key: Key) -> str:
+def record_key(collection: Collection[Any], key: Key) -> str:
     """Names a record in Redis."""
-    return f"{PREFIX}record:{kind.name}:{name_of(key)}"
+    return f"{PREFIX}record:{collection.name}:{name_of(key)}"
 
 
-def record_of(kind: Collection[R], data: str | None) -> R | None:
-    """What stands there."""
-    return None if data is None else read(kind, data)
+def record_of(collection: Collection[R], data: str | None) -> R | None:
+    """The record in a value of Redis."""
+    return None if data is None else read(collection, data)
 
 
 def queue_record(
-    pipeline: Any, kind: Collection[R], key: Key, record: R, age: float | None, now: float
+    pipeline: Any, collection: Collection[R], key: Key, record: R, age: float | None, now: float
 ) -> None:
     """Queue what stores a record in its place. `age`: seconds for which it is kept."""
-    since = kind.since(record) if kind.since is not None else now
+    since = collection.since(record) if collection.since is not None else now
     left = None if age is None or since is None else _milliseconds(age - (now - since))
-    pipeline.set(record_key(kind, key), write(kind, record), px=left)
-    queue_indices(pipeline, kind, key, record, age, now)
+    pipeline.set(record_key(collection, key), write(collection, record), px=left)
+    queue_indices(pipeline, collection, key, record, age, now)
 
 
 def queue_indices(
-    pipeline: Any, kind: Collection[R], key: Key, record: R, age: float | None, now: float
+    pipeline: Any, collection: Collection[R], key: Key, record: R, age: float | None, now: float
 ) -> None:
     """Queue what finds a record."""
     name = name_of(key)
-    for index in _indices(kind, key, record):
+    for index in _indices(collection, key, record):
         pipeline.zadd(index, {name: now})
         if age is not None:
             pipeline.zremrangebyscore(index, "-inf", now - age)
             pipeline.pexpire(index, _milliseconds(age))
-    if kind.due is not None and (due := kind.due(record)) is not None:
-        pipeline.zadd(_due(kind), {name: due})
-    elif kind.due is not None:
-        pipeline.zrem(_due(kind), name)
+    if collection.due is not None and (due := collection.due(record)) is not None:
+        pipeline.zadd(_due(collection), {name: due})
+    elif collection.due is not None:
+        pipeline.zrem(_due(collection), name)
 
 
-def queue_removal(pipeline: Any, kind: Collection[Any], key: Key) -> None:
+def queue_removal(pipeline: Any, collection: Collection[Any], key: Key) -> None:
     """Queue what removes a record."""
-    pipeline.delete(record_key(kind, key))
-    if kind.due is not None:
-        pipeline.zrem(_due(kind), name_of(key))
+    pipeline.delete(record_key(collection, key))
+    if collection.due is not None:
+        pipeline.zrem(_due(collection), name_of(key))
 
 
 def _milliseconds(age: float) -> int:
     return max(1, round(age * 1000))
 
 
-def _indices(kind: Collection[R], key: Key, record: R) -> list[str]:
-    names = [_of_person(kind, each) for each in kind.people_of(key, record)] if kind.by_person else []
-    thread = kind.thread(key, record) if kind.by_thread and kind.thread is not None else None
-    return names if thread is None else [*names, _of_thread(kind, thread)]
+def _indices(collection: Collection[R], key: Key, record: R) -> list[str]:
+    names = (
+        [_of_person(collection, each) for each in collection.people_of(key, record)]
+        if collection.by_person
+        else []
+    )
+    thread = collection.thread_of(key, record) if collection.by_thread else None
+    return names if thread is None else [*names, _of_thread(collection, thread)]
 
 
-def _in_order(kind: Collection[R], found: list[tuple[Key, R]]) -> list[R]:
-    return [record for _, record in sorted(found, key=lambda each: kind.order(*each))]
+def _in_order(collection: Collection[R], found: list[tuple[Key, R]]) -> list[R]:
+    return [record for _, record in sorted(found, key=lambda each: collection.order(*each))]
 
 
-def _of_thread(kind: Collection[Any], thread: ThreadKey) -> str:
-    return f"{PREFIX}of_thread:{kind.name}:{name_of(thread_key(thread))}"
+def _of_thread(collection: Collection[Any], thread: ThreadKey) -> str:
+    return f"{PREFIX}of_thread:{collection.name}:{name_of(thread_key(thread))}"
 
 
-def _of_person(kind: Collection[Any], person: KeptPerson) -> str:
-    return f"{PREFIX}of_person:{kind.name}:{name_of(person)}"
+def _of_person(collection: Collection[Any], person: KeptPerson) -> str:
+    return f"{PREFIX}of_person:{collection.name}:{name_of(person)}"
 
 
-def _due(kind: Collection[Any]) -> str:
-    return f"{PREFIX}due:{kind.name}"
+def _due(collection: Collection[Any]) -> str:
+    return f"{PREFIX}due:{collection.name}"

@@ -1,4 +1,4 @@
-"""Format 1 of Redis becomes format 2: what stood beside the turns in ways of its own becomes records.
+"""Format 1 of Redis becomes format 2: what had ways of its own beside the turns becomes records.
 
 Each key is moved in one step, and `migrating` stands there until all are: a process that is killed leaves the
 rest to the next one, and two at once do not disturb each other.
@@ -94,12 +94,12 @@ async def migrate(store: RedisCollections, now: float) -> None:
     """Move all that is left of format 1. Raises StoreError."""
     number = 0
     for old, (name, read, records) in _KINDS.items():
-        kind = next((each for each in store.collections if each.name == name), None)
-        if kind is None:  # its feature was taken out
+        collection = next((each for each in store.collections if each.name == name), None)
+        if collection is None:  # its feature was taken out
             continue
         start = f"{PREFIX}{old}:"
         for key in await store.names(f"{start}*"):
-            await store.transact(_moving(store, kind, key, (start, read, records), now), key)
+            await store.transact(_moving(store, collection, key, (start, read, records), now), key)
             number += 1
     for pattern in _LEFT_OVER:
         await store.delete(*await store.names(f"{PREFIX}{pattern}"))
@@ -108,7 +108,7 @@ async def migrate(store: RedisCollections, now: float) -> None:
 
 
 def _moving(
-    store: RedisCollections, kind: Collection[Any], key: str, old: tuple[str, Any, Any], now: float
+    store: RedisCollections, collection: Collection[Any], key: str, old: tuple[str, Any, Any], now: float
 ) -> Callable[[Any], Awaitable[None]]:
     """What moves one key, in a transaction that watches it. Its records live as long as it would have."""
     start, read, records = old
@@ -117,12 +117,14 @@ def _moving(
         data, left = await read(pipeline, key), await pipeline.pttl(key)
         pipeline.multi()
         for named, text in records(key.removeprefix(start), data) if data else ():
-            record, age = read_record(kind, text), store.age_of(kind)
+            record, age = read_record(collection, text), store.age_of(collection)
             if left > 0 or age is None:
-                pipeline.set(record_key(kind, named), write(kind, record), px=max(left, 0) or None)
-                queue_indices(pipeline, kind, named, record, age, now)
+                pipeline.set(
+                    record_key(collection, named), write(collection, record), px=max(left, 0) or None
+                )
+                queue_indices(pipeline, collection, named, record, age, now)
             else:
-                queue_record(pipeline, kind, named, record, age, now)
+                queue_record(pipeline, collection, named, record, age, now)
         pipeline.delete(key)
 
     return move

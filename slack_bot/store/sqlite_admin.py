@@ -68,10 +68,10 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         found = await self._read("SELECT key FROM turns WHERE data IS NOT NULL ORDER BY accepted_at, rowid")
         return [key for (key,) in found]
 
-    async def count(self, kind: Collection[R]) -> Count:
+    async def count(self, collection: Collection[R]) -> Count:
         query = "SELECT count(*), min(at), max(at) FROM records WHERE collection = ?"
-        (found,) = await self._read(query, kind.name)
-        return Count(kind.name, *found)
+        (found,) = await self._read(query, collection.name)
+        return Count(collection.name, *found)
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
         return await self._turns(_OF_PERSON, user, team)
@@ -81,8 +81,8 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         await self._empty_log()
         return erased
 
-    async def erase_record(self, kind: Collection[R], key: Key, user: str) -> list[str] | None:
-        needed = await self._run(lambda connection: _erase_record(connection, kind, key, user))
+    async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
+        needed = await self._run(lambda connection: _erase_record(connection, collection, key, user))
         await self._empty_log()
         return needed
 
@@ -114,23 +114,23 @@ def _erase_turns(connection: sqlite3.Connection, user: str, team: str | None) ->
 
 
 def _erase_record(
-    connection: sqlite3.Connection, kind: Collection[R], key: Key, user: str
+    connection: sqlite3.Connection, collection: Collection[R], key: Key, user: str
 ) -> list[str] | None:
-    record = find(connection, kind, key)
+    record = find(connection, collection, key)
     if record is None:
         return None
-    thread = kind.thread(key, record) if kind.is_of_turns and kind.thread is not None else None
+    thread = collection.thread_of_turns(key, record)
     if running := _running_in(connection, thread) if thread is not None else []:
         return running
-    left = kind.without(record, user)
+    left = collection.without(record, user)
     if left == record:
         return list(key)
     if left is None:
-        drop(connection, kind, key)
+        drop(connection, collection, key)
     else:
         known = "SELECT at FROM records WHERE collection = ? AND key = ?"
-        (at,) = connection.execute(known, (kind.name, name_of(key))).fetchone()
-        put(connection, kind, key, left, at)
+        (at,) = connection.execute(known, (collection.name, name_of(key))).fetchone()
+        put(connection, collection, key, left, at)
     return None
 
 

@@ -30,90 +30,95 @@ class SqliteCollections(SqliteFile, CollectionStore):
 
     collections: Sequence[Collection[Any]]
 
-    async def get(self, kind: Collection[R], key: Key) -> R | None:
-        return await self._run(lambda connection: find(connection, kind, key), reads=True)
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
+        return await self._run(lambda connection: find(connection, collection, key), reads=True)
 
-    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
         def work(connection: sqlite3.Connection) -> Changed[R]:
-            before = find(connection, kind, key)
-            after = change(before)
+            before = find(connection, collection, key)
+            after = update(before)
             if after is None:
                 return Changed(before, before)
             if after != before:
-                put(connection, kind, key, after, now)
-            elif kind.since is None:
+                put(connection, collection, key, after, now)
+            elif collection.since is None:
                 renew = "UPDATE records SET at = ? WHERE collection = ? AND key = ?"
-                connection.execute(renew, (now, kind.name, name_of(key)))
+                connection.execute(renew, (now, collection.name, name_of(key)))
             return Changed(before, after)
 
         return await self._run(work)
 
-    async def remove(self, kind: Collection[R], *keys: Key) -> None:
+    async def remove(self, collection: Collection[R], *keys: Key) -> None:
         def work(connection: sqlite3.Connection) -> None:
             for key in keys:
-                drop(connection, kind, key)
+                drop(connection, collection, key)
 
         if keys:
             await self._run(work)
 
-    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
+    async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
         there = f"{_FOUND} AND (team, channel, thread) = (?, ?, ?)"
-        return await self._in_order(kind, there, thread.team, thread.channel, thread.ts)
+        return await self._in_order(collection, there, thread.team, thread.channel, thread.ts)
 
-    async def of_person(self, kind: Collection[R], person: KeptPerson) -> list[R]:
+    async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
         theirs = f"{_FOUND} AND key IN (SELECT key FROM people WHERE (collection, user, team) = (?, ?, ?))"
-        return await self._in_order(kind, theirs, kind.name, *person)
+        return await self._in_order(collection, theirs, collection.name, *person)
 
-    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
-        rows = await self._read(f"{_FOUND} AND due <= ? ORDER BY due, key LIMIT ?", kind.name, now, most)
-        return [record for _, record in self._records(kind, rows)]
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
+        rows = await self._read(
+            f"{_FOUND} AND due <= ? ORDER BY due, key LIMIT ?", collection.name, now, most
+        )
+        return [record for _, record in self._records(collection, rows)]
 
-    async def hold(self, kind: Collection[R], key: Key) -> bool:
+    async def hold(self, collection: Collection[R], key: Key) -> bool:
         return True
 
-    async def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+    async def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
         """All of a collection, in the order of their keys."""
-        for each in self._records(kind, await self._read(f"{_FOUND} ORDER BY key", kind.name)):
+        for each in self._records(collection, await self._read(f"{_FOUND} ORDER BY key", collection.name)):
             yield each
 
-    async def _in_order(self, kind: Collection[R], query: str, *values: object) -> list[R]:
-        found = self._records(kind, await self._read(query, kind.name, *values))
-        return [record for _, record in sorted(found, key=lambda each: kind.order(*each))]
+    async def _in_order(self, collection: Collection[R], query: str, *values: object) -> list[R]:
+        found = self._records(collection, await self._read(query, collection.name, *values))
+        return [record for _, record in sorted(found, key=lambda each: collection.order(*each))]
 
-    def _records(self, kind: Collection[R], rows: list[Any]) -> list[tuple[Key, R]]:
+    def _records(self, collection: Collection[R], rows: list[Any]) -> list[tuple[Key, R]]:
         with as_store_errors(self._path):
-            return [(key_of(name), read(kind, data)) for name, data in rows]
+            return [(key_of(name), read(collection, data)) for name, data in rows]
 
     async def _remove_old_records(self, ages: Ages, now: float) -> None:
-        for kind in self.collections:
-            if kind.age is not None:
-                old = kind.name, now - kind.age(ages)
+        for collection in self.collections:
+            if collection.age is not None:
+                old = collection.name, now - collection.age(ages)
                 await self._run(lambda connection, old=old: _drop_old(connection, *old))  # type: ignore[misc]
 
 
-def find(connection: sqlite3.Connection, kind: Collection[R], key: Key) -> R | None:
+def find(connection: sqlite3.Connection, collection: Collection[R], key: Key) -> R | None:
     """A record, in a transaction. Raises ValueError for what cannot be read."""
-    found = connection.execute(f"{_FOUND} AND key = ?", (kind.name, name_of(key))).fetchone()
-    return None if found is None else read(kind, found[1])
+    found = connection.execute(f"{_FOUND} AND key = ?", (collection.name, name_of(key))).fetchone()
+    return None if found is None else read(collection, found[1])
 
 
-def put(connection: sqlite3.Connection, kind: Collection[R], key: Key, record: R, now: float) -> None:
+def put(connection: sqlite3.Connection, collection: Collection[R], key: Key, record: R, now: float) -> None:
     """Store a record, in a transaction."""
-    thread = kind.thread(key, record) if kind.thread is not None else None
+    thread = collection.thread_of(key, record)
     place = (None, None, None) if thread is None else (thread.team, thread.channel, thread.ts)
-    at, due = kind.since(record) if kind.since else now, kind.due(record) if kind.due else None
-    row = kind.name, name_of(key), *place, at, due, write(kind, record)
+    at, due = (
+        collection.since(record) if collection.since else now,
+        collection.due(record) if collection.due else None,
+    )
+    row = collection.name, name_of(key), *place, at, due, write(collection, record)
     connection.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    if kind.by_person:
+    if collection.by_person:
         connection.execute("DELETE FROM people WHERE collection = ? AND key = ?", row[:2])
-        people = {(*row[:2], each.user, each.team) for each in kind.people_of(key, record)}
+        people = {(*row[:2], each.user, each.team) for each in collection.people_of(key, record)}
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people)
 
 
-def drop(connection: sqlite3.Connection, kind: Collection[R], key: Key) -> None:
+def drop(connection: sqlite3.Connection, collection: Collection[R], key: Key) -> None:
     """Remove a record, in a transaction."""
     for table in ("records", "people"):
-        name = kind.name, name_of(key)
+        name = collection.name, name_of(key)
         connection.execute(f"DELETE FROM {table} WHERE collection = ? AND key = ?", name)
 
 

@@ -44,7 +44,7 @@ class JoinedStore:
 
 
 class Calls(Protocol):
-    """Is told how the calls of a server go."""
+    """Learns how the calls of a server go."""
 
     def failed(self, problem: str) -> None:
         """There was no answer."""
@@ -67,7 +67,7 @@ class StoreOpener(Protocol):
         """The address for people, without a password."""
 
     async def open(self, options: StoreOptions, calls: Calls) -> Store:
-        """For a bot. `calls` is told of those from then on."""
+        """For a bot. `calls` learns of those from then on."""
 
     async def join(self, options: StoreOptions) -> JoinedStore:
         """Beside a bot, or in its place."""

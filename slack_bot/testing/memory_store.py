@@ -79,57 +79,60 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             if is_old and turn.accepted_at <= now - self._ages.dedupe:
                 del self._turns[key]
                 self._events.pop(key, None)
-        for kind in self.collections:
-            if kind.age is None:
+        for collection in self.collections:
+            if collection.age is None:
                 continue
-            for name, (record, at) in tuple(self._of(kind).items()):
-                since = kind.since(record) if kind.since is not None else at
-                if since is not None and since <= now - kind.age(self._ages):
-                    del self._of(kind)[name]
+            for name, (record, at) in tuple(self._of(collection).items()):
+                since = collection.since(record) if collection.since is not None else at
+                if since is not None and since <= now - collection.age(self._ages):
+                    del self._of(collection)[name]
 
-    def _of(self, kind: Collection[R]) -> dict[Key, tuple[R, float]]:
-        if kind not in self.collections:
-            self.collections = (*self.collections, kind)
-        return self._records.setdefault(kind.name, {})
+    def _of(self, collection: Collection[R]) -> dict[Key, tuple[R, float]]:
+        if collection not in self.collections:
+            self.collections = (*self.collections, collection)
+        return self._records.setdefault(collection.name, {})
 
-    async def get(self, kind: Collection[R], key: Key) -> R | None:
-        found = self._of(kind).get(key)
+    async def get(self, collection: Collection[R], key: Key) -> R | None:
+        found = self._of(collection).get(key)
         return None if found is None else found[0]
 
-    async def change(self, kind: Collection[R], key: Key, change: Change[R], now: float) -> Changed[R]:
-        before = await self.get(kind, key)
-        after = change(before)
+    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+        before = await self.get(collection, key)
+        after = update(before)
         if after is not None:
-            self._of(kind)[key] = after, now
+            self._of(collection)[key] = after, now
         return Changed(before, before if after is None else after)
 
-    async def remove(self, kind: Collection[R], *keys: Key) -> None:
+    async def remove(self, collection: Collection[R], *keys: Key) -> None:
         for key in keys:
-            self._of(kind).pop(key, None)
+            self._of(collection).pop(key, None)
 
-    async def in_thread(self, kind: Collection[R], thread: ThreadKey) -> list[R]:
-        found = [each async for each in self.records(kind)]
-        there = [each for each in found if kind.thread is not None and kind.thread(*each) == thread]
-        return [record for _, record in sorted(there, key=lambda each: kind.order(*each))]
+    async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
+        found = [each async for each in self.records(collection)]
+        there = [each for each in found if collection.thread_of(*each) == thread]
+        return [record for _, record in sorted(there, key=lambda each: collection.order(*each))]
 
-    async def of_person(self, kind: Collection[R], person: KeptPerson) -> list[R]:
-        found = [each async for each in self.records(kind) if person in kind.people_of(*each)]
-        return [record for _, record in sorted(found, key=lambda each: kind.order(*each))]
+    async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:
+        found = [each async for each in self.records(collection) if person in collection.people_of(*each)]
+        return [record for _, record in sorted(found, key=lambda each: collection.order(*each))]
 
-    async def due(self, kind: Collection[R], now: float, most: int) -> list[R]:
-        found = [(kind.due(record) if kind.due else None, record) async for _, record in self.records(kind)]
+    async def due(self, collection: Collection[R], now: float, most: int) -> list[R]:
+        found = [
+            (collection.due(record) if collection.due else None, record)
+            async for _, record in self.records(collection)
+        ]
         due = [(at, record) for at, record in found if at is not None and at <= now]
         return [record for _, record in sorted(due, key=lambda each: each[0])][:most]
 
-    async def hold(self, kind: Collection[R], key: Key) -> bool:
+    async def hold(self, collection: Collection[R], key: Key) -> bool:
         return True
 
-    async def records(self, kind: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
-        for key, (record, _) in sorted(self._of(kind).items(), key=lambda each: each[0]):
+    async def records(self, collection: Collection[R]) -> AsyncIterator[tuple[Key, R]]:
+        for key, (record, _) in sorted(self._of(collection).items(), key=lambda each: each[0]):
             yield key, record
 
-    async def count(self, kind: Collection[R]) -> Count:
-        return Count(kind.name, len(self._of(kind)))
+    async def count(self, collection: Collection[R]) -> Count:
+        return Count(collection.name, len(self._of(collection)))
 
     async def turns_of(self, user: str, team: str | None) -> list[TurnRecord]:
         return [turn for turn in self._turns.values() if _is_of(turn, user, team)]
@@ -143,17 +146,17 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             self._erased[turn.key] = turn.accepted_at
         return len(ended), [turn.key for turn in theirs if turn.stage is not Stage.ENDED]
 
-    async def erase_record(self, kind: Collection[R], key: Key, user: str) -> list[str] | None:
-        record, at = self._of(kind)[key]
-        thread = kind.thread(key, record) if kind.is_of_turns and kind.thread is not None else None
+    async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
+        record, at = self._of(collection)[key]
+        thread = collection.thread_of_turns(key, record)
         running = [turn.key for turn in await self.unfinished() if turn.question.thread == thread]
-        left = kind.without(record, user)
+        left = collection.without(record, user)
         if running or left == record:
             return running or list(key)
         if left is None:
-            del self._of(kind)[key]
+            del self._of(collection)[key]
         else:
-            self._of(kind)[key] = left, at
+            self._of(collection)[key] = left, at
         return None
 
     async def save_events(self, *events: KeptEvent) -> None:

@@ -27,6 +27,8 @@ PACKAGE = f"{Path(__file__).parents[2]}/slack_bot/"
 PATH = ("inbound", "threads", "turn", "text", "agents", "slack", "store")
 """The rooms in the order of the path of a turn."""
 LAB = ("testing/", "tools/", "playground/")
+TEST_STORE = "testing/memory_store.py"
+"""It stands for a store of the bot: what it is asked is a part of the way."""
 VALUES = {"json_values.py", "record.py", "progress.py", "clock.py", "channels.py", "facts.py", "errors.py"}
 Function = tuple[str, str]
 """A file of the package and a function in it; a method by its own name."""
@@ -37,6 +39,8 @@ def function_of(frame: FrameType) -> Function | None:
     """The function of the bot that `frame` runs; None: another's, the lab's, or a comprehension."""
     code = frame.f_code
     _, found, path = code.co_filename.partition(PACKAGE)
+    if path == TEST_STORE:
+        path = "store/of_tests.py"
     if not found or path.startswith(LAB) or code.co_name.startswith("<"):
         return None
     return path, code.co_name

@@ -138,8 +138,8 @@ def test_a_person_is_exported_and_erased_while_the_bot_runs(
         assert main(["store", "erase", "--user", "U1"]) == 0
         assert capsys.readouterr().out == (
             "Erased of U1: turns 1, messages to them 0, feedback 0, open questions of an agent 0, overheard"
-            " messages 0, forms 0, threads listened to 0. Left because it has not ended: T1:C1:2.0; erase again"
-            " when it has.\n"
+            " messages 0, forms 0, threads listened to 0. Left because it has not ended: T1:C1:2.0; erase"
+            " again when it has.\n"
         )
         assert main(["store", "export", "--user", "U1"]) == 0
         assert [each["question"]["ts"] for each in json.loads(capsys.readouterr().out)["turns"]] == ["2.0"]
