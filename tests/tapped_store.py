@@ -17,9 +17,9 @@ class TappedStore(MemoryStore):
         await self.tap(collection.name)
         return await super().get(collection, key)
 
-    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
         await self.tap(collection.name)
-        return await super().change(collection, key, update, now)
+        return await super().change(collection, key, revise, now)
 
     async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
         await self.tap(collection.name)

@@ -11,9 +11,9 @@ from .collection import Collection, R
 TURN, MESSAGE = TypeAdapter(TurnRecord), TypeAdapter(MessageRecord)
 
 
-def read(collection: Collection[R], data: str) -> R:
+def read(collection: Collection[R], stored: str) -> R:
     """A record of JSON. Raises ValueError."""
-    record: R = _adapter(collection).validate_json(data)
+    record: R = _adapter(collection).validate_json(stored)
     return record
 
 

@@ -159,8 +159,8 @@ class CollectionStore(Protocol):
     async def get(self, collection: Collection[R], key: Key) -> R | None:
         """None: it is not kept, or no longer."""
 
-    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
-        """Replace a record by what `update` makes of it, if that is something. Atomic."""
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
+        """Replace a record by what `revise` makes of it, if that is something. Atomic."""
 
     async def remove(self, collection: Collection[R], *keys: Key) -> None:
         """Remove records, those that are there."""

@@ -41,12 +41,12 @@ class RedisCollections(RedisCalls, CollectionStore):
         async with self._calling():
             return record_of(collection, await self._redis.get(record_key(collection, key)))
 
-    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
         name = record_key(collection, key)
 
         async def work(pipeline: Any) -> Changed[R]:
             before = record_of(collection, await pipeline.get(name))
-            after = update(before)
+            after = revise(before)
             pipeline.multi()
             if after is None:
                 return Changed(before, before)
@@ -142,9 +142,9 @@ def record_key(collection: Collection[Any], key: Key) -> str:
     return f"{PREFIX}record:{collection.name}:{name_of(key)}"
 
 
-def record_of(collection: Collection[R], data: str | None) -> R | None:
+def record_of(collection: Collection[R], stored: str | None) -> R | None:
     """The record in a value of Redis."""
-    return None if data is None else read(collection, data)
+    return None if stored is None else read(collection, stored)
 
 
 def queue_record(

@@ -34,34 +34,34 @@ _LEFT_OVER = (
 """What found records in format 1."""
 
 
-def _conversation(name: str, data: str) -> _Records:
-    context_id, waits, *heard = json.loads(data)
+def _conversation(name: str, stored: str) -> _Records:
+    context_id, waits, *heard = json.loads(stored)
     known = {"context_id": context_id, "waits": waits, "heard": heard[0] if heard else []}
     yield tuple(json.loads(name)), json.dumps(known)
 
 
-def _thread(name: str, data: str) -> _Records:
-    yield tuple(json.loads(name)), data
+def _thread(name: str, stored: str) -> _Records:
+    yield tuple(json.loads(name)), stored
 
 
-def _named(name: str, data: str) -> _Records:
-    yield (name,), data
+def _named(name: str, stored: str) -> _Records:
+    yield (name,), stored
 
 
-def _profile(name: str, data: Mapping[str, str]) -> _Records:
-    yield (name,), json.dumps(data)
+def _profile(name: str, stored: Mapping[str, str]) -> _Records:
+    yield (name,), json.dumps(stored)
 
 
-def _feedback(name: str, data: Mapping[str, str]) -> _Records:
-    for user, said in data.items():
+def _feedback(name: str, stored: Mapping[str, str]) -> _Records:
+    for user, said in stored.items():
         if said.startswith("["):  # the oldest wrote the value and its time alone
             value, at = json.loads(said)
             said = json.dumps({"turn": name, "user": user, "value": value, "at": at})
         yield (name, user), said
 
 
-def _overheard(name: str, data: list[str]) -> _Records:
-    for said in data:
+def _overheard(name: str, stored: list[str]) -> _Records:
+    for said in stored:
         yield (*json.loads(name), json.loads(said)["ts"]), said
 
 
@@ -114,9 +114,9 @@ def _moving(
     start, read, records = old
 
     async def move(pipeline: Any) -> None:
-        data, left = await read(pipeline, key), await pipeline.pttl(key)
+        stored, left = await read(pipeline, key), await pipeline.pttl(key)
         pipeline.multi()
-        for named, text in records(key.removeprefix(start), data) if data else ():
+        for named, text in records(key.removeprefix(start), stored) if stored else ():
             record, age = read_record(collection, text), store.age_of(collection)
             if left > 0 or age is None:
                 pipeline.set(

@@ -33,10 +33,10 @@ class SqliteCollections(SqliteFile, CollectionStore):
     async def get(self, collection: Collection[R], key: Key) -> R | None:
         return await self._run(lambda connection: find(connection, collection, key), reads=True)
 
-    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
         def work(connection: sqlite3.Connection) -> Changed[R]:
             before = find(connection, collection, key)
-            after = update(before)
+            after = revise(before)
             if after is None:
                 return Changed(before, before)
             if after != before:

@@ -96,9 +96,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
         found = self._of(collection).get(key)
         return None if found is None else found[0]
 
-    async def change(self, collection: Collection[R], key: Key, update: Change[R], now: float) -> Changed[R]:
+    async def change(self, collection: Collection[R], key: Key, revise: Change[R], now: float) -> Changed[R]:
         before = await self.get(collection, key)
-        after = update(before)
+        after = revise(before)
         if after is not None:
             self._of(collection)[key] = after, now
         return Changed(before, before if after is None else after)

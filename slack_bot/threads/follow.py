@@ -118,10 +118,10 @@ class FollowedThreads:
         now, respond = self._clock.wall(), self._policies.of(question.thread.channel).respond
         await self._note(question, lambda state: answered(state, now, respond if is_told else None))
 
-    async def _note(self, question: Question, update: Change[ThreadState]) -> None:
+    async def _note(self, question: Question, revise: Change[ThreadState]) -> None:
         try:
             if self._may_follow(question.thread):
-                await self._change(question.thread, update)
+                await self._change(question.thread, revise)
         except StoreError as error:
             extra = {"turn": question.key, "thread_ts": question.thread.ts}
             _log.error("that a thread goes on was not stored: %s", error, extra=extra)
@@ -139,8 +139,8 @@ class FollowedThreads:
     def _may_follow(self, thread: ThreadKey) -> bool:
         return not is_direct(thread.channel) and self._policies.of(thread.channel).respond != "mention"
 
-    async def _change(self, thread: ThreadKey, update: Change[ThreadState]) -> ThreadState | None:
-        changed = await self._store.change(THREADS, thread_key(thread), update, self._clock.wall())
+    async def _change(self, thread: ThreadKey, revise: Change[ThreadState]) -> ThreadState | None:
+        changed = await self._store.change(THREADS, thread_key(thread), revise, self._clock.wall())
         return changed.before
 
     async def _state_of(self, thread: ThreadKey) -> ThreadState | None:

@@ -8,6 +8,10 @@ from .extras import ExtraRecord
 from .record import Outcome, Question
 
 
+DEFAULT_AGENT = "default"
+"""The name of the only agent that a bot has."""
+
+
 class Stage(StrEnum):
     """What is still to do for a turn."""
 
@@ -56,7 +60,7 @@ class TurnRecord:
     posts, and the hash of its secret. `heard`: what the agent has heard of the thread if it has taken the
     question (`quotes`). `extras`: what is in the thread besides the text. `reworded`: what the question's
     message says since it was edited while it was answered. `reason`: why it ended so, in words of ours.
-    `said`: the agent's own on its failure.
+    `said`: the agent's own on its failure. `agent`: the name of the one that is asked.
     """
 
     question: Question
@@ -80,6 +84,7 @@ class TurnRecord:
     reworded: str = ""
     reason: str = ""
     said: str = ""
+    agent: str = DEFAULT_AGENT
 
     @property
     def key(self) -> str:

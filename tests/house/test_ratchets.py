@@ -10,26 +10,26 @@ import pytest
 from tests.house import shape, walks
 
 SHAPE = {
-    "classes that do too much": 26,
+    "classes that do too much": 25,
     "attributes set from outside": 176,
     "splats into constructors": 22,
     "conditional callees": 4,
-    "assignments to three or more": 197,
-    "parameter names with five or more types": 43,
+    "assignments to three or more": 194,
+    "parameter names with five or more types": 42,
     "modules over 500 lines": 4,
     "modules that import httpx": 1,
     "places outside the store that ask for its lease": 15,
-    "places that ask whether the store is Redis": 9,
-    "words of manner": 196,
+    "places that ask whether the store is shared": 14,
+    "words of manner": 193,
 }
 WALKS = {
     "mention": {
-        "files": 69, "rooms": 10, "moves between files": 302, "moves between rooms": 129, "climbs": 15,
+        "files": 72, "rooms": 10, "moves between files": 322, "moves between rooms": 142, "climbs": 17,
     },
-    "chunk": {"files": 36, "rooms": 6, "moves between files": 143, "moves between rooms": 57, "climbs": 14},
-    "press": {"files": 64, "rooms": 10, "moves between files": 235, "moves between rooms": 97, "climbs": 16},
+    "chunk": {"files": 36, "rooms": 6, "moves between files": 145, "moves between rooms": 57, "climbs": 14},
+    "press": {"files": 67, "rooms": 10, "moves between files": 247, "moves between rooms": 106, "climbs": 16},
     "takeover": {
-        "files": 99, "rooms": 12, "moves between files": 2318, "moves between rooms": 618, "climbs": 103,
+        "files": 101, "rooms": 12, "moves between files": 2342, "moves between rooms": 638, "climbs": 104,
     },
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ async def test_feedback(tmp_path: Path) -> None:
         bot.workspace.submit("U1", now=bot.now)
         await bot.deliver()
         await bot.idle()
-        (row,) = [row for row in Stage(tmp_path).rows() if row.startswith("feedback ")]
+        (row,) = [row for row in Stage(tmp_path).rows() if row.startswith('records ["feedback"')]
         assert "negative" in row
 
 

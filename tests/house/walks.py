@@ -29,7 +29,16 @@ PATH = ("inbound", "threads", "turn", "text", "agents", "slack", "store")
 LAB = ("testing/", "tools/", "playground/")
 TEST_STORE = "testing/memory_store.py"
 """It stands for a store of the bot: what it is asked is a part of the way."""
-VALUES = {"json_values.py", "record.py", "progress.py", "clock.py", "channels.py", "facts.py", "errors.py"}
+VALUES = {
+    "json_values.py",
+    "record.py",
+    "progress.py",
+    "clock.py",
+    "channels.py",
+    "facts.py",
+    "errors.py",
+    "store_kinds.py",
+}
 Function = tuple[str, str]
 """A file of the package and a function in it; a method by its own name."""
 Profile = Callable[[FrameType, str, Any], None]

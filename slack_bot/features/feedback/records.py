@@ -24,10 +24,10 @@ FEEDBACK = Collection(
 
 
 async def change_feedback(
-    store: CollectionStore, turn: str, user: str, update: Change[FeedbackRecord], now: float
+    store: CollectionStore, turn: str, user: str, revise: Change[FeedbackRecord], now: float
 ) -> Changed[FeedbackRecord]:
-    """Replace what `user` said of `turn` by what `update` makes of it. Raises StoreError."""
-    return await store.change(FEEDBACK, (turn, user), update, now)
+    """Replace what `user` said of `turn` by what `revise` makes of it. Raises StoreError."""
+    return await store.change(FEEDBACK, (turn, user), revise, now)
 
 
 async def due_feedback(store: CollectionStore, now: float, most: int) -> list[FeedbackRecord]:
