@@ -7,7 +7,6 @@ from .actions import TaskCard
 from .extras import ExtraRecord
 from .record import Outcome, Question
 
-
 DEFAULT_AGENT = "default"
 """The name of the only agent that a bot has."""
 

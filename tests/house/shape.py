@@ -78,7 +78,7 @@ def figures() -> dict[str, int]:
         "modules over 500 lines": sum(lines(path) > MOST_LINES for path in modules()),
         "modules that import httpx": sum(map(bool, found(HTTPX, but=()))),
         "places outside the store that ask for its lease": sum(found(r"store\.lease\b", but={*LAB, "store"})),
-        "places that ask whether the store is shared": sum(found(r"\bis_shared\b")),
+        "places that ask whether the store is shared": sum(found(r"(?:kept|store)\.is_shared\b")),
         "words of manner": sum(len(MANNERED.findall(each)) for each in prose()),
     }
 

@@ -38,6 +38,9 @@ def write_sqlite(file: Path) -> None:
     """Format 8."""
     with closing(sqlite3.connect(file)) as writer:
         writer.executescript(_recorded("sqlite_8.sql"))
+        with writer:  # what is behind the zero character is not in a dump
+            whole = "UPDATE conversations SET context_id = ? WHERE context_id = 'ctx:'"
+            writer.execute(whole, ("ctx:\x00run",))
 
 
 async def write_redis(client: Redis) -> None:
