@@ -733,3 +733,22 @@ async def keep_renewing(store: RedisStore) -> None:
     while True:
         await store.renew()
         await asyncio.sleep(0.1)
+
+
+async def test_a_signal_that_a_replica_does_not_know_waits_for_one_that_does(
+    replica: Opener, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also if the one that does not know it has ended as it should."""
+    older, other, newer = [await replica(3.0) for _ in range(3)]
+    question = await accepted(older, "1.0")
+    assert await older.claim(question)
+    unheard, known = Signal(THREAD, "recall", {"user": "U1"}), Signal(THREAD, "stop", {"user": "U2"})
+    later = replace(known, version=known.version + 1)
+    for each in (unheard, later, known):
+        assert await other.signal(each)
+    assert await older.signals(KINDS) == [known]
+    assert caplog.text.count("a signal of a newer version is kept for it") == 2
+    await older.close()
+    assert await newer.claim(question)
+    seen = asyncio.create_task(newer.signals(KINDS | {"recall"}))
+    assert [each for each in await asyncio.wait_for(seen, 30) if each.kind != "left"] == [unheard]
