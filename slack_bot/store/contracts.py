@@ -214,6 +214,9 @@ class PersonalData(Protocol):
         The bare keys of accepted questions stay for their hours: what Slack brings again is not asked again.
         """
 
+    async def finish_erasure(self, user: str, team: str | None) -> None:
+        """Erase what the store has of it besides: in its log, in what processes tell each other."""
+
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
         """Erase a person from a record. None: done; else the keys of what still needs it. Atomic."""
 

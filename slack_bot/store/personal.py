@@ -35,6 +35,7 @@ async def erase(store: PersonalData, user: str, team: str | None) -> Erased:
         if needed is None:
             numbers[collection.name] = numbers.get(collection.name, 0) + 1
         running += needed or ()
+    await store.finish_erasure(user, team)
     return Erased(turns, tuple(dict.fromkeys(running)), numbers)
 
 

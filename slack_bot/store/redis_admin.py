@@ -90,7 +90,6 @@ class RedisAdmin(RedisStore, StoreAdmin):
         turns, left = await self.turns_of(user, team), list[str]()
         for some in _batches([turn.key for turn in turns], _ERASED_AT_ONCE):
             left += await self._run("erase", turns=some, dedupe_age=self._ages.dedupe)
-        await self._forget_signals(user, team)
         return len(turns) - len(left), left
 
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
@@ -118,8 +117,8 @@ class RedisAdmin(RedisStore, StoreAdmin):
 
         return await self.transact(erase, name)
 
-    async def _forget_signals(self, user: str, team: str | None) -> None:
-        """Where no turn runs they are only left over."""
+    async def finish_erasure(self, user: str, team: str | None) -> None:
+        """Signals where no turn runs are only left over."""
         for inbox in await self.names(f"{PREFIX}inbox:*"):
             async with self._calling():
                 entries = await self._redis.xrange(inbox)

@@ -77,17 +77,13 @@ class SqliteAdmin(SqliteStore, StoreAdmin):
         return await self._turns(_OF_PERSON, user, team)
 
     async def erase_turns(self, user: str, team: str | None) -> tuple[int, list[str]]:
-        erased = await self._run(lambda connection: _erase_turns(connection, user, team))
-        await self._empty_log()
-        return erased
+        return await self._run(lambda connection: _erase_turns(connection, user, team))
 
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
-        needed = await self._run(lambda connection: _erase_record(connection, collection, key, user))
-        await self._empty_log()
-        return needed
+        return await self._run(lambda connection: _erase_record(connection, collection, key, user))
 
-    async def _empty_log(self) -> None:
-        """What was erased stands in the log until it is moved to the file."""
+    async def finish_erasure(self, user: str, team: str | None) -> None:
+        """What was erased is in the log until the log is moved to the file."""
 
         def truncate(connection: sqlite3.Connection) -> None:  # no transaction may be open
             with as_store_errors(self._path):

@@ -146,6 +146,9 @@ class MemoryStore(SoleProcess, Store, PersonalData):
             self._erased[turn.key] = turn.accepted_at
         return len(ended), [turn.key for turn in theirs if turn.stage is not Stage.ENDED]
 
+    async def finish_erasure(self, user: str, team: str | None) -> None:
+        pass
+
     async def erase_record(self, collection: Collection[R], key: Key, user: str) -> list[str] | None:
         record, at = self._of(collection)[key]
         thread = collection.thread_of_turns(key, record)
