@@ -117,7 +117,7 @@ def slack_session(fuse: Fuse) -> aiohttp.ClientSession:
 
 def main() -> int:
     fuse = Fuse(os.environ.get("CRASH_AT", ""), int(os.environ.get("CRASH_NTH", "1")))
-    build, open_store = app.build, app._open_store
+    build, open_store = app.build, app.open_store
 
     async def opened(*args: Any, **options: Any) -> Any:
         return FusedStore(fuse, await open_store(*args, **options))
@@ -130,7 +130,7 @@ def main() -> int:
             made.closers.push_async_callback(stack.pop_all().aclose)
             return made
 
-    app._open_store, app.build = opened, built  # type: ignore[assignment]  # what `run` calls
+    app.open_store, app.build = opened, built  # type: ignore[assignment]  # what `run` calls
     return cli.main(["run"])
 
 
