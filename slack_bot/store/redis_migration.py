@@ -6,6 +6,7 @@ rest to the next one, and two at once do not disturb each other.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ MIGRATING = f"{PREFIX}migrating"
 """The older format, as long as something of it is left."""
 _Records: TypeAlias = Iterator[tuple[Key, str]]
 """Keys of records, and their JSON."""
+_AT_ONCE, _TOLD = 50, 10_000
 _LEFT_OVER = (
     "forms:*",
     "forms_of:*",
@@ -98,9 +100,18 @@ async def migrate(store: RedisCollections, now: float) -> None:
         if collection is None:  # its feature was taken out
             continue
         start = f"{PREFIX}{old}:"
-        for key in await store.names(f"{start}*"):
-            await store.transact(_moving(store, collection, key, (start, read, records), now), key)
-            number += 1
+        keys = await store.names(f"{start}*")
+        for at in range(0, len(keys), _AT_ONCE):
+            moving = (
+                store.transact(_moving(store, collection, key, (start, read, records), now), key)
+                for key in keys[at : at + _AT_ONCE]
+            )
+            for result in await asyncio.gather(*moving, return_exceptions=True):
+                if result is not None:
+                    raise result
+            number += len(keys[at : at + _AT_ONCE])
+            if at // _TOLD != (at + _AT_ONCE) // _TOLD:
+                _log.info("the store is brought to its new format: %d keys moved so far", number)
     for pattern in _LEFT_OVER:
         await store.delete(*await store.names(f"{PREFIX}{pattern}"))
     await store.delete(MIGRATING)
