@@ -59,7 +59,7 @@ def corrupted(file: Path) -> Iterator[None]:
     """Everything behind the first page, where the bot reads it again, because somebody else wrote."""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        other.execute("INSERT INTO profiles VALUES ('another', 'name', 'value', 1.0)")
+        other.execute("INSERT INTO records (collection, key, data) VALUES ('another', '[]', '')")
         with file.open("r+b") as damaged:
             damaged.seek(PAGE)
             damaged.write(GARBAGE * (file.stat().st_size - PAGE))
