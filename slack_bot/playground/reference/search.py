@@ -1,11 +1,13 @@
 """Which sections of the pages answer a question, and whether any does.
 
-Two witnesses are heard. The subjects that a question names lead to a topic (`subjects.py`), and its rare
-words are those of a section (`ranking.py`). Where both say the same, that section is the answer; where one of
-them is silent, the other must be clear. Else nothing is the answer, and what comes nearest can be named. Each
-clause that asks is heard alone as well.
+Three witnesses are heard. The subjects that a question names lead to a topic (`subjects.py`), its rare words
+are those of a section (`ranking.py`), and a model that learned from examples gives scores to all sections and
+to the kinds of talk that none of them answers (`classifier.py`). The scores of the model count most; what the
+other two say is added to them. The section that is clearly ahead is the answer. Else nothing is, and what
+comes nearest can be named. Each clause that asks is heard alone as well.
 """
 
+import gzip
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,15 +15,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from .classifier import Classifier
+from .clauses import asking_clauses, is_long_story, point_of, without_code
 from .pages import PageSection, sections, words_of
 from .ranking import Ranking
 from .subjects import Subjects, bundled_subjects
 
-_BEST, _NEAREST = 5, 3  # sections that a search finds, and that are named where nothing fits
+_BEST, _NEAREST = 5, 2  # sections that a search finds, and that are named where nothing fits
 _BY_NAME = 99.0  # score of a section that is asked for by its heading
-_LONG_STORY = 45  # words: of a longer text the clauses that ask are the question
 _SHORT_ASK = 20  # words: what is asked in a long story is clear
-_BIT = 3  # words: a later clause that is no longer says nothing without the one before it
+_ENOUGH = 2  # words that are not everyday ones: a clause with fewer says nothing without the rest
 _IN_HEADING, _IN_WORDING = 3, 2  # how often a word counts there
 # What the words alone must have to be believed: a score, how far the next topic is behind (as a share of it),
 # and how much of the question they are.
@@ -29,41 +32,24 @@ _CLEAR_SCORE, _CLEAR_LEAD, _CLEAR_SHARE = 10.0, 0.25, 0.4
 _SOME_LEAD = 0.1  # the same where the subjects name that topic too, but another one first
 _CERTAIN_SCORE, _CERTAIN_SHARE = 20.0, 0.8  # the same whatever else seems to be named
 _SOME_SHARE = 0.3  # of the question that even a section must have which both name
-_SOME_SCORE, _ALONE_SCORE = 5.0, 6.0  # that a clause must reach by itself; beside one about other things
 _RIVAL_SHARE = 0.6  # the same where the words name another one first
 # The share of the best score that the first topic of the subjects must have where the words name another one;
 # the same where the words say little.
 _RIVAL, _RIVAL_OF_FEW = 0.8, 0.5
-# What is near has this share of the best score, and of the question; of one that may be about other things.
-_RELATED, _KNOWN, _KNOWN_OF_OTHERS = 0.5, 0.25, 0.5
-_NO_WORDS = re.compile(r"```[^`\n]*\n.*?(?:```|\Z)|https?://\S+", re.DOTALL)
-_SENTENCE = re.compile(r"(?<=[.?!])\s+|\n+")
-_CLAUSE = re.compile(r"[,:;()]|\s(?:and|but|so|because|plus|und|aber)\s|\s[-–—&]\s", re.IGNORECASE)
-_ASKS = re.compile(
-    r"\W*(?:(?:hi|hello|hey|so|ok|okay|also|then|well|please|oh|now|just|btw|or|if so|finally"
-    r"|question|and|like|under|in|for|from|with|by|on|at|to)\b\W*)*"
-    r"(?:what\w*|how|who\w*|where\w*|when|why|which|can|cant|could|is|isnt|are|does|do|did|will|would|may"
-    r"|might"
-    r"|must|should|has|have|am|was|were|any|if|wie|wo|wer|wann|warum|welche\w*|kann|können|gibt|ist|sind|muss"
-    r"|darf|läuft|hat|werden|wird)\b",
-    re.IGNORECASE,
-)
-_WONDERS = re.compile(
-    r"\b(?:wonder\w*|know (?:if|what|how|where|who|which|whether)|whether|tell me|asked me|asking|curious"
-    r"|explain|show me|question is)\b",
-    re.IGNORECASE,
-)
-_POINT = re.compile(  # what follows is the question of a long story
-    r"\b(?:what (?:i|we) (?:\w+ )?(?:want|need|would like) to (?:know|find out|understand|ask)"
-    r"|what (?:i|we) (?:\w+ )?(?:wonder|ask|(?:can['’]?t|cannot) figure out)"
-    r"|what (?:i|we) (?:\w+ )?(?:do not|don['’]?t) (?:get|know|understand)"
-    r"|(?:my|the|our) (?:\w+ )?question)(?: after all (?:this|that))? (?:is|was)\b[:,]?|\blong story short\b",
-    re.IGNORECASE,
-)
+# The share of a question that a section must have to be near it; of one that may be about other things.
+_KNOWN, _KNOWN_OF_OTHERS = 0.25, 0.5
 _ASK_FOR = frozenset(("who", "where", "when", "why", "how"))  # tells the parts of a topic apart
 # What a part of a topic must have more than its first section: of the question, and in score.
 _FIRST, _FIRST_WEIGHS = 0.04, 1.15
 _CLAUSES = 12  # that ask: more would take too long
+# What is added to the scores of the model: for the words that a section has, at most; for the section that
+# subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
+_BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
+_FULL_SCORE = 12.0  # of words: a lower one adds less
+_LEAD, _OWN_LEAD = 0.05, 0.2  # by which an answer must be ahead; that of a single clause of several
+_NEAR = 0.15  # score of what comes near at all
+_TALK_LEAD = 0.1  # by which talk must be ahead of all sections
+_KIND = "-"  # how the label of a kind of talk begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +72,7 @@ class _Hearing:
     `scores`: of sections, by its `words`, best first, and of their `topics`; `share`: how much of the text
     the best section has.
     `subjects`: what is named of each topic, best first. `outside`: how many things are named that are
-    certainly not in the pages.
+    certainly not in the pages. `is_ours`: a word says that this project is meant.
     """
 
     words: Sequence[str]
@@ -95,6 +81,36 @@ class _Hearing:
     share: float
     subjects: Mapping[str, frozenset[str]]
     outside: int
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What all witnesses together say of a text: sections and kinds of talk with their scores, best first.
+
+    `hit`: what subjects and words lead to, if they are clear.
+    """
+
+    ranked: Sequence[tuple[str, float]]
+    hit: Hit | None
+
+    @property
+    def best(self) -> str:
+        """The heading of the first section, or the name of a kind of talk; empty where nothing is known."""
+        return self.ranked[0][0] if self.ranked else ""
+
+    @property
+    def lead(self) -> float:
+        """By how much the first one is ahead."""
+        first, second = [score for _, score in [*self.ranked[:2], ("", 0.0), ("", 0.0)]][:2]
+        return first - second
+
+    @property
+    def kind(self) -> str:
+        """The kind of talk that it is rather than a question for a section; else empty."""
+        first = next((score for label, score in self.ranked if not label.startswith(_KIND)), 0.0)
+        is_kind = self.best.startswith(_KIND) and self.ranked[0][1] - first >= _TALK_LEAD
+        return self.best.removeprefix(_KIND) if is_kind else ""
 
 
 class Library:
@@ -118,12 +134,13 @@ class Library:
         self._besides = _phrases_of(asked.get("besides", ""))
         errors = asked.get("errors", {})
         self._errors = {each: _phrases_of(errors[each]) for each in self._named if each in errors}
-        everyday = asked["everyday"].split()
-        self._parts = Ranking(headed, set(everyday) - _ASK_FOR)
+        everyday = self._everyday = frozenset(asked["everyday"].split())
+        self._parts = Ranking(headed, everyday - _ASK_FOR)
         with_text = {
             each.heading: [*headed[each.heading], *self._words_of_text(each)] for each in self._sections
         }
         self._ranking = Ranking(with_text, everyday)
+        self._model = bundled_classifier() if wordings is None else Classifier("")
 
     def _words_that_ask(self, heading: str, wordings: str) -> list[str]:
         """The words by which people ask for the section of `heading`."""
@@ -165,11 +182,13 @@ class Library:
         found = (heading for heading, said in self._errors.items() if said.search(query))
         return next((self._named[each] for each in found), None)
 
+    def kind_of(self, query: str) -> str:
+        """The kind of talk that `query` is rather than a question that a section may answer; else empty."""
+        return self._judge(self._question_in(query)).kind
+
     def _question_in(self, query: str) -> str:
         """`query` without code, addresses and what is said besides; of a long story its point."""
-        text = self._besides.sub(" ", _NO_WORDS.sub(" ", query))
-        point = list(_POINT.finditer(text)) if len(text.split()) > _LONG_STORY else []
-        return text[point[-1].end() :] if point else text
+        return point_of(self._besides.sub(" ", without_code(query)))
 
     def _answers(self, query: str) -> list[Hit]:
         """The sections that answer `query`, one for each thing it asks."""
@@ -180,53 +199,90 @@ class Library:
         if error := self.error_in(query):
             return [Hit(error, _BY_NAME, frozenset({error.topic}))]
         text = self._question_in(query)
-        asking = _asking_clauses(text)[:_CLAUSES]
-        if len(text.split()) > _LONG_STORY:
-            text = " ".join(asking)
-            if len(text.split()) > _SHORT_ASK:
-                return []
-        outside = self._outside_in(text)
-        asked = (self._answer_to(self._hear(each, outside)) for each in (text, " ".join(asking)))
-        whole = next((hit for hit in asked if hit is not None), None)
+        asking = asking_clauses(text)[:_CLAUSES]
+        asked = [] if is_long_story(text) else [text]
+        joined = " ".join(asking)
+        if self._says_enough(joined) and (asked or len(joined.split()) <= _SHORT_ASK):
+            asked.append(joined)
+        verdicts = (self._judge(each) for each in dict.fromkeys(asked))
+        whole = next((hit for each in verdicts if (hit := self._clear(each, _LEAD))), None)
         found: dict[str, Hit] = {}
-        for number, clause in enumerate(asking):
-            if clause != text and not (number and len(clause.split()) <= _BIT):
-                hit = self._answer_to(self._hear(clause, self._outside_in(clause)))
-                if hit is not None and hit.score >= (_ALONE_SCORE if outside else _SOME_SCORE):
+        for clause in asking:
+            if clause != text and self._says_enough(clause):
+                hit = self._clear(self._judge(clause), _OWN_LEAD)
+                if hit is not None:
                     found.setdefault(hit.section.topic, hit)
-        if whole is not None and (whole.subjects or not found):
+        if whole is not None:
             found = {whole.section.topic: whole} | {
                 topic: hit for topic, hit in found.items() if topic != whole.section.topic
             }
         return list(found.values())
 
+    def _says_enough(self, clause: str) -> bool:
+        """`clause` can be understood without what stands before it."""
+        words = {
+            word for word in words_of(clause) if word not in self._everyday and self._ranking.knows(word)
+        }
+        return len(words) >= _ENOUGH
+
+    def _clear(self, verdict: _Verdict, lead: float) -> Hit | None:
+        """The section that is ahead by `lead` at least, if one is."""
+        if verdict.best not in self._named or verdict.lead < lead:
+            return None
+        hit, section = verdict.hit, self._named[verdict.best]
+        subjects = hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset()
+        return Hit(section, verdict.ranked[0][1], subjects)
+
+    def _judge(self, text: str) -> _Verdict:
+        """What all witnesses say of `text`."""
+        outside = self._outside_in(text)
+        heard = self._hear(text, outside)
+        hit = self._answer_to(heard)
+        lead_to = hit.section if hit is not None else self._named.get(next(iter(self._related(heard)), ""))
+        full = max([_FULL_SCORE, *heard.scores.values()])
+        learned = self._model.scores(text)
+        scores = {}
+        for label in (*self._named, *(each for each in learned if each.startswith(_KIND))):
+            score = learned.get(label, 0.0)
+            if label.startswith(_KIND):
+                score += _BY_NOTHING * (lead_to is None) + _BY_NOTHING * (outside > 0)
+            else:
+                score += _BY_WORDS * heard.scores.get(label, 0.0) / full
+                score += _BY_SECTION * (hit is not None and hit.section.heading == label)
+                if lead_to is not None and (hit is not None or lead_to.heading == label):
+                    score += _BY_TOPIC * (self._named[label].topic == lead_to.topic)
+            scores[label] = score
+        ranked = sorted(((label, score) for label, score in scores.items() if score > 0), key=lambda e: -e[1])
+        return _Verdict(ranked, hit)
+
     def near(self, query: str) -> list[PageSection]:
         """What comes nearest to `query` where nothing answers it, best first."""
         text = self._question_in(query)
-        if len(text.split()) > _LONG_STORY:
+        if is_long_story(text):
             return self._near_in_story(text)
-        heard = self._hear(text, self._outside_in(text))
-        known = _KNOWN if self._subjects.is_about_us(text) else _KNOWN_OF_OTHERS
-        if heard.outside or not (heard.subjects or heard.share >= known):
+        verdict = self._judge(text)
+        if verdict.kind:
             return []
-        best = max(heard.scores.values(), default=0)
-        related = [name for name, score in heard.scores.items() if score >= _RELATED * best]
-        topic, _ = self._topic_of(heard)
-        names = [] if topic is None else [self._part_for(heard.words, topic).heading]
-        names += [*related[:1], *list(heard.subjects)[:1], *related[1:]]
-        return [self._named[name] for name in dict.fromkeys(names)][:_NEAREST]
+        near = [label for label, score in verdict.ranked if score >= _NEAR and label in self._named]
+        return [self._named[name] for name in near[:_NEAREST]]
 
     def _near_in_story(self, text: str) -> list[PageSection]:
         """What comes nearest to the clauses of a long `text` that ask, each heard alone."""
-        found: dict[PageSection, tuple[bool, float]] = {}
-        for clause in _asking_clauses(text)[:_CLAUSES]:
-            heard = self._hear(clause, 0)
-            topic, is_clear = self._topic_of(heard)
-            topic = topic if is_clear else next(iter(heard.topics), None)
-            if topic is not None and heard.share >= _CLEAR_SHARE:
-                score = heard.topics.get(topic, 0.0)
-                found.setdefault(self._part_for(heard.words, topic), (is_clear, score))
-        return sorted(found, key=lambda section: found[section], reverse=True)[:_NEAREST]
+        found: dict[PageSection, float] = {}
+        for clause in asking_clauses(text)[:_CLAUSES]:
+            verdict = self._judge(clause)
+            if verdict.best in self._named and verdict.ranked[0][1] >= _NEAR:
+                found.setdefault(self._named[verdict.best], verdict.lead)
+        return sorted(found, key=lambda section: -found[section])[:_NEAREST]
+
+    def _related(self, heard: _Hearing) -> list[str]:
+        """What comes near to what subjects and words say, best first."""
+        known = _KNOWN if heard.is_ours else _KNOWN_OF_OTHERS
+        if heard.outside or not (heard.subjects or heard.share >= known):
+            return []
+        topic, _ = self._topic_of(heard)
+        first = [] if topic is None else [self._part_for(heard.words, topic).heading]
+        return [*first, *heard.scores][:1]
 
     def _outside_in(self, text: str) -> int:
         return self._subjects.outside_in(text, self._ranking.knows)
@@ -245,7 +301,15 @@ class Library:
         topics: dict[str, float] = {}
         for name, score in scores.items():
             topics.setdefault(self._named[name].topic, score)
-        return _Hearing(words, scores, topics, share, {each: led[each][1] for each in in_order}, outside)
+        return _Hearing(
+            words,
+            scores,
+            topics,
+            share,
+            {each: led[each][1] for each in in_order},
+            outside,
+            self._subjects.is_about_us(text),
+        )
 
     def _answer_to(self, heard: _Hearing) -> Hit | None:
         """The section that answers what was heard; None where that is not clear."""
@@ -322,17 +386,8 @@ def _phrases_of(listed: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
 
 
-def _asking_clauses(text: str) -> list[str]:
-    """The clauses of `text` that ask something; all of them where none says so."""
-    sentences = _SENTENCE.split(text)
-    asking = [
-        each for each in sentences if "?" in each or _WONDERS.search(each) or _ASKS.match(each)
-    ] or sentences
-    clauses = [clause for sentence in asking for clause in _clauses_of(sentence)]
-    return clauses or [text]
-
-
-def _clauses_of(sentence: str) -> list[str]:
-    """The clauses of `sentence` that ask something; all of them where none says so."""
-    clauses = [each for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
-    return [each for each in clauses if _ASKS.match(each) or _WONDERS.search(each)] or clauses
+@cache
+def bundled_classifier() -> Classifier:
+    """What was learned from examples of questions."""
+    packed = (resources.files(__package__) / "model.gz").read_bytes()
+    return Classifier(gzip.decompress(packed).decode("utf-8"))

@@ -1,0 +1,118 @@
+"""Train what the playground's agent knows of wordings: `python -m tests.playground.train`.
+
+It reads the examples beside it and the guide, and writes the model of `classifier.py`. It is a perceptron
+that only learns where it is not sure (passive-aggressive), with the mean of all its states as the result,
+and of several orders of the examples. The same examples give the same model on each machine.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import random
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from slack_bot.playground.reference.agent import load_knowledge
+from slack_bot.playground.reference.classifier import UNIT, features_of
+from slack_bot.playground.reference.pages import PageSection, sections
+from slack_bot.playground.reference.search import bundled_wordings
+
+EXAMPLES = Path(__file__).parent / "examples"
+MODEL = Path(__file__).parents[2] / "slack_bot/playground/reference/model.gz"
+_ORDERS, _ROUNDS = 4, 3  # the examples are learned in so many orders, each so often
+_MARGIN = 1.0  # by which the right label shall be ahead
+_MOST = 1.0  # that one example may change
+_LEAST = 4  # a weight of fewer units is left out, which makes the file much smaller
+
+Example = tuple[str, str]
+"""A label, and a text that has it."""
+Weights = list[dict[int, float]]
+
+
+def examples() -> list[Example]:
+    """All that people wrote: a line has a heading of the guide, or a kind of talk, and a text."""
+    rows = [
+        line.split("\t")
+        for path in sorted(EXAMPLES.glob("*.tsv"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    return [(label, text) for label, text in rows]
+
+
+def wordings() -> list[Example]:
+    """How people ask for the sections, as it stands beside the search."""
+    listed = tomllib.loads(bundled_wordings())["wordings"]
+    return [(label, text.strip()) for label, texts in listed.items() for text in texts.split(";")]
+
+
+def guide() -> list[PageSection]:
+    """The sections that answer."""
+    return [each for name, text in load_knowledge().items() for each in sections(name, text)]
+
+
+def said_in(sections: Iterable[PageSection]) -> list[Example]:
+    """The heading of each section and its first sentence."""
+    return [(each.heading, text) for each in sections for text in (each.heading, each.first_sentence)]
+
+
+def taught() -> list[Example]:
+    """All that the model learns from."""
+    return examples() + wordings() + said_in(guide())
+
+
+def learned(taught: Sequence[Example]) -> str:
+    """The model that was learned from `taught`."""
+    labels = sorted({label for label, _ in taught})
+    numbers = {label: number for number, label in enumerate(labels)}
+    features = [features_of(text) for _, text in taught]
+    names = sorted({name for each in features for name in each})
+    places = {name: place for place, name in enumerate(names)}
+    vectors = [[places[name] for name in each] for each in features]
+    weights: Weights = [{} for _ in names]
+    for order in range(_ORDERS):
+        _learn(vectors, [numbers[label] for label, _ in taught], random.Random(order), weights)
+    lines = ["\t".join(labels)]
+    for name, row in zip(names, weights, strict=True):
+        units = {label: round(weight * UNIT / _ORDERS) for label, weight in sorted(row.items())}
+        kept = [f"{label} {unit}" for label, unit in units.items() if abs(unit) >= _LEAST]
+        if kept:
+            lines.append(f"{name}\t{' '.join(kept)}")
+    return "\n".join(lines)
+
+
+def _learn(
+    vectors: Sequence[Sequence[int]], labels: Sequence[int], chance: random.Random, total: Weights
+) -> None:
+    """Add what is learned in one order to `total`."""
+    weights: Weights = [{} for _ in total]
+    moments: Weights = [{} for _ in total]  # each change times when it was made: for the mean
+    order, width, now = list(range(len(vectors))), max(labels) + 1, 1
+    for _ in range(_ROUNDS):
+        chance.shuffle(order)
+        for number in order:
+            vector, right = vectors[number], labels[number]
+            scale = 1 / math.sqrt(len(vector) or 1)
+            sums = [0.0] * width
+            for place in vector:
+                for label, weight in weights[place].items():
+                    sums[label] += weight
+            own, sums[right] = sums[right], -math.inf
+            wrong = sums.index(max(sums))
+            missing = _MARGIN - (own - sums[wrong]) * scale
+            if missing > 0:
+                change = min(_MOST, missing / 2) * scale
+                for place in vector:
+                    for label, step in ((right, change), (wrong, -change)):
+                        weights[place][label] = weights[place].get(label, 0.0) + step
+                        moments[place][label] = moments[place].get(label, 0.0) + step * now
+            now += 1
+    for place, row in enumerate(weights):
+        for label, weight in row.items():
+            total[place][label] = total[place].get(label, 0.0) + weight - moments[place][label] / now
+
+
+if __name__ == "__main__":
+    MODEL.write_bytes(gzip.compress(learned(taught()).encode("utf-8"), mtime=0))
+    print(f"{MODEL.name}: {MODEL.stat().st_size} bytes from {len(examples())} examples")
