@@ -91,6 +91,7 @@ ENVIRONMENTS = ("staging", "production")
 _TOO_OFTEN = 6  # further searches of a thorough question
 _FEW_PAGES, _MANY_PAGES = 2, 4
 _ASKED_AT_ONCE = 3  # things that one message asks
+_ORDERS = ("order", "do")  # kinds of talk by which something is to be done
 _RELATED = 2  # sections that come with an answer in detail
 _LONGEST = 200_000  # characters: more would only test patience
 _SPECIAL = re.compile(
@@ -156,7 +157,8 @@ def _think(question: str, library: Library, reply: str | None, is_detailed: bool
 def _reply_to(question: str, library: Library, is_detailed: bool) -> Thought:
     hits = library.search(question)
     talks = is_small_talk(question) or (has_code(question) and library.error_in(question) is None)
-    if not talks and is_order(question) and (is_plain_order(question) or not hits):
+    orders = is_order(question) or (not hits and library.kind_of(question) in _ORDERS)
+    if not talks and orders and (is_plain_order(question) or not hits):
         return _refuse(question, [hit.section for hit in hits] or library.near(question))
     if _FILE.search(question) or (hits and not talks):
         return _research(question, library, is_detailed)

@@ -46,7 +46,11 @@ _CLAUSES = 12  # that ask: more would take too long
 # subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
 _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
-_LEAD, _OWN_LEAD = 0.05, 0.2  # by which an answer must be ahead; that of a single clause of several
+# What the first section must have to be the answer: a high score and a small lead, or a fair one and a larger
+# lead; the same for a single clause of several.
+_HIGH_SCORE, _SMALL_LEAD = 0.9, 0.03
+_FAIR_SCORE, _LARGE_LEAD = 0.6, 0.12
+_OWN_SCORE, _OWN_LEAD = 0.9, 0.25
 _NEAR = 0.15  # score of what comes near at all
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
 _KIND = "-"  # how the label of a kind of talk begins
@@ -104,6 +108,10 @@ class _Verdict:
         """By how much the first one is ahead."""
         first, second = [score for _, score in [*self.ranked[:2], ("", 0.0), ("", 0.0)]][:2]
         return first - second
+
+    def is_ahead(self, score: float, lead: float) -> bool:
+        """The first one has this score at least, and is ahead by `lead`."""
+        return bool(self.ranked) and self.ranked[0][1] >= score and self.lead >= lead
 
     @property
     def kind(self) -> str:
@@ -205,12 +213,13 @@ class Library:
         if self._says_enough(joined) and (asked or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
         verdicts = (self._judge(each) for each in dict.fromkeys(asked))
-        whole = next((hit for each in verdicts if (hit := self._clear(each, _LEAD))), None)
+        whole = next((hit for each in verdicts if (hit := self._clear(each))), None)
         found: dict[str, Hit] = {}
         for clause in asking:
             if clause != text and self._says_enough(clause):
-                hit = self._clear(self._judge(clause), _OWN_LEAD)
-                if hit is not None:
+                verdict = self._judge(clause)
+                hit = self._clear(verdict)
+                if hit is not None and verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
                     found.setdefault(hit.section.topic, hit)
         if whole is not None:
             found = {whole.section.topic: whole} | {
@@ -225,9 +234,10 @@ class Library:
         }
         return len(words) >= _ENOUGH
 
-    def _clear(self, verdict: _Verdict, lead: float) -> Hit | None:
-        """The section that is ahead by `lead` at least, if one is."""
-        if verdict.best not in self._named or verdict.lead < lead:
+    def _clear(self, verdict: _Verdict) -> Hit | None:
+        """The section that is clearly ahead, if one is."""
+        is_sure = verdict.is_ahead(_HIGH_SCORE, _SMALL_LEAD) or verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD)
+        if verdict.best not in self._named or not is_sure:
             return None
         hit, section = verdict.hit, self._named[verdict.best]
         subjects = hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset()

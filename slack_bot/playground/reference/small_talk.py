@@ -192,6 +192,19 @@ _REPLIES = {
     "unknown": "I do not know that. I only know this project, and answer from its guide.",
 }
 """What is said to each kind."""
+_LEARNED = {
+    "hello": "greeting",
+    "thanks": "thanks",
+    "bye": "goodbye",
+    "assent": "assent",
+    "praise": "kindness",
+    "again": "follow up",
+    "form": "form",
+    "probe": "probe",
+    "anger": "anger",
+    "complaint": "complaint",
+}
+"""The kinds that the search tells apart, and what is said to them. The others are unknown."""
 _SHORT = frozenset(
     ("stop", "thanks", "more than thanks", "goodbye", "assent", "kindness", "follow up", "form")
 )
@@ -251,6 +264,8 @@ def language_note(question: str) -> str:
 def small_talk(question: str, library: Library, near: Sequence[PageSection] = ()) -> str:
     """What is said to a question that no page answers. `near`: what comes near it."""
     kind = _kind(re.sub(r"['’]", "", question), library)
+    if kind == "unknown":
+        kind = _LEARNED.get(library.kind_of(question), kind)
     if kind == "unknown" and near:
         return _nearest(question, near)
     if kind in _SHORT:
