@@ -103,15 +103,10 @@ class _Verdict:
         """The heading of the first section, or the name of a kind of talk; empty where nothing is known."""
         return self.ranked[0][0] if self.ranked else ""
 
-    @property
-    def lead(self) -> float:
-        """By how much the first one is ahead."""
-        first, second = [score for _, score in [*self.ranked[:2], ("", 0.0), ("", 0.0)]][:2]
-        return first - second
-
-    def is_ahead(self, score: float, lead: float) -> bool:
-        """The first one has this score at least, and is ahead by `lead`."""
-        return bool(self.ranked) and self.ranked[0][1] >= score and self.lead >= lead
+    def is_ahead(self, score: float, lead: float, of: int = 1) -> bool:
+        """The first one has this score at least, and is ahead of all but the first `of` by `lead`."""
+        scores = [each for _, each in self.ranked[: of + 1]] + [0.0] * (of + 1)
+        return scores[0] >= score and scores[of - 1] > 0 and scores[0] - scores[of] >= lead
 
     @property
     def kind(self) -> str:
@@ -213,19 +208,15 @@ class Library:
         if self._says_enough(joined) and (asked or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
         verdicts = (self._judge(each) for each in dict.fromkeys(asked))
-        whole = next((hit for each in verdicts if (hit := self._clear(each))), None)
+        whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
+        topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
             if clause != text and self._says_enough(clause):
                 verdict = self._judge(clause)
-                hit = self._clear(verdict)
-                if hit is not None and verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
-                    found.setdefault(hit.section.topic, hit)
-        if whole is not None:
-            found = {whole.section.topic: whole} | {
-                topic: hit for topic, hit in found.items() if topic != whole.section.topic
-            }
-        return list(found.values())
+                if verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
+                    found |= {hit.section.topic: hit for hit in self._clear(verdict)}
+        return whole + [hit for topic, hit in found.items() if topic not in topics]
 
     def _says_enough(self, clause: str) -> bool:
         """`clause` can be understood without what stands before it."""
@@ -234,14 +225,25 @@ class Library:
         }
         return len(words) >= _ENOUGH
 
-    def _clear(self, verdict: _Verdict) -> Hit | None:
-        """The section that is clearly ahead, if one is."""
-        is_sure = verdict.is_ahead(_HIGH_SCORE, _SMALL_LEAD) or verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD)
-        if verdict.best not in self._named or not is_sure:
-            return None
-        hit, section = verdict.hit, self._named[verdict.best]
-        subjects = hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset()
-        return Hit(section, verdict.ranked[0][1], subjects)
+    def _clear(self, verdict: _Verdict) -> list[Hit]:
+        """The section that is clearly ahead; two where both are; none where none is."""
+        if verdict.is_ahead(_HIGH_SCORE, _SMALL_LEAD) or verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD):
+            labels = [verdict.best]
+        elif verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD, of=2):
+            labels = [label for label, _ in verdict.ranked[:2]]
+        else:
+            labels = []
+        found = [self._named[each] for each in labels if each in self._named]
+        hit = verdict.hit
+        return [
+            Hit(
+                section,
+                score,
+                hit.subjects if hit is not None and hit.section.topic == section.topic else frozenset(),
+            )
+            for section, (_, score) in zip(found, verdict.ranked, strict=False)
+            if len(found) == len(labels)
+        ]
 
     def _judge(self, text: str) -> _Verdict:
         """What all witnesses say of `text`."""
@@ -282,7 +284,7 @@ class Library:
         for clause in asking_clauses(text)[:_CLAUSES]:
             verdict = self._judge(clause)
             if verdict.best in self._named and verdict.ranked[0][1] >= _NEAR:
-                found.setdefault(self._named[verdict.best], verdict.lead)
+                found.setdefault(self._named[verdict.best], verdict.ranked[0][1])
         return sorted(found, key=lambda section: -found[section])[:_NEAREST]
 
     def _related(self, heard: _Hearing) -> list[str]:
