@@ -62,17 +62,17 @@ def taught() -> list[Example]:
     return examples() + wordings() + said_in(guide())
 
 
-def learned(taught: Sequence[Example]) -> str:
-    """The model that was learned from `taught`."""
-    labels = sorted({label for label, _ in taught})
+def learned(rows: Sequence[Example]) -> str:
+    """The model that was learned from `rows`."""
+    labels = sorted({label for label, _ in rows})
     numbers = {label: number for number, label in enumerate(labels)}
-    features = [features_of(text) for _, text in taught]
+    features = [features_of(text) for _, text in rows]
     names = sorted({name for each in features for name in each})
     places = {name: place for place, name in enumerate(names)}
     vectors = [[places[name] for name in each] for each in features]
     weights: Weights = [{} for _ in names]
     for order in range(_ORDERS):
-        _learn(vectors, [numbers[label] for label, _ in taught], random.Random(order), weights)
+        _learn(vectors, [numbers[label] for label, _ in rows], random.Random(order), weights)
     lines = ["\t".join(labels)]
     for name, row in zip(names, weights, strict=True):
         units = {label: round(weight * UNIT / _ORDERS) for label, weight in sorted(row.items())}

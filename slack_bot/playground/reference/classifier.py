@@ -8,7 +8,6 @@ text of unknown words is sure of nothing.
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from .pages import words_of
 
@@ -54,11 +53,3 @@ class Classifier:
                 sums[label] += int(weight)
         scale = UNIT * math.sqrt(len(features) or 1)
         return {self.labels[int(label)]: weight / scale for label, weight in sums.items()}
-
-
-def mean_of(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of several scores."""
-    sums = Counter[str]()
-    for each in scores:
-        sums.update(each)
-    return {label: score / len(scores) for label, score in sums.items()}

@@ -50,8 +50,9 @@ _FULL_SCORE = 12.0  # of words: a lower one adds less
 # lead; the same for a single clause of several.
 _HIGH_SCORE, _SMALL_LEAD = 0.9, 0.03
 _FAIR_SCORE, _LARGE_LEAD = 0.6, 0.12
-_OWN_SCORE, _OWN_LEAD = 0.9, 0.25
-_NEAR = 0.15  # score of what comes near at all
+_OWN_SCORE, _OWN_LEAD = 1.0, 0.3
+_OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
+_NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
 _KIND = "-"  # how the label of a kind of talk begins
 
@@ -124,6 +125,7 @@ class Library:
         pages: Mapping[str, str],
         subjects: Subjects | None = None,
         wordings: str | None = None,
+        model: Classifier | None = None,
     ) -> None:
         self._pages = dict(pages)
         self._sections = [section for name, text in pages.items() for section in sections(name, text)]
@@ -143,7 +145,7 @@ class Library:
             each.heading: [*headed[each.heading], *self._words_of_text(each)] for each in self._sections
         }
         self._ranking = Ranking(with_text, everyday)
-        self._model = bundled_classifier() if wordings is None else Classifier("")
+        self._model = bundled_classifier() if model is None else model
 
     def _words_that_ask(self, heading: str, wordings: str) -> list[str]:
         """The words by which people ask for the section of `heading`."""
@@ -212,11 +214,14 @@ class Library:
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
-            if clause != text and self._says_enough(clause):
+            if clause != text:
                 verdict = self._judge(clause)
                 if verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
                     found |= {hit.section.topic: hit for hit in self._clear(verdict)}
-        return whole + [hit for topic, hit in found.items() if topic not in topics]
+        others = [hit for topic, hit in found.items() if topic not in topics]
+        first = max([0.0, *(hit.score for hit in whole)]) + _OVERTAKES
+        overtaking = [hit for hit in others if hit.score >= first]
+        return overtaking + whole + [hit for hit in others if hit.score < first]
 
     def _says_enough(self, clause: str) -> bool:
         """`clause` can be understood without what stands before it."""
@@ -273,9 +278,8 @@ class Library:
         if is_long_story(text):
             return self._near_in_story(text)
         verdict = self._judge(text)
-        if verdict.kind:
-            return []
-        near = [label for label, score in verdict.ranked if score >= _NEAR and label in self._named]
+        least = _NEAR_TALK if verdict.kind else _NEAR
+        near = [label for label, score in verdict.ranked if score >= least and label in self._named]
         return [self._named[name] for name in near[:_NEAREST]]
 
     def _near_in_story(self, text: str) -> list[PageSection]:

@@ -319,7 +319,7 @@ def test_more_detail_is_the_rest_of_the_same_topic() -> None:
 
 
 def test_where_it_is_not_clear_what_comes_nearest_is_named_with_its_answer() -> None:
-    text = answer(run("how long before old conversations get wiped"))
+    text = answer(run("does the bot copy what people write into a database"))
     assert text.startswith("I am not sure what you ask. This comes nearest to it:")
     assert "- *How long are my messages kept?* Questions and their answers are kept for seven days" in text
 
