@@ -46,10 +46,10 @@ _CLAUSES = 12  # that ask: more would take too long
 # subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
 _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
-# What the first section must have to be the answer: a high score and a small lead, or a fair one and a larger
-# lead; the same for a single clause of several.
-_HIGH_SCORE, _SMALL_LEAD = 0.9, 0.03
-_FAIR_SCORE, _LARGE_LEAD = 0.6, 0.12
+# What the first section must have to be the answer: a score, and a lead that is the larger, the lower the score
+# is. Two that are near together must have more. What a single clause of several must have.
+_LEAST_SCORE, _LEAD_OF_NONE = 0.45, 0.3
+_PAIR_SCORE = 0.6
 _OWN_SCORE, _OWN_LEAD = 1.0, 0.3
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 _NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
@@ -232,9 +232,10 @@ class Library:
 
     def _clear(self, verdict: _Verdict) -> list[Hit]:
         """The section that is clearly ahead; two where both are; none where none is."""
-        if verdict.is_ahead(_HIGH_SCORE, _SMALL_LEAD) or verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD):
+        lead = _LEAD_OF_NONE * (1 - verdict.ranked[0][1]) if verdict.ranked else 0.0
+        if verdict.is_ahead(_LEAST_SCORE, lead):
             labels = [verdict.best]
-        elif verdict.is_ahead(_FAIR_SCORE, _LARGE_LEAD, of=2):
+        elif verdict.is_ahead(_PAIR_SCORE, lead, of=2):
             labels = [label for label, _ in verdict.ranked[:2]]
         else:
             labels = []
