@@ -24,7 +24,7 @@ MODEL = Path(__file__).parents[2] / "slack_bot/playground/reference/model.gz"
 _ORDERS, _ROUNDS = 4, 3  # the examples are learned in so many orders, each so often
 _MARGIN = 1.0  # by which the right label shall be ahead
 _MOST = 1.0  # that one example may change
-_LEAST = 4  # a weight of fewer units is left out, which makes the file much smaller
+_LEAST = 3  # a weight of fewer units is left out, which makes the file much smaller
 
 Example = tuple[str, str]
 """A label, and a text that has it."""

@@ -50,7 +50,7 @@ _FULL_SCORE = 12.0  # of words: a lower one adds less
 # is. Two that are near together must have more. What a single clause of several must have.
 _LEAST_SCORE, _LEAD_OF_NONE = 0.45, 0.3
 _PAIR_SCORE = 0.6
-_OWN_SCORE, _OWN_LEAD = 1.0, 0.3
+_OWN_SCORE, _OWN_LEAD = 0.9, 0.3
 _OVERTAKES = 0.3  # by so much a clause must be better than the whole to be answered first
 _NEAR, _NEAR_TALK = 0.15, 0.6  # score of what comes near at all; near to what is rather talk
 _TALK_LEAD = 0.1  # by which talk must be ahead of all sections
