@@ -46,8 +46,8 @@ _CLAUSES = 12  # that ask: more would take too long
 # subjects and words lead to, and for all of its topic; for the kinds of talk where they lead nowhere.
 _BY_WORDS, _BY_SECTION, _BY_TOPIC, _BY_NOTHING = 0.2, 0.1, 0.1, 0.1
 _FULL_SCORE = 12.0  # of words: a lower one adds less
-# What the first section must have to be the answer: a score, and a lead, the larger the lower its score. Two that
-# are near together must have more. What a single clause of several must have.
+# What the first section must have to be the answer: a score, and a lead that is the larger, the lower its
+# score is; the score of two that are near together; what a single clause of several must have.
 _LEAST_SCORE, _LEAD_OF_NONE = 0.45, 0.3
 _PAIR_SCORE = 0.6
 _OWN_SCORE, _OWN_LEAD = 0.9, 0.3

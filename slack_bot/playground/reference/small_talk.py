@@ -134,6 +134,9 @@ _PROBE = re.compile(
     r"|pretend (to be|you)\b",
     re.IGNORECASE,
 )
+_WHAT_IF = re.compile(
+    r"\b(what (if|happens|would)|injection|jailbreak\w*|if (some|any)(one|body))\b", re.IGNORECASE
+)
 _FOREIGN = {
     "Diese Demo antwortet auf Englisch.": re.compile(
         r"\b(wie|ist|kann|kannst|können|ich|nicht|und|oder|der|die|das|wer|wo|warum|wieso|welche|läuft|mein"
@@ -226,7 +229,7 @@ def is_small_talk(question: str) -> bool:
     text = re.sub(r"['’]", "", question)
     if _STOP.match(text):
         return True
-    if _PROBE.search(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
+    if _is_probe(text) or _FOLLOW_UP.match(text) or ("?" not in text and _COMPLAINT.search(text)):
         return True
     if _is_about_form(text) or _points_back(text):
         return True
@@ -235,6 +238,11 @@ def is_small_talk(question: str) -> bool:
         return True
     talks = (_ABOUT_ITSELF.search, _GOODBYE.match, _KINDNESS.search)
     return is_short and any(talk(text) for talk in talks)
+
+
+def _is_probe(text: str) -> bool:
+    """Other instructions are given, and it is not asked what would become of them."""
+    return _PROBE.search(text) is not None and _WHAT_IF.search(text) is None
 
 
 def _is_about_form(text: str) -> bool:
@@ -298,7 +306,7 @@ def _kind(text: str, library: Library) -> str:
     kinds = {
         "stop": _STOP.match(text) is not None,
         "code": has_code(text),
-        "probe": _PROBE.search(text) is not None,
+        "probe": _is_probe(text),
         "complaint": _COMPLAINT.search(text) is not None and "?" not in text,
         "form": _is_about_form(text),
         "follow up": (_FOLLOW_UP.match(text) is not None and _ASSENT.match(text) is None)
