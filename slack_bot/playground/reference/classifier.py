@@ -1,4 +1,4 @@
-"""PURE. What a message is about: labels that a linear model gives it, which was learned from examples.
+"""What a message is about: labels that a linear model gives it, which was learned from examples.
 
 A text has features: its words, its pairs of words, and the beginnings of its longer words. Each feature
 speaks for some labels and against others. The features that the model does not know count as silent, so a
