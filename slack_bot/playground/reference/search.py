@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from .classifier import Classifier
@@ -146,6 +146,8 @@ class Library:
         }
         self._ranking = Ranking(with_text, everyday)
         self._model = bundled_classifier() if model is None else model
+        # search, what is near and the kind of talk are asked for one after the other
+        self._verdict = lru_cache(maxsize=_CLAUSES)(self._judge)
 
     def _words_that_ask(self, heading: str, wordings: str) -> list[str]:
         """The words by which people ask for the section of `heading`."""
@@ -189,7 +191,7 @@ class Library:
 
     def kind_of(self, query: str) -> str:
         """The kind of talk that `query` is rather than a question that a section may answer; else empty."""
-        return self._judge(self._question_in(query)).kind
+        return self._verdict(self._question_in(query)).kind
 
     def _question_in(self, query: str) -> str:
         """`query` without code, addresses and what is said besides; of a long story its point."""
@@ -209,13 +211,13 @@ class Library:
         joined = " ".join(asking)
         if self._says_enough(joined) and (asked or len(joined.split()) <= _SHORT_ASK):
             asked.append(joined)
-        verdicts = (self._judge(each) for each in dict.fromkeys(asked))
+        verdicts = (self._verdict(each) for each in dict.fromkeys(asked))
         whole = next((hits for each in verdicts if (hits := self._clear(each))), [])
         topics = {hit.section.topic for hit in whole}
         found: dict[str, Hit] = {}
         for clause in asking:
             if clause != text:
-                verdict = self._judge(clause)
+                verdict = self._verdict(clause)
                 if verdict.is_ahead(_OWN_SCORE, _OWN_LEAD):
                     found |= {hit.section.topic: hit for hit in self._clear(verdict)}
         others = [hit for topic, hit in found.items() if topic not in topics]
@@ -278,7 +280,7 @@ class Library:
         text = self._question_in(query)
         if is_long_story(text):
             return self._near_in_story(text)
-        verdict = self._judge(text)
+        verdict = self._verdict(text)
         least = _NEAR_TALK if verdict.kind else _NEAR
         near = [label for label, score in verdict.ranked if score >= least and label in self._named]
         return [self._named[name] for name in near[:_NEAREST]]
@@ -287,7 +289,7 @@ class Library:
         """What comes nearest to the clauses of a long `text` that ask, each heard alone."""
         found: dict[PageSection, float] = {}
         for clause in asking_clauses(text)[:_CLAUSES]:
-            verdict = self._judge(clause)
+            verdict = self._verdict(clause)
             if verdict.best in self._named and verdict.ranked[0][1] >= _NEAR:
                 found.setdefault(self._named[verdict.best], verdict.ranked[0][1])
         return sorted(found, key=lambda section: -found[section])[:_NEAREST]
