@@ -5,6 +5,7 @@ Each call is one transaction, so a call that is cancelled is done whole or not a
 
 import asyncio
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ from typing import Any, TypeVar
 from ..errors import StoreError
 from .collection import name_of
 from .private_file import inode_of, make_private, unusable, unwritable
+
+_log = logging.getLogger(__name__)
 
 MEMORY = Path(":memory:")  # SQLite's name for no file: the store is lost with the process
 # file n turns version n - 1 into version n
@@ -109,6 +112,8 @@ class SqliteFile:
 
     def _prepare_format(self, connection: sqlite3.Connection, version: int) -> None:
         if version < VERSION:
+            if version:
+                _log.info("the store %s is brought to format %d", self._path, VERSION)
             room = resources.files(__package__)
             connection.create_function("record_key", -1, lambda *parts: name_of(parts))
             connection.create_function("json_text", 1, json.dumps)

@@ -65,11 +65,14 @@ def rows_of(file: Path, query: str) -> Sequence[object]:
         return reader.execute(query).fetchall()
 
 
-async def test_all_that_format_8_held_is_there(tmp_path: Path) -> None:
+async def test_all_that_format_8_held_is_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     write_sqlite(file := tmp_path / "store.sqlite")
-    store = await open_sqlite(file, Ages(), collections=COLLECTIONS)
-    await check_all(store)
-    await store.close()
+    caplog.set_level("INFO")
+    for _ in range(2):
+        store = await open_sqlite(file, Ages(), collections=COLLECTIONS)
+        await check_all(store)
+        await store.close()
+    assert caplog.messages == [f"the store {file} is brought to format {VERSION}"]
 
 
 @pytest.mark.parametrize("version", range(2, 9))
