@@ -276,7 +276,9 @@ def test_a_question_that_was_written_live_is_not_asked_again_by_the_call_that_as
     needs = StatusUpdate("t", "c", TaskState.INPUT_REQUIRED, AgentMessage("m", parts=call), metadata=ABOUT)
     told = tell(SUBMITTED, *deltas, needs)
     assert (told.shown, told.asked) == (asked, "")
-    assert tell(SUBMITTED, needs).asked == f"**ask_human**\n- **question**: {asked}"
+    assert tell(SUBMITTED, needs).asked == asked
+    sent = Snapshot("t", "c", needs.state, needs.message, history=(AgentMessage("last", parts=text(asked)),))
+    assert (tell(sent).shown, tell(sent).asked) == ("", asked)
 
 
 def test_with_the_extension_each_model_turn_is_an_artifact_that_replaces_itself() -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,7 +24,10 @@ from slack_bot.testing.harness import run_bot
 from slack_bot.testing.tape.builders import on_wire, status, task
 from slack_bot.testing.tape.recording import Recording
 from slack_bot.testing.tape.tape import Moment, Tape
+from slack_bot.tools.files import open_capture
 from tests.agents.memory_server import capture
+
+FRAMEWORKS = Path(__file__).parents[1] / "captures" / "frameworks"
 
 # name of the recording -> how many events it has, and its answer
 CAPTURES = {
@@ -311,6 +315,23 @@ def test_an_answer_in_statuses_cut_behind_every_event(wire: str) -> None:
     for after in range(1, len(tape.moments)):
         got = ended(tape, cut_after=after, answer_source="status")
         assert (got.text, got.ends, got.questions) == (whole.text, ["answered"], 1), after
+
+
+@pytest.mark.parametrize("seen", range(4, 9))
+def test_a_question_of_which_the_task_has_the_first_words_is_asked_once(seen: int) -> None:
+    """Behind the cut the task is read when it has the first `seen` events, and then when it has all.
+
+    ADK writes the question in its statuses, and asks by a call that has it too.
+    """
+    recorded = open_capture(FRAMEWORKS / "adk-rest03_ask.sse")
+    assert isinstance(recorded, Recording)
+    times = [0.01 if n < seen else 0.06 for n in range(len(recorded.chunks))]
+    chunks = tuple((at, data) for at, (_, data) in zip(times, recorded.chunks, strict=True))
+    tape = replace(recorded, chunks=chunks, ended=0.2)
+    for after in range(1, seen + 1):
+        got = ended(tape, cut_after=after, poll_intervals=[0.1])
+        asked = "Shall I really delete the three old records? Please answer yes or no."
+        assert (got.text, got.ends, got.questions) == (asked, ["asked"], 1), after
 
 
 def test_an_answer_in_messages_beside_a_task_cut_behind_every_event() -> None:

@@ -33,7 +33,7 @@ from ..wire.frames import (
     StatusUpdate,
     TaskState,
 )
-from .token_pace import CLOSES, LINE_ENDS, goes_on, has_letters, in_tokens
+from .token_pace import CLOSES, LINE_ENDS, goes_on, has_letters, in_tokens, may_begin_tokens
 
 _ANSWER, _NARRATION = "is_final_answer", "is_narration"
 _FEW_CHUNKS = 2  # say too little to be snapshots
@@ -343,10 +343,10 @@ class SnapshotMerger:
             self._reply_text.take(frame.message.text)
 
     def merge(self, task: Snapshot) -> list[Frame]:
-        missed = self._missed(task.history)
-        artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         message = task.message
         goes_on = not (task.state.is_terminal or task.state.is_asking)
+        missed = self._missed(task.history, message, goes_on=goes_on)
+        artifacts = tuple(each for each in map(self._answer_of, task.artifacts) if each is not None)
         if goes_on and message is not None:
             if self._messages.get(message.message_id) == message.text:
                 message = None
@@ -376,7 +376,10 @@ class SnapshotMerger:
         shown = Part(text=answer), *_without_text(artifact)
         return replace(artifact, parts=shown, metadata={**metadata, _ANSWER: True})
 
-    def _missed(self, history: tuple[AgentMessage, ...]) -> list[Frame]:
+    def _missed(
+        self, history: tuple[AgentMessage, ...], last: AgentMessage | None, *, goes_on: bool
+    ) -> list[Frame]:
+        """`last`: the message of the task's status."""
         sent = [each for each in history if each.role == "agent" and each.text]
         if self._reply is not None:
             so_far = self._reply_text.text
@@ -388,7 +391,8 @@ class SnapshotMerger:
             sent.reverse()  # some servers list the newest first
         is_unseen = not self._messages and self._in_statuses is not False
         has_ids = len({each.message_id for each in sent}) == len(sent)
-        is_tokens = has_ids and in_tokens(each.text for each in sent)
+        texts = [each.text for each in (*sent, *([last] if goes_on and last is not None else [])) if each.text]
+        is_tokens = has_ids and (in_tokens(texts) or (goes_on and may_begin_tokens(texts)))
         is_answer = is_unseen and (self._in_statuses or is_tokens)
         found = sent[known[-1] + 1 :] if known else sent if is_answer else []
         self._messages |= {each.message_id: each.text for each in found}

@@ -5,7 +5,8 @@ A model's tokens are cut within a sentence, at a space. What a program says of i
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 BEFORE = 32  # characters before a new text that are looked at
 LINE_ENDS = frozenset(".!?…:;。！？：；")
@@ -117,3 +118,10 @@ def in_tokens(texts: Iterable[str]) -> bool:
     for text in texts:
         pace.feed(text)
     return pace.is_tokens
+
+
+def may_begin_tokens(texts: Sequence[str]) -> bool:
+    """They are too few to show a pace, and one was cut from another, or none is more than a word."""
+    if len(texts) > _CUTS + 1:
+        return False
+    return any(is_cut(*each) for each in pairwise(texts)) or not any(" " in each.strip() for each in texts)

@@ -374,10 +374,11 @@ def _in_words(parts: tuple[Part, ...], prompt: str, told: str) -> str | None:
     paragraphs = [prompt] if prompt else []
     shown, most = TextBeside("\n".join(paragraphs)), len(paragraphs) + _MOST_PARAGRAPHS
     before = TextBeside(told)
+    calls = [tool for part in parts if (tool := tool_part(part)) is not None and tool.begins]
     for part in parts:
         if told and _asks_again(part, before):
             continue
-        for each in _questions(part, shown):
+        for each in _questions(part, shown, is_only=len(calls) == 1):
             if len(paragraphs) == most:
                 return "\n\n".join([*paragraphs, "_… and more, which is not shown here_"])
             paragraphs.append(each)
@@ -395,14 +396,21 @@ def _arguments(data: Mapping[str, Any]) -> Any:
     return data.get("args") or data.get("arguments") or data.get("input")
 
 
-def _questions(part: Part, shown: TextBeside) -> Iterator[str]:
+def _question_alone(arguments: Any) -> str:
+    """The words of a call that asks and does nothing else: its name is for the program. Else ""."""
+    return text_of(arguments.get("question")).strip() if len(object_of(arguments)) == 1 else ""
+
+
+def _questions(part: Part, shown: TextBeside, *, is_only: bool) -> Iterator[str]:
+    """`is_only`: of the calls in the message. One of several is named, so that its answer finds it."""
     data = object_of(part.data)
     tool = tool_part(part)
     if is_list_of_tools(part):
         return
     if tool is not None:
-        if tool.begins:
-            yield _named(tool.name, _arguments(data))
+        words = _question_alone(_arguments(data)) if is_only else ""
+        if tool.begins and not (words and shown.contains(words)):
+            yield words or _named(tool.name, _arguments(data))
     elif isinstance(data.get("interrupts"), list):
         for each in objects_of(data["interrupts"]):
             if not shown.contains(name := text_of(each.get("name"))):

@@ -415,6 +415,27 @@ def test_tokens_in_the_history_of_a_new_task_were_its_status_whatever_the_order(
     assert texts(asked, said("Searching the docs.", "1"), said("It is here.", "2")) == []
 
 
+@pytest.mark.parametrize("seen", [1, 2, 3, 4])
+def test_a_task_that_is_read_at_its_first_tokens_loses_none_of_them(seen: int) -> None:
+    tokens = [said(word, word) for word in ("The ", "quick ", "brown ", "fox ", "it ", "is.")]
+
+    def texts(*history: AgentMessage, **rest: Any) -> list[str]:
+        *statuses, last = merger.merge(task(history=history, **rest))
+        assert isinstance(last, Snapshot)
+        told = [each.message for each in (*statuses, last) if isinstance(each, StatusUpdate | Snapshot)]
+        return [message.text for message in told if message is not None]
+
+    merger = streamed(in_statuses=None)
+    first = texts(*tokens[: seen - 1], message=tokens[seen - 1])
+    assert [*first, *texts(*tokens)] == [each.text for each in tokens]
+
+
+def test_a_narration_behind_another_one_is_told_at_once() -> None:
+    merger, searching = streamed(in_statuses=None), said("Searching the docs.", "1")
+    reading = task(history=(searching,), message=said("Reading them.", "2"))
+    assert merger.merge(reading) == [reading]
+
+
 # -- messages
 
 

@@ -53,6 +53,10 @@ LANGGRAPH = ReplyFormat("langgraph", '{"ids": ["1"]}')
         ((data(CALL, adk_type="function_call"),), "", Form("**ask_approval**\n- **amount**: 5")),
         ((data(CALL, adk_type="function_response"),), "Go on?", None),
         ((waiting("ask", {"n": 5}),), "Hm?", Form("Hm?\n\n**ask**\n- **n**: 5", reply=ADK)),
+        ((waiting("ask", {"question": "Hm?"}),), "", Form("Hm?", reply=ADK)),
+        ((waiting("ask", {"question": "Hm?"}),), "Hm?", Form("Hm?", reply=ADK)),
+        ((waiting("ask", {"question": "Hm?"}),), "So.", Form("So.\n\nHm?", reply=ADK)),
+        ((waiting("ask", DEPLOY),), "", Form("**ask**\n- **question**: Deploy?\n- **env**: prod", reply=ADK)),
         ((data({"interrupts": [INTERRUPT, 3]}),), "", Form("**approval**\n- **amount**: 5", reply=STRANDS)),
         ((data({"interrupts": [INTERRUPT]}),), "Agent requires input:\n- approval: 5",
          Form("Agent requires input:\n- approval: 5", reply=STRANDS)),
@@ -92,6 +96,8 @@ def test_a_question_of_a_thousand_parts_is_cut_and_says_so() -> None:
 def test_of_several_that_wait_each_is_a_field() -> None:
     form = asked(waiting("ask", {}, "c1"), waiting("tell", {}, "c2"), prompt="Two")
     assert form.fields == (Field("c1", "ask", required=True), Field("c2", "tell", required=True))
+    named = asked(waiting("ask", {"question": "a?"}, "c1"), waiting("tell", {"question": "b?"}, "c2"))
+    assert named.prompt == "**ask**\n- **question**: a?\n\n**tell**\n- **question**: b?"
     rows = [{"interruptId": f"i{n}", "name": f"n{n}"} for n in range(2)]
     assert [each.name for each in asked(data({"interrupts": rows})).fields] == ["i0", "i1"]
     two = asked(data({"id": "1", "value": "a?"}), data({"id": "2", "value": "b?"}))
