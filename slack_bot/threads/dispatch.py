@@ -103,10 +103,10 @@ class TurnDispatcher:
         Raises BotError when it cannot be accepted: then it must not be acknowledged to Slack. Once stored, it
         is started even if the caller is cancelled: Slack's redelivery would count as accepted before.
         """
-        if self._closing:
-            raise BotError(_CLOSING)
         if question.key in self._accepted:  # the same mention as another event: no need to ask the store
             return False
+        if self._closing:
+            raise BotError(_CLOSING)
         task = asyncio.create_task(self._accept(question), name=f"accept {question.key}")
         self._background.add(task)
         task.add_done_callback(self._background.discard)

@@ -90,6 +90,22 @@ async def test_whichever_twin_comes_first_the_mention_is_answered_once(order: tu
 
 
 @on_virtual_time
+async def test_the_twin_of_a_mention_that_was_accepted_is_no_error_when_the_bot_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with run_bot(answer("Once.")) as bot:
+        root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)
+        first, second = bot.workspace.take()
+        assert await bot.deliver([first]) == [200]
+        ending = asyncio.create_task(bot.app.dispatcher.close(60.0))
+        await asyncio.sleep(0.1)
+        assert not ending.done()
+        assert await bot.deliver([second]) == [200]
+        await ending
+        assert (bot.read(root), caplog.messages) == (["Once."], [])
+
+
+@on_virtual_time
 async def test_an_ignored_twin_does_not_take_the_key() -> None:
     async with run_bot(answer("Answered.")) as bot:
         root = bot.workspace.say("U1", CHANNEL, f"<@{bot.workspace.bot.user_id}> hi", now=bot.now)

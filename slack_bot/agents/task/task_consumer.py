@@ -26,7 +26,7 @@ from ..recovery_policy import (
     TaskLost,
 )
 from ..wire.calls import MISSED_MESSAGES, MessageRequest
-from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, TaskState
+from ..wire.frames import AgentMessage, ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
 from .stopping import MAY_GO_ON, StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -366,9 +366,10 @@ class TaskConsumer:
     async def _subscribe(self, task_id: str) -> AsyncGenerator[Received, None]:
         """The joined stream. One that does not begin with a snapshot may have left something out.
 
-        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more.
+        a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more, and so do
+        its last statuses.
         """
-        is_first, known = True, dict[str, tuple[Part, ...]]()
+        is_first, known, said = True, dict[str, tuple[Part, ...]](), dict[str, str]()
         async with aclosing(await self._agent.subscribe(task_id, self.view.ids.last)) as stream:
             async for received in stream:
                 if is_first:
@@ -376,6 +377,7 @@ class TaskConsumer:
                     is_first, self._has_gap = False, not (goes_on or isinstance(received.frame, Snapshot))
                     if isinstance(received.frame, Snapshot):
                         known = {each.artifact_id: each.parts for each in received.frame.artifacts}
+                        said = _texts_of(received.frame)
                         received = replace(received, raw={**received.raw, **_POLLED})
                 elif isinstance(received.frame, ArtifactUpdate) and known:
                     of, is_more = received.frame.artifact, received.frame.append
@@ -383,6 +385,12 @@ class TaskConsumer:
                     if is_more and of.parts and before[-len(of.parts) :] == of.parts:
                         self.view.ids.take(received.event_id)
                         continue
+                elif isinstance(received.frame, StatusUpdate) and said:
+                    message, goes_on = received.frame.message, received.frame.state is TaskState.WORKING
+                    if goes_on and message is not None and said.get(message.message_id) == message.text:
+                        self.view.ids.take(received.event_id)
+                        continue
+                    said = {}
                 yield received
 
     async def _cancel(self, end: StreamEnded) -> StreamEnded:
@@ -419,11 +427,21 @@ class TaskConsumer:
 
 def baseline_of(task: Snapshot) -> TaskBaseline:
     """What is kept of a task before it gets a question."""
-    messages = (*task.history, *([task.message] if task.message else []))
     return TaskBaseline(
         tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
-        tuple(message.message_id for message in messages),
+        tuple(message.message_id for message in _messages_of(task)),
     )
+
+
+def _messages_of(task: Snapshot) -> list[AgentMessage]:
+    return [*task.history, *([task.message] if task.message is not None else [])]
+
+
+def _texts_of(task: Snapshot) -> dict[str, str]:
+    """Of each of its messages, by its id; none where one id is of several texts."""
+    messages = _messages_of(task)
+    texts = {each.message_id: each.text for each in messages if each.message_id}
+    return texts if all(texts.get(each.message_id) == each.text for each in messages) else {}
 
 
 def before_question(task: Snapshot, baseline: TaskBaseline) -> Snapshot:

@@ -740,6 +740,20 @@ async def test_a_chunk_that_a_joined_stream_tells_in_its_task_and_again_is_told_
 
 
 @on_virtual_time
+async def test_statuses_that_a_joined_stream_tells_in_its_task_and_again_are_told_once() -> None:
+    words = ["one ", "two ", "three ", "four ", "five ", "five."]
+    said = [consumer_side.status(WORKING, word, f"m{n}") for n, word in enumerate(words)]
+    one, two, three, four = (each.message for each in said[:4])
+    assert one and two and three
+    told = Snapshot("t", "c", WORKING, four, history=(one, two, three))
+    joined = [(1, frame) for frame in (told, *said[2:], consumer_side.status(COMPLETED))]
+    here = Scene(answer_source="status", **STEADY)
+    await here.view.on_frame(Received({}, snapshot()))
+    assert await recovery(here, TaskServer([snapshot(), CUT], [joined])).follow() is None
+    assert here.reported.text == "".join(words)
+
+
+@on_virtual_time
 @pytest.mark.parametrize("last", [snapshot("one two three", COMPLETED), snapshot("one "), FORGOTTEN, CUT])
 async def test_a_joined_stream_may_repeat_what_it_began_with_so_the_task_is_asked_for_at_the_end(
     last: Snapshot | AgentError,
