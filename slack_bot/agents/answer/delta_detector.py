@@ -390,13 +390,20 @@ class SnapshotMerger:
         if history and history[-1].role == "user" and not known:
             sent.reverse()  # some servers list the newest first
         is_unseen = not self._messages and self._in_statuses is not False
-        has_ids = len({each.message_id for each in sent}) == len(sent)
-        texts = [each.text for each in (*sent, *([last] if goes_on and last is not None else [])) if each.text]
-        is_tokens = has_ids and (in_tokens(texts) or (goes_on and may_begin_tokens(texts)))
-        is_answer = is_unseen and (self._in_statuses or is_tokens)
+        is_answer = is_unseen and (self._in_statuses or _in_statuses(sent, last, goes_on=goes_on))
         found = sent[known[-1] + 1 :] if known else sent if is_answer else []
         self._messages |= {each.message_id: each.text for each in found}
         return [StatusUpdate(each.task_id, each.context_id, TaskState.WORKING, each) for each in found]
+
+
+def _in_statuses(sent: list[AgentMessage], last: AgentMessage | None, *, goes_on: bool) -> bool:
+    """What was `sent` is a text in tokens; while the task goes on, with `last`, so few that it may be one."""
+    if len({each.message_id for each in sent}) < len(sent):
+        return False
+    texts = [each.text for each in sent]
+    if goes_on and last is not None and last.text:
+        texts.append(last.text)
+    return in_tokens(texts) or (goes_on and may_begin_tokens(texts))
 
 
 def _without_text(artifact: Artifact) -> tuple[Part, ...]:

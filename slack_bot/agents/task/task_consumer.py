@@ -26,7 +26,7 @@ from ..recovery_policy import (
     TaskLost,
 )
 from ..wire.calls import MISSED_MESSAGES, MessageRequest
-from ..wire.frames import AgentMessage, ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
+from ..wire.frames import ArtifactUpdate, Part, Received, Snapshot, StatusUpdate, TaskState
 from .stopping import MAY_GO_ON, StoppedTasks
 from .stream_consumer import StreamConsumer, StreamExit, TurnHandle
 from .task_view import OnEvent, OnRaw, TaskView
@@ -369,7 +369,8 @@ class TaskConsumer:
         a2a-sdk listens before it reads the task: the snapshot's last chunk often comes once more, and so do
         its last statuses.
         """
-        is_first, known, said = True, dict[str, tuple[Part, ...]](), dict[str, str]()
+        is_first, known = True, dict[str, tuple[Part, ...]]()
+        said: dict[str, str] = {}
         async with aclosing(await self._agent.subscribe(task_id, self.view.ids.last)) as stream:
             async for received in stream:
                 if is_first:
@@ -427,19 +428,16 @@ class TaskConsumer:
 
 def baseline_of(task: Snapshot) -> TaskBaseline:
     """What is kept of a task before it gets a question."""
+    messages = (*task.history, *([task.message] if task.message else []))
     return TaskBaseline(
         tuple((each.artifact_id or each.name, len(each.text)) for each in task.artifacts),
-        tuple(message.message_id for message in _messages_of(task)),
+        tuple(message.message_id for message in messages),
     )
-
-
-def _messages_of(task: Snapshot) -> list[AgentMessage]:
-    return [*task.history, *([task.message] if task.message is not None else [])]
 
 
 def _texts_of(task: Snapshot) -> dict[str, str]:
     """Of each of its messages, by its id; none where one id is of several texts."""
-    messages = _messages_of(task)
+    messages = (*task.history, *([task.message] if task.message else []))
     texts = {each.message_id: each.text for each in messages if each.message_id}
     return texts if all(texts.get(each.message_id) == each.text for each in messages) else {}
 
