@@ -398,7 +398,7 @@ class SnapshotMerger:
 
 def _in_statuses(sent: list[AgentMessage], last: AgentMessage | None, *, goes_on: bool) -> bool:
     """What was `sent` is a text in tokens; while the task goes on, with `last`, so few that it may be one."""
-    if len({each.message_id for each in sent}) < len(sent):
+    if not sent or len({each.message_id for each in sent}) < len(sent):
         return False
     texts = [each.text for each in sent]
     if goes_on and last is not None and last.text:
