@@ -1,7 +1,7 @@
 """PURE. Frames become turn events: what was sent becomes what happened.
 
-The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, what its text is. Unmarked
-text is the answer if nothing better comes (delivery.md 2).
+The dialect says what an artifact is; `is_final_answer`, or else `is_narration`, or another dialect's marks,
+what its text is. Unmarked text is the answer if nothing better comes (delivery.md 2).
 """
 
 from collections import Counter
@@ -33,7 +33,8 @@ from .answer.filters import result_text
 from .answer.partial_artifacts import PartialArtifacts
 from .content import forms, parts
 from .content.sources import canonical, sources_of
-from .dialects import BY_NAME, GENERIC, ArtifactKind, Dialect, detect_dialect
+from .dialects.dialect import GENERIC, ArtifactKind, Dialect, detect_dialect
+from .dialects.table import ANSWER_MARKS, BY_NAME, NARRATION_MARKS, RECOGNISED
 from .wire import frames
 
 _MAX_CHARS = 4_000_000
@@ -123,7 +124,7 @@ class EventParser:
 
     def feed(self, frame: frames.Frame) -> list[Event]:
         """What happened. Raises `BadAgentData` when the turn's text exceeds its bound."""
-        if self._auto and (found := detect_dialect(frame, self._answer.has_taken)):
+        if self._auto and (found := detect_dialect(RECOGNISED, frame, self._answer.has_taken)):
             self._dialect, self._auto, self._last = found, False, None
             self._answer.assume(found.answer_source)
         events = self._learn_ids(frame)
@@ -295,10 +296,10 @@ class EventParser:
     def _traits(self, artifact: frames.Artifact) -> _Traits:
         metadata, kind = artifact.metadata, self._dialect.kind(artifact.name)
         is_sub_agents = self._dialect.is_sub_agents(metadata)
-        is_answer = parts.is_true(metadata, "is_final_answer") and not is_sub_agents
+        is_answer = parts.is_true(metadata, *ANSWER_MARKS) and not is_sub_agents
         reason = "unmarked stream" if kind is ArtifactKind.STREAM else f"artifact {artifact.name!r}"
         reason = f"is_final_answer on {kind}" if is_answer else reason
-        is_aside = parts.is_true(metadata, "is_narration") or parts.is_thought(metadata)
+        is_aside = parts.is_true(metadata, *NARRATION_MARKS) or parts.is_thought(metadata)
         may_attach = kind is not ArtifactKind.THOUGHT and not (is_aside or is_sub_agents)
         of_tools = bool(parts.tool_words(metadata))
         return _Traits(kind, is_answer, is_aside, is_sub_agents, of_tools, may_attach, reason)
@@ -406,7 +407,7 @@ class EventParser:
         if not content.text:
             return events or [nothing(f"task is {state}")]
         is_aside = content.calls_a_tool or (
-            message is not None and parts.is_true(message.metadata, "is_narration")
+            message is not None and parts.is_true(message.metadata, *NARRATION_MARKS)
         )
         if is_aside or self._dialect.default is not ArtifactKind.ANSWER:
             return [Narrated(content.text, reason="working-status text"), *events]
@@ -475,7 +476,7 @@ class EventParser:
         traits = self._traits(artifact)
         is_other = traits.is_aside or traits.is_sub_agents or self._leaked
         is_leak = self._dialect.leak.search(artifact.text) is not None
-        is_marked = parts.is_true(artifact.metadata, "is_final_answer")
+        is_marked = parts.is_true(artifact.metadata, *ANSWER_MARKS)
         return is_marked or (self._trusts_unmarked and not (is_other or is_leak))
 
     def _without_noise(self, artifact: frames.Artifact) -> frames.Artifact:

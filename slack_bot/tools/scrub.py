@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.content.parts import is_type
-from ..agents.dialects import ADK_KEYS, BY_NAME
+from ..agents.dialects.table import ANSWER_MARKS, DIALECTS, KEYS, NARRATION_MARKS
 from ..testing.tape.items import INTERRUPTED, Moment
 from ..testing.tape.json_file import Json
 from ..testing.tape.tape import Tape, tape_lines
@@ -38,7 +38,7 @@ _KEYS = (
     "bytes raw base64 referenceTaskIds result role seq state status statusUpdate status_update task taskId",
     "task_id text timestamp total type update uri url",
     "artifact_name asked code content_type http_status retry_after wire",
-    "agent agentType answer sourceAgent trace_id is_final_answer is_narration",
+    "agent agentType answer sourceAgent trace_id",
     "args arguments call_id callId function function_name functionName input is_error output plan_step_id",
     "response tool tool_call_id toolCallId tool_name toolName tool_title tool_use_id toolUseId",
     "object_type partial tool_calls tool_results",
@@ -56,10 +56,11 @@ _KEYS = (
     "values",
     "PlatformEngineerResponse ResponseFormat is_task_complete was_task_successful",
 )
-KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split())
+_FLAGS = (*NARRATION_MARKS, *ANSWER_MARKS)
+KNOWN_KEYS = frozenset(name for line in _KEYS for name in line.split()) | {*_FLAGS}
 """Keys that the bot reads or A2A defines: of the protocol, of HTTP errors in a tape, of what agents say about
 their answer, of tool calls, plan steps, forms, tables, charts, sources and CAIPE's envelope."""
-_SIGNS = re.compile("|".join(ADK_KEYS))
+_SIGNS = re.compile("|".join(map(re.escape, KEYS)))
 _MEANING = re.compile(r"(?:^|(?<=_))(?:type|kind|(?:is_)?(?:thought|thinking|reasoning)|is_long_running)\Z")
 """The end of a key that says what a part or its metadata is, with any prefix."""
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
@@ -75,7 +76,6 @@ _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d
 _ZERO = datetime(2000, 1, 1, tzinfo=UTC)
 _SMALL = 1000  # smaller numbers are counts and positions; larger ones may be private
 _HEAD = ("format", "version", "wire", "method", "settings")
-_FLAGS = ("is_narration", "is_final_answer")
 _TOOLS = "tool_notification"
 
 
@@ -223,7 +223,7 @@ class _Scrubber:
         at = begins.end() if begins else 0
         rest = text[at:]
         is_word = _WORD.fullmatch(rest.strip()) is not None
-        if is_word and any(dialect.announcements.search(rest.strip()) for dialect in BY_NAME.values()):
+        if is_word and any(dialect.announcements.search(rest.strip()) for dialect in DIALECTS):
             return text
         return text[:at] + self._words.text(rest)
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from ...text.compare import normalize
 from ..content.parts import extract_answer, is_true
+from ..dialects.table import ANSWER_MARKS, NARRATION_MARKS
 from ..wire.frames import (
     AgentMessage,
     Artifact,
@@ -35,7 +36,6 @@ from ..wire.frames import (
 )
 from .token_pace import CLOSES, LINE_ENDS, goes_on, has_letters, in_tokens, may_begin_tokens
 
-_ANSWER, _NARRATION = "is_final_answer", "is_narration"
 _FEW_CHUNKS = 2  # say too little to be snapshots
 
 GAP = "\n\n"
@@ -332,8 +332,8 @@ class SnapshotMerger:
             if frame.append is not True:
                 self._before.pop(key, None)
                 self._streamed.pop(key, None)
-            if key in self._streamed or is_true(metadata, _ANSWER) or is_true(metadata, _NARRATION):
-                chunk = is_true(metadata, _ANSWER), artifact.text
+            if key in self._streamed or is_true(metadata, *ANSWER_MARKS, *NARRATION_MARKS):
+                chunk = is_true(metadata, *ANSWER_MARKS), artifact.text
                 self._streamed.setdefault(key, []).append(chunk)
         elif isinstance(frame, StatusUpdate) and frame.message is not None and frame.message.text:
             self._messages[frame.message.message_id] = frame.message.text
@@ -364,7 +364,8 @@ class SnapshotMerger:
             if not (rest or fresh):
                 return None
             artifact = replace(artifact, parts=(*((Part(text=rest),) if rest else ()), *fresh))
-        has_both = is_true(artifact.metadata, _ANSWER) and is_true(artifact.metadata, _NARRATION)
+        marks = artifact.metadata
+        has_both = is_true(marks, *ANSWER_MARKS) and is_true(marks, *NARRATION_MARKS)
         if not has_both and all(is_answer for is_answer, _ in chunks):
             return artifact
         known = "".join(text for _, text in chunks)
@@ -372,9 +373,9 @@ class SnapshotMerger:
             return None
         chunks.append((True, artifact.text[len(known) :]))
         answer = "".join(text for is_answer, text in chunks if is_answer)
-        metadata = {key: value for key, value in artifact.metadata.items() if key != _NARRATION}
+        metadata = {key: value for key, value in marks.items() if key not in NARRATION_MARKS}
         shown = Part(text=answer), *_without_text(artifact)
-        return replace(artifact, parts=shown, metadata={**metadata, _ANSWER: True})
+        return replace(artifact, parts=shown, metadata={**metadata, ANSWER_MARKS[0]: True})
 
     def _missed(
         self, history: tuple[AgentMessage, ...], last: AgentMessage | None, *, goes_on: bool

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...turn.form import Field, Form, FormKind, ProposedCall, ReplyFormat
 from ...turn.json_values import object_of, objects_of, text_of
-from ..dialects import ADK_KEYS, KAGENT_KEY
+from ..dialects.adk import ADK_KEYS, KAGENT_KEY
 from ..wire.frames import Metadata, Part
 from .data_markdown import TextBeside, as_markdown, beside, from_json
 from .fields import Fields, listed_fields, schema_fields, schema_of

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...turn.events import Event, Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 from ...turn.extras import Extra, LinkedFile
 from ...turn.json_values import object_of, objects_of, text_of
-from ..dialects import Dialect
+from ..dialects.dialect import Dialect
 from ..wire.frames import AgentMessage, Artifact, Metadata, Part
 from .data_markdown import TextBeside, beside, from_json
 from .extras import extra_in
@@ -63,10 +63,13 @@ def first_text(data: Mapping[str, Any], keys: Iterable[str]) -> str:
     return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
 
 
-def is_true(metadata: Metadata, key: str) -> bool:
-    """A flag is true, or the word "true"."""
-    value = metadata.get(key)
-    return value is True or (isinstance(value, str) and value.lower() == "true")
+def is_true(metadata: Metadata, *keys: str) -> bool:
+    """One of these flags is true, or the word "true"."""
+    for key in keys:
+        value = metadata.get(key)
+        if value is True or (isinstance(value, str) and value.lower() == "true"):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from ...turn.form import Answer, FieldKind, Form, Value, Verdict
 from ...turn.record import Question
-from ..dialects import KAGENT_KEY
+from ..dialects.adk import KAGENT_KEY
 from . import forms
 
 Json: TypeAlias = dict[str, Any]

@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import AgentError
 from ...settings.names import nearest
 from ...turn.json_values import Object, list_of
+from ..dialects.table import ANSWER_MARKS, NARRATION_MARKS
 from . import frames
 
 
@@ -67,7 +68,7 @@ _MESSAGE = (
     _METADATA,
 )
 _PART = (("text",), ("data",), ("file", "url", "uri", "raw", "bytes"), ("kind", "type"), _METADATA)
-_FLAGS = (("is_final_answer",), ("is_narration",))
+_FLAGS = tuple((mark,) for mark in (*ANSWER_MARKS, *NARRATION_MARKS))
 _OTHERS = frozenset(
     {"kind", "jsonrpc", "extensions", "filename", "name", "mediaType", "mimeType", "media_type", "mime_type"}
 )

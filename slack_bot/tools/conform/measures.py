@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...agents.dialects.table import ANSWER_MARKS, NARRATION_MARKS
 from ...agents.wire import frames
 from ...observe.facts import TurnEnded
 from ...testing.slack.rendering import SeenMessage
@@ -252,7 +253,7 @@ def _narration(sent: Sequence[frames.Frame]) -> tuple[str, ...]:
         if not isinstance(frame, frames.ArtifactUpdate):
             continue
         flags = frame.artifact.metadata
-        is_narration = bool(flags.get("is_narration")) and not flags.get("is_final_answer")
+        is_narration = any(map(flags.get, NARRATION_MARKS)) and not any(map(flags.get, ANSWER_MARKS))
         texts.append(frame.artifact.text if is_narration else "\n")
     pieces = (piece.strip() for piece in _PIECE.findall("".join(texts)))
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) >= _LONG_ENOUGH))

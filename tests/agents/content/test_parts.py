@@ -26,7 +26,7 @@ from slack_bot.agents.content.parts import (
     tool_part,
     tool_words,
 )
-from slack_bot.agents.dialects import CAIPE
+from slack_bot.agents.dialects.caipe import CAIPE
 from slack_bot.agents.wire.frames import AgentMessage, Artifact, FileRef, Part
 from slack_bot.turn.events import Narrated, PlanStep, StepState, ToolEnded, ToolStarted
 

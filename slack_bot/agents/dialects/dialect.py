@@ -1,15 +1,16 @@
-"""PURE. How agents mark narration, tools, plans and answers: one table for each framework (facts: A2A 8).
+"""PURE. What a dialect is, how one is recognised, and GENERIC, with which every agent is read first.
 
-Most agents need none: what they do is learned, and a dialect saves the first attempt.
+A dialect says how a framework marks narration, tools, plans and answers (facts: A2A 8): one module each, all
+of them in `table`. Most agents need none: what they do is learned, and a dialect saves the first attempt.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from .wire.frames import Artifact, ArtifactUpdate, Frame, MessageReply, Metadata, Snapshot, Unknown
+from ..wire.frames import Artifact, ArtifactUpdate, Frame, MessageReply, Metadata, Snapshot, Unknown
 
 _LONGEST_NAME = 200  # characters of an artifact's name that are looked at
 _NEVER = re.compile(r"(?!)")
@@ -34,7 +35,10 @@ class ArtifactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """One table. The first of `patterns` in an artifact's name gives its kind, else `default`."""
+    """One framework. The first of `patterns` in an artifact's name gives its kind, else `default`.
+
+    Marks are read whatever the dialect is, and `scrub` keeps them and `keys`.
+    """
 
     name: str
     default: ArtifactKind
@@ -50,6 +54,10 @@ class Dialect:
     sub_agent: tuple[str, str] | None = None  # key and value of what another agent made
     errors: tuple[str, ...] = ()  # metadata keys of a message with the text of an exception
     answer_source: str = ""  # where its answer is; what was learned counts more
+    answer_marks: tuple[str, ...] = ()  # metadata keys: true where a text is the answer
+    narration_marks: tuple[str, ...] = ()  # metadata keys: true where a text is none
+    keys: tuple[str, ...] = ()  # beginnings of metadata keys that no other has: it is recognised by them
+    is_shown_by_names: bool = False  # it is recognised by names of artifacts; its results come whole
 
     def kind(self, name: str) -> ArtifactKind:
         return _kind(self, name[:_LONGEST_NAME])
@@ -73,61 +81,15 @@ GENERIC = Dialect(
     "generic",
     ArtifactKind.ANSWER,
     tuple((re.compile(f"^({name})$", re.I), kind) for name, kind in _ANY_AGENTS.items()),
+    answer_marks=("is_final_answer",),
+    narration_marks=("is_narration",),
 )
 
-# CAIPE's supervisor (facts: CAIPE 1.3, 2). Untagged text may be narration: the final result decides.
-_CAIPES = {
-    r"streaming_result": ArtifactKind.STREAM,
-    r"final_result": ArtifactKind.FINAL,
-    r"partial_result": ArtifactKind.PARTIAL,
-    r"^complete_result\Z": ArtifactKind.COMPLETE,
-    r"^tool_notification_start": ArtifactKind.TOOL_START,
-    r"^tool_notification_end": ArtifactKind.TOOL_END,
-    r"^execution_plan": ArtifactKind.PLAN,
-    r"^caipe_form|^UserInputMetaData\Z": ArtifactKind.FORM,
-}
-CAIPE = Dialect(
-    "caipe",
-    ArtifactKind.OTHER,
-    tuple((re.compile(name), kind) for name, kind in _CAIPES.items()),
-    append_by_default=True,
-    replies_are_fallback=True,
-    noise=re.compile(r"^\s*(⏳ Waiting for |🔍 \S+\.\.\.\s*$)"),
-    leak=re.compile(
-        r"is_task_complete=|[\"']is_task_complete[\"']|^\s*Returning structured response|ResponseFormat\("
-    ),
-    announcements=re.compile(r"^(composing_answer$|\[[^\]]+\] )"),
-    sub_agent=("agentType", "sub-agent"),
-)
 
-KAGENT_KEY = "kagent_"
-ADK_KEYS = ("adk_", KAGENT_KEY)
-"""Beginnings of metadata keys that no other dialect uses."""
-# ADK, and kagent, which is built on it. An exception's text comes in a working status too, with a code.
-ADK = replace(
-    GENERIC,
-    name="adk",
-    mixes_ids=True,
-    narrates_before_tools=True,
-    answer_source="status",  # where it streams; else an artifact
-    errors=("adk_error_code", "kagent_error_code"),
-)
-
-_ALL = (
-    GENERIC,
-    CAIPE,
-    replace(CAIPE, name="caipe-0.2", live=True),  # the old supervisor tagged nothing
-    ADK,
-    replace(GENERIC, name="strands", answer_source="status"),  # deltas, then all of it as an artifact
-    replace(GENERIC, name="langgraph", answer_source="status"),  # growing snapshots, then an artifact
-    replace(GENERIC, name="agno", answer_source="message"),  # deltas with one id, then a task with all of it
-    replace(GENERIC, name="fasta2a", answer_source="artifact"),  # appended, the first chunk too
-)
-BY_NAME = {each.name: each for each in _ALL}
-
-
-def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Dialect | None:
-    """The dialect that only `frame` shows, if any.
+def detect_dialect(
+    dialects: Iterable[Dialect], frame: Frame, has_taken: Callable[[Artifact], bool]
+) -> Dialect | None:
+    """The first of `dialects` that only `frame` shows, if any.
 
     `has_taken`: an artifact was read already, as any agent's; its name proves nothing any more.
     """
@@ -135,19 +97,26 @@ def detect_dialect(frame: Frame, has_taken: Callable[[Artifact], bool]) -> Diale
         return None
     updated = (frame.artifact,) if isinstance(frame, ArtifactUpdate) else ()
     for artifact in frame.artifacts if isinstance(frame, Snapshot) else updated:
-        kind = CAIPE.kind(artifact.name)
-        if kind is not CAIPE.default and not has_taken(artifact) and not _may_be_chunk(frame, artifact, kind):
-            return CAIPE
         keys = [*artifact.metadata, *(key for part in artifact.parts for key in part.metadata)]
-        if any(key.startswith(ADK_KEYS) for key in keys):
-            return ADK
-    return ADK if frame.metadata and any(key.startswith(ADK_KEYS) for key in frame.metadata) else None
+        for dialect in dialects:
+            is_named = dialect.is_shown_by_names and _is_shown_by_name(dialect, frame, artifact)
+            if is_named and not has_taken(artifact):
+                return dialect
+            if dialect.keys and any(key.startswith(dialect.keys) for key in keys):
+                return dialect
+    around = frame.metadata or ()
+    return next((each for each in dialects if any(key.startswith(each.keys) for key in around)), None)
 
 
-def _may_be_chunk(frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:
-    """It may be a chunk of another agent's result: CAIPE's come whole."""
+def _is_shown_by_name(dialect: Dialect, frame: Frame, artifact: Artifact) -> bool:
+    kind = dialect.kind(artifact.name)
+    return kind is not dialect.default and not _may_be_chunk(dialect, frame, artifact, kind)
+
+
+def _may_be_chunk(dialect: Dialect, frame: Frame, artifact: Artifact, kind: ArtifactKind) -> bool:
+    """It may be a chunk of another agent's result: those of `dialect` come whole."""
     is_result = kind in (ArtifactKind.FINAL, ArtifactKind.PARTIAL, ArtifactKind.COMPLETE)
-    if not is_result or CAIPE.is_sub_agents(artifact.metadata):
+    if not is_result or dialect.is_sub_agents(artifact.metadata):
         return False
     is_text = all(part.text is not None for part in artifact.parts)
     if isinstance(frame, ArtifactUpdate):

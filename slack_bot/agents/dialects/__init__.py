@@ -1,0 +1,1 @@
+"""How frameworks mark what is answer, narration, tool and plan."""
