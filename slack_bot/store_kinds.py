@@ -7,18 +7,20 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class StoreKind:
     """A kind of store. `module`: in `slack_bot.store`, with its OPENER. `is_shared`: several processes work
-    with it at once. `is_lost`: with the process. `needs`: a library.
+    with it at once. `is_lost`: with the process. `is_file`: `doctor` looks at its folder and disk. `needs`: a
+    library.
     """
 
     module: str
     is_shared: bool = False
     is_lost: bool = False
+    is_file: bool = False
     needs: str = ""
 
 
 _REDIS = StoreKind("redis_admin", is_shared=True, needs="redis")
 STORES: Mapping[str, StoreKind] = {
-    "sqlite": StoreKind("sqlite_admin"),
+    "sqlite": StoreKind("sqlite_admin", is_file=True),
     "memory": StoreKind("sqlite_admin", is_lost=True),
     "redis": _REDIS,
     "rediss": _REDIS,

@@ -41,6 +41,7 @@ from ...slack.features import FeatureFinding, WorkspaceFeature
 from ...store.knowledge import Profiles, workspace_name
 from ...store.sqlite import file_of
 from ...store.stores import open_admin, opener_of
+from ...store_kinds import store_kind
 from .findings import Diagnosis, DiagnosisState, failed, ok, split, unknown, warning
 from .login_checks import check_api_key, check_login, refused_login
 from .redis_checks import check_redis
@@ -112,8 +113,6 @@ class _ReadFacts:
         self._kept = kept
 
     async def profile(self, agent: str) -> dict[str, str]:
-        if self._kept.url == "memory://":
-            return {}
         try:
             async with open_admin(store_options(self._kept)) as store:
                 return await Profiles(store).profile(agent)
@@ -169,14 +168,15 @@ def _refused(status: int, at: Interface) -> Diagnosis:
 async def check_store(settings: Settings, clock: Clock) -> AsyncIterator[Diagnosis]:
     """That it opens, its version, and what an operator forgets."""
     kept = settings.store
-    if kept.url == "memory://":
-        text = "memory:// is gone when the process ends: a restart loses what runs and waits"
+    kind, found = store_kind(kept.url), list[Diagnosis]()
+    if kind.is_lost:
+        text = f"{kept.url} is gone when the process ends: a restart loses what runs and waits"
         yield warning("store", text, "set SLACK_BOT_STORE__URL to sqlite:///slack_bot.sqlite")
         return
     try:
         if kept.is_shared:
             found = await check_redis(kept, settings.governor, clock)
-        else:
+        elif kind.is_file:
             found = _file(file_of(kept.url))
     except SettingsError as error:
         found = [split("store", str(error))]
