@@ -13,6 +13,7 @@ import logging
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import AsyncExitStack
 from importlib import resources
 from typing import Any
 
@@ -335,11 +336,10 @@ async def open_redis(
     """
     redis = connect(url)
     store = RedisStore(redis, url, ages, collections, lease, patience, outage or Outage())
-    try:
+    async with AsyncExitStack() as on_failure:  # also while it waits for others
+        on_failure.push_async_callback(redis.aclose)
         await store.open()
-    except StoreError:
-        await redis.aclose()
-        raise
+        on_failure.pop_all()
     return store
 
 
