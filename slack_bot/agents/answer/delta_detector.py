@@ -404,7 +404,8 @@ def _in_statuses(sent: list[AgentMessage], last: AgentMessage | None, *, goes_on
     texts = [each.text for each in sent]
     if goes_on and last is not None and last.text:
         texts.append(last.text)
-    return in_tokens(texts) or (goes_on and may_begin_tokens(texts))
+    # one text says too little: some servers write the pieces of all of it under one id
+    return in_tokens(texts) or (goes_on and len(texts) > 1 and may_begin_tokens(texts))
 
 
 def _without_text(artifact: Artifact) -> tuple[Part, ...]:

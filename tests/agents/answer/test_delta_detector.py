@@ -430,6 +430,13 @@ def test_a_task_that_is_read_at_its_first_tokens_loses_none_of_them(seen: int) -
     assert [*first, *texts(*tokens)] == [each.text for each in tokens]
 
 
+def test_a_first_word_alone_may_be_the_beginning_of_a_message_that_grows() -> None:
+    """agno: the pieces of one message have one id, and the task holds what there is of it."""
+    merger = streamed(in_statuses=None)
+    first = task(history=(said("The ", "1"),))
+    assert merger.merge(first) == [first]
+
+
 def test_a_narration_behind_another_one_is_told_at_once() -> None:
     merger, searching = streamed(in_statuses=None), said("Searching the docs.", "1")
     reading = task(history=(searching,), message=said("Reading them.", "2"))
