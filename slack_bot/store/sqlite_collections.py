@@ -57,7 +57,11 @@ class SqliteCollections(SqliteFile, CollectionStore):
             await self._run(work)
 
     async def in_thread(self, collection: Collection[R], thread: ThreadKey) -> list[R]:
-        there = f"{_FOUND} AND (team, channel, thread) = (?, ?, ?)"
+        # without statistics SQLite takes the primary key, and reads the whole collection
+        there = (
+            "SELECT key, data FROM records INDEXED BY records_by_thread"
+            " WHERE collection = ? AND team = ? AND channel = ? AND thread = ?"
+        )
         return await self._in_order(collection, there, thread.team, thread.channel, thread.ts)
 
     async def of_person(self, collection: Collection[R], person: KeptPerson) -> list[R]:

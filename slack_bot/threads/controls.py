@@ -184,11 +184,8 @@ class TurnControls:
             return _NONE_WAIT
         thread, until = last.question.thread, last.accepted_at
         if thread not in self._lines:
-            return (
-                None
-                if await self._replicas.tell(thread, SignalKind.DROP, turn=key, user=user)
-                else _NONE_WAIT
-            )
+            is_told = await self._replicas.tell(thread, SignalKind.DROP, turn=key, user=user)
+            return None if is_told else _NONE_WAIT
         waiting = self._lines.waiting(thread, user)
         dropped = await self._drop(thread, [each for each in waiting if each.accepted_at <= until])
         if not self._has_begun(thread, user, until):

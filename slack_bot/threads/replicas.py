@@ -34,7 +34,8 @@ class SignalKind(StrEnum):
     STREAM = "stream"
 
 
-KINDS = frozenset(str(kind) for kind in SignalKind)
+KINDS = frozenset(SignalKind)
+"""What this process knows; the rest is kept for one that does."""
 
 
 class Replicas:

@@ -123,6 +123,18 @@ async def test_a_verb_of_an_operator_does_not_bring_the_file_to_another_format(t
     assert rows_of(file, "PRAGMA user_version") == [(VERSION - 1,)]
 
 
+async def test_the_records_of_a_thread_are_found_without_reading_all(tmp_path: Path) -> None:
+    """SQLite's own choice is the primary key, which reads the whole collection."""
+    file, steps = tmp_path / "store.sqlite", list[str]()
+    store = await open_sqlite(file, Ages())
+    await store._run(lambda connection: connection.set_trace_callback(steps.append))
+    await subjects.forms_in(store, opened("").thread)
+    await store.close()
+    (query,) = [each for each in steps if each.startswith("SELECT")]
+    (plan,) = rows_of(file, f"EXPLAIN QUERY PLAN {query}")
+    assert "records_by_thread (collection=? AND team=? AND channel=? AND thread=?)" in str(plan)
+
+
 async def test_who_is_looked_for_follows_the_records_and_goes_with_them(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     store = await open_sqlite(file, Ages(), collections=COLLECTIONS)
